@@ -1,0 +1,30 @@
+// Compiles src/ to dist/. With --if-stale it does nothing when dist is newer than every input, so that a second
+// `npm start` starts at once; a packed install has no src/ and nothing to build.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const stamp = join(root, 'dist', '.built');
+
+if (!existsSync(join(root, 'src'))) process.exit(0);
+
+const newest = (path) => {
+  const stat = statSync(path);
+  if (!stat.isDirectory()) return stat.mtimeMs;
+  return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
+};
+const inputs = ['src', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'].map((name) => join(root, name));
+const startedAt = new Date();
+if (process.argv.includes('--if-stale') && existsSync(stamp)) {
+  if (Math.max(...inputs.filter(existsSync).map(newest)) <= statSync(stamp).mtimeMs) process.exit(0);
+}
+// Without the compiler's memory of the last build, files whose source is gone would stay reachable.
+if (!existsSync(join(root, 'dist', '.tsbuildinfo'))) rmSync(join(root, 'dist'), { recursive: true, force: true });
+
+const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+const run = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit' });
+if (run.status !== 0) process.exit(run.status ?? 1);
+writeFileSync(stamp, '');
+utimesSync(stamp, startedAt, startedAt);

@@ -1,0 +1,118 @@
+// What a data source must do. A source says what it holds (describe) and answers statements that are plain data
+// (Select); what it cannot do, it says so in `operators`, and the planner does the rest.
+//
+// Values cross this border in one canonical form, whatever the driver gives:
+//   String, Enum   string                      Number    number; a string of digits where a number would lose some
+//   Uuid           lower-case string           Boolean   boolean
+//   Date           'YYYY-MM-DDTHH:mm:ss.sssZ'  Dateonly  'YYYY-MM-DD'       Time  'HH:mm:ss[.ffffff]'
+//   Json           the parsed value            Binary    Buffer             Point [x, y]
+//   [T]            array of T                  nothing   null, never undefined
+import type { Operator } from '../../core/filter.ts';
+import type { Relation } from '../model/types.ts';
+import type { Filter, Order, Path } from '../query/types.ts';
+
+export const primitiveTypes = [
+  'String',
+  'Number',
+  'Boolean',
+  'Date',
+  'Dateonly',
+  'Time',
+  'Enum',
+  'Json',
+  'Uuid',
+  'Binary',
+  'Point',
+] as const;
+export type PrimitiveType = (typeof primitiveTypes)[number];
+/** A primitive, or an array of one (PostgreSQL). */
+export type ColumnType = PrimitiveType | readonly [PrimitiveType];
+
+/** How the database compares texts of a column: `insensitive` ignores case (and, on MariaDB, accents). */
+export type Collation = 'binary' | 'insensitive';
+
+export interface DescribedColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+  /** The database's own word for it, such as `decimal(10,2)`. */
+  readonly nativeType: string;
+  readonly nullable: boolean;
+  /** Filled by the database alone: generated and identity-always columns. */
+  readonly readOnly: boolean;
+  /** The database gives a value when an insert has none. */
+  readonly hasDefault: boolean;
+  readonly enumValues?: readonly string[];
+  readonly collation: Collation;
+  /** What the source can decide about this column by itself, with the meaning of query/evaluate.ts. */
+  readonly operators: ReadonlySet<Operator>;
+  readonly sortable: boolean;
+}
+
+export interface DescribedForeignKey {
+  readonly columns: readonly string[];
+  readonly table: string;
+  readonly targetColumns: readonly string[];
+}
+
+export interface DescribedTable {
+  /** As written in the database; unique within the source. */
+  readonly name: string;
+  readonly kind: 'table' | 'view';
+  readonly columns: readonly DescribedColumn[];
+  /** In key order; empty when there is none. */
+  readonly primaryKey: readonly string[];
+  readonly uniqueKeys: readonly (readonly string[])[];
+  readonly foreignKeys: readonly DescribedForeignKey[];
+}
+
+export interface Described {
+  readonly tables: readonly DescribedTable[];
+  /** What could not be served, and why; told once at start. */
+  readonly skipped: readonly { readonly table: string; readonly column?: string; readonly reason: string }[];
+}
+
+/** A row is positional: the value of `Select.columns[i]` is at `i`. */
+export type Row = unknown[];
+
+/**
+ * One to-one relation that the statement joins, with LEFT JOIN meaning. Rows of the foreign collection that `where`
+ * refuses are as if they were not there: that is how row scope holds through relations.
+ */
+export interface Join {
+  /** The relations from the root to this one, this one last. */
+  readonly via: readonly Relation[];
+  /** Over the foreign collection, its paths relative to it. */
+  readonly where: Filter;
+}
+
+export interface Select {
+  readonly table: string;
+  readonly columns: readonly Path[];
+  /** Parents before children; every path of the statement has its join here. */
+  readonly joins: readonly Join[];
+  readonly where: Filter;
+  /** Nulls come first in ascending order, last in descending, on every database. */
+  readonly order: readonly Order[];
+  readonly limit?: number;
+  readonly skip?: number;
+}
+
+export type CountSelect = Pick<Select, 'table' | 'joins' | 'where'>;
+
+export interface ReadOptions {
+  /** Stops the statement in the database, not just the wait for it. */
+  readonly signal?: AbortSignal;
+  /** TIMED_OUT after so long. */
+  readonly timeoutMs: number;
+}
+
+export interface Source {
+  /** For messages and observations; holds no secret. */
+  readonly name: string;
+  describe(): Promise<Described>;
+  read(select: Select, options: ReadOptions): Promise<Row[]>;
+  count(select: CountSelect, options: ReadOptions): Promise<number>;
+  /** The statement as text, for explain and golden files; no values in it. */
+  explain(select: Select): string;
+  close(): Promise<void>;
+}

@@ -1,0 +1,335 @@
+// Every setting is a row of one table, which documents it, reads it, checks it and gives its default. Precedence: flag,
+// environment, config file, default. A secret is never a flag; `NAME_FILE` reads any setting from a file.
+import { readFileSync } from 'node:fs';
+import { isAbsolute, resolve } from 'node:path';
+import { AppError, fail } from './errors.ts';
+import { type LogLevel, logLevels } from './observe.ts';
+
+interface Setting<T> {
+  /** Environment variable. */
+  readonly env: string;
+  /** Command-line flag of `portico start`; none for secrets. */
+  readonly flag?: string;
+  readonly secret?: true;
+  readonly about: string;
+  readonly fallback: T;
+  /** Reads a text from a flag or the environment; throws a plain Error that says what is expected. */
+  readonly read: (text: string) => T;
+}
+
+const text = (value: string): string => value;
+const list = (value: string): readonly string[] =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean);
+const flagged = (value: string): boolean => {
+  if (/^(true|1|yes|on)$/i.test(value)) return true;
+  if (/^(false|0|no|off)$/i.test(value)) return false;
+  throw new Error('expected true or false');
+};
+const whole =
+  (least: number, most: number) =>
+  (value: string): number => {
+    const number = Number(value);
+    if (!/^\d+$/.test(value) || number < least || number > most)
+      throw new Error(`expected a whole number from ${least} to ${most}`);
+    return number;
+  };
+const oneOf =
+  <T extends string>(...choices: readonly T[]) =>
+  (value: string): T => {
+    const found = choices.find((choice) => choice.toLowerCase() === value.toLowerCase());
+    if (!found) throw new Error(`expected one of ${choices.join(', ')}`);
+    return found;
+  };
+
+function setting<T>(row: Setting<T>): Setting<T> {
+  return row;
+}
+
+export const settings = {
+  dataDir: setting({
+    env: 'SERVICE_DATA_DIR',
+    flag: '--data-dir',
+    about: 'Folder for everything that is kept on disk',
+    fallback: '.portico',
+    read: text,
+  }),
+  database: setting({
+    env: 'SERVICE_DATABASE_URL',
+    flag: '--database',
+    secret: true,
+    about: 'The database to serve (sqlite:, mysql:, mariadb:, postgres:); the demo shop when none is named',
+    fallback: null as string | null,
+    read: text,
+  }),
+  storageUrl: setting({
+    env: 'SERVICE_STORAGE_URL',
+    secret: true,
+    about: 'Where Portico keeps users, grants and logs; a SQLite file in the data folder by default',
+    fallback: null as string | null,
+    read: text,
+  }),
+  secret: setting({
+    env: 'SERVICE_SECRET',
+    secret: true,
+    about:
+      'Seals the keys kept in the storage; made once in the data folder when not set. Processes that share a storage need the same',
+    fallback: null as string | null,
+    read: text,
+  }),
+  host: setting({
+    env: 'SERVICE_HOST',
+    flag: '--host',
+    about: 'Address to listen on',
+    fallback: '127.0.0.1',
+    read: text,
+  }),
+  port: setting({
+    env: 'MCP_SERVER_PORT',
+    flag: '--port',
+    about: 'Port to listen on; 0 takes a free one',
+    fallback: 3931,
+    read: whole(0, 65535),
+  }),
+  publicUrl: setting({
+    env: 'SERVICE_PUBLIC_URL',
+    flag: '--public-url',
+    about: 'The address by which clients reach the server; every advertised URL is made of it',
+    fallback: null as string | null,
+    read: text,
+  }),
+  basePath: setting({ env: 'SERVICE_MCP_BASE_PATH', about: 'Prefix for /mcp and /oauth', fallback: '', read: text }),
+  trustedProxies: setting({
+    env: 'SERVICE_TRUSTED_PROXIES',
+    about: 'Addresses or networks whose X-Forwarded-* headers are believed',
+    fallback: [] as readonly string[],
+    read: list,
+  }),
+  allowedHosts: setting({
+    env: 'SERVICE_ALLOWED_HOSTS',
+    about: 'Further Host names that are served',
+    fallback: [] as readonly string[],
+    read: list,
+  }),
+  allowedOrigins: setting({
+    env: 'SERVICE_ALLOWED_ORIGINS',
+    about: 'Further browser Origins that may call /mcp',
+    fallback: [] as readonly string[],
+    read: list,
+  }),
+  enabledTools: setting({
+    env: 'SERVICE_MCP_ENABLED_TOOLS',
+    about: 'Exact list of the tools that are served; all by default',
+    fallback: null as readonly string[] | null,
+    read: list,
+  }),
+  logLevel: setting<LogLevel>({
+    env: 'SERVICE_LOG_LEVEL',
+    flag: '--log-level',
+    about: 'Debug, Info, Warn or Error',
+    fallback: 'Warn',
+    read: oneOf(...logLevels),
+  }),
+  shutdownSeconds: setting({
+    env: 'SERVICE_SHUTDOWN_SECONDS',
+    about: 'How long calls under way may go on after SIGTERM',
+    fallback: 10,
+    read: whole(0, 600),
+  }),
+
+  accessTokenSeconds: setting({
+    env: 'SERVICE_ACCESS_TOKEN_SECONDS',
+    about: 'Life of an access token',
+    fallback: 900,
+    read: whole(60, 3600),
+  }),
+  refreshTokenSeconds: setting({
+    env: 'SERVICE_REFRESH_TOKEN_SECONDS',
+    about: 'Life of a refresh token since its last use',
+    fallback: 30 * 86_400,
+    read: whole(3600, 365 * 86_400),
+  }),
+  refreshGraceSeconds: setting({
+    env: 'SERVICE_REFRESH_GRACE_SECONDS',
+    about: 'How long a used refresh token is taken again after a lost answer; 0 is strict',
+    fallback: 60,
+    read: whole(0, 600),
+  }),
+  authorizationCodeSeconds: setting({
+    env: 'SERVICE_AUTHORIZATION_CODE_SECONDS',
+    about: 'Life of an authorization code',
+    fallback: 60,
+    read: whole(10, 600),
+  }),
+  interactionSeconds: setting({
+    env: 'SERVICE_INTERACTION_SECONDS',
+    about: 'How long a sign-in may take',
+    fallback: 600,
+    read: whole(60, 3600),
+  }),
+  sessionSeconds: setting({
+    env: 'SERVICE_SESSION_SECONDS',
+    about: 'Life of a browser session',
+    fallback: 86_400,
+    read: whole(300, 30 * 86_400),
+  }),
+  dynamicRegistration: setting({
+    env: 'SERVICE_DCR',
+    about: 'Clients may register themselves (RFC 7591)',
+    fallback: true,
+    read: flagged,
+  }),
+  registrationsPerHour: setting({
+    env: 'SERVICE_DCR_PER_HOUR',
+    about: 'Registrations for each client address in an hour',
+    fallback: 60,
+    read: whole(1, 100_000),
+  }),
+  unusedClientSeconds: setting({
+    env: 'SERVICE_DCR_UNUSED_SECONDS',
+    about: 'When a registered client that was never used is forgotten',
+    fallback: 86_400,
+    read: whole(3600, 365 * 86_400),
+  }),
+  clientMetadataDocuments: setting({
+    env: 'SERVICE_CIMD',
+    about: 'Clients may be named by the URL of their metadata document',
+    fallback: true,
+    read: flagged,
+  }),
+  clientMetadataDomains: setting({
+    env: 'SERVICE_CIMD_DOMAINS',
+    about: 'Only these domains may host client metadata documents; any by default',
+    fallback: null as readonly string[] | null,
+    read: list,
+  }),
+  signInAttempts: setting({
+    env: 'SERVICE_SIGN_IN_ATTEMPTS',
+    about: 'Wrong passwords for an account or address before it waits 15 minutes',
+    fallback: 10,
+    read: whole(3, 1000),
+  }),
+
+  bodyLimitBytes: setting({
+    env: 'SERVICE_BODY_LIMIT_BYTES',
+    about: 'Largest request body of /mcp',
+    fallback: 1_048_576,
+    read: whole(10_000, 100_000_000),
+  }),
+  jsonDepthLimit: setting({
+    env: 'SERVICE_JSON_DEPTH_LIMIT',
+    about: 'Deepest nesting of a request body',
+    fallback: 64,
+    read: whole(16, 1000),
+  }),
+  pageSize: setting({
+    env: 'SERVICE_PAGE_SIZE',
+    about: 'Records of a list when the caller names no number',
+    fallback: 15,
+    read: whole(1, 1000),
+  }),
+  pageSizeLimit: setting({
+    env: 'SERVICE_PAGE_SIZE_LIMIT',
+    about: 'Most records of one list',
+    fallback: 1000,
+    read: whole(1, 10_000),
+  }),
+  answerTokens: setting({
+    env: 'SERVICE_ANSWER_TOKENS',
+    about: 'Budget of one answer, in tokens of a language model',
+    fallback: 8000,
+    read: whole(500, 20_000),
+  }),
+  querySeconds: setting({
+    env: 'SERVICE_QUERY_SECONDS',
+    about: 'How long one query may run',
+    fallback: 30,
+    read: whole(1, 3600),
+  }),
+} as const;
+
+type Settings = typeof settings;
+export type SettingName = keyof Settings;
+
+/** Every setting with its value; the data folder absolute, URLs checked and without a trailing slash. */
+export type Config = { readonly [K in SettingName]: Settings[K]['fallback'] } & {
+  /** Where each value came from, for `portico doctor`. */
+  readonly origins: Readonly<Record<SettingName, 'flag' | 'environment' | 'file' | 'default'>>;
+};
+
+export interface ConfigInput {
+  readonly flags?: Readonly<Partial<Record<SettingName, string>>>;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Values of a config file, already of the right types. */
+  readonly file?: Partial<{ readonly [K in SettingName]: Settings[K]['fallback'] }>;
+}
+
+/** CONFIGURATION when a value is malformed or two contradict; it names the variable and never shows a secret. */
+export function loadConfig(input: ConfigInput = {}): Config {
+  const values: Record<string, unknown> = {};
+  const origins: Record<string, string> = {};
+  for (const [name, row] of Object.entries(settings) as [SettingName, Setting<unknown>][]) {
+    const given = find(name, row, input);
+    values[name] = given.value;
+    origins[name] = given.origin;
+  }
+  values.dataDir = resolve(values.dataDir as string);
+  if (values.publicUrl) values.publicUrl = checkPublicUrl(values.publicUrl as string);
+  values.basePath = checkBasePath(values.basePath as string, values.publicUrl as string | null);
+  return Object.freeze({ ...values, origins: Object.freeze(origins) }) as unknown as Config;
+}
+
+function find(name: SettingName, row: Setting<unknown>, input: ConfigInput): { value: unknown; origin: string } {
+  const flag = input.flags?.[name];
+  if (flag !== undefined) return { value: parse(row.flag ?? row.env, row, flag), origin: 'flag' };
+  const given = input.env?.[row.env];
+  if (given !== undefined && given !== '') return { value: parse(row.env, row, given), origin: 'environment' };
+  const path = input.env?.[`${row.env}_FILE`];
+  if (path) return { value: parse(`${row.env}_FILE`, row, readSecret(`${row.env}_FILE`, path)), origin: 'environment' };
+  const value = input.file?.[name];
+  if (value !== undefined) return { value, origin: 'file' };
+  return { value: row.fallback, origin: 'default' };
+}
+
+function parse(label: string, row: Setting<unknown>, value: string): unknown {
+  try {
+    return row.read(value);
+  } catch (error) {
+    const got = row.secret ? 'a value that is not shown' : `'${value}'`;
+    fail('CONFIGURATION', { problem: `${label}: ${(error as Error).message}, got ${got}.` });
+  }
+}
+
+function readSecret(label: string, path: string): string {
+  try {
+    return readFileSync(isAbsolute(path) ? path : resolve(path), 'utf8').trim();
+  } catch (cause) {
+    throw new AppError('CONFIGURATION', { problem: `${label}: '${path}' cannot be read.` }, cause);
+  }
+}
+
+function checkPublicUrl(value: string): string {
+  const problem = (what: string) => fail('CONFIGURATION', { problem: `SERVICE_PUBLIC_URL: ${what}.` });
+  if (!URL.canParse(value)) problem('expected an address such as https://data.example.com');
+  const url = new URL(value);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') problem('expected http or https');
+  if (url.username || url.password || url.search || url.hash)
+    problem('credentials, query and fragment are not allowed');
+  return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+/** Spec 7: a basePath while the agent's URL has a path is an error at start. */
+function checkBasePath(value: string, publicUrl: string | null): string {
+  const path = `/${value}`.replace(/\/+/g, '/').replace(/\/$/, '');
+  if (path !== '' && !/^(\/[A-Za-z0-9_-]+)+$/.test(path)) {
+    fail('CONFIGURATION', { problem: `basePath: expected segments of letters, digits, '-' and '_', got '${value}'.` });
+  }
+  if (path !== '' && publicUrl && new URL(publicUrl).pathname !== '/') {
+    fail('CONFIGURATION', {
+      problem: 'basePath needs the agent at the root of its domain, but SERVICE_PUBLIC_URL has a path.',
+    });
+  }
+  return path;
+}

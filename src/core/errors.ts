@@ -1,0 +1,156 @@
+// Every error that a caller can meet is a row of one table: the code, the HTTP status, the typed details and the safe
+// text made of them. `message` may be shown to anyone; what happened inside goes into `cause`, which only the log sees.
+// Adapters (api/reply.ts, mcp/result.ts, the authorization server) convert; domain code just throws. docs/errors.md
+// lists the same codes, and a test ties the two together.
+
+interface Row<D> {
+  readonly status: number;
+  readonly say: (details: D) => string;
+}
+
+type Near = { readonly near: readonly string[] };
+const near = ({ near }: Near): string => (near.length ? ` Near: ${near.join(', ')}.` : '');
+const shown = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+};
+
+const table = {
+  UNKNOWN_COLLECTION: {
+    status: 404,
+    say: (d: { collection: string } & Near) =>
+      `No collection '${d.collection}'.${near(d)} Call describeCollection without a name for the list.`,
+  },
+  UNKNOWN_FIELD: {
+    status: 400,
+    say: (d: { collection: string; field: string } & Near) =>
+      `'${d.collection}' has no field '${d.field}'.${near(d)} Call describeCollection for all fields.`,
+  },
+  RELATION_NEEDS_FIELD: {
+    status: 400,
+    say: (d: { collection: string; relation: string; example: string }) =>
+      `'${d.relation}' of '${d.collection}' is a relation: name one of its fields, such as '${d.example}'.`,
+  },
+  RELATION_TO_MANY: {
+    status: 400,
+    say: (d: { collection: string; relation: string; foreign: string }) =>
+      `'${d.relation}' of '${d.collection}' leads to many records, which cannot be a column here. List '${d.foreign}' instead.`,
+  },
+  UNKNOWN_OPERATOR: {
+    status: 400,
+    say: (d: { operator: string } & Near) => `No operator '${d.operator}'.${near(d)}`,
+  },
+  OPERATOR_NOT_ALLOWED: {
+    status: 400,
+    say: (d: { collection: string; field: string; operator: string; allowed: readonly string[] }) =>
+      `'${d.operator}' cannot be used on '${d.field}' of '${d.collection}'. Allowed: ${d.allowed.join(', ')}.`,
+  },
+  INVALID_VALUE: {
+    status: 400,
+    say: (d: { at: string; expected: string; got: unknown }) => `${d.at}: expected ${d.expected}, got ${shown(d.got)}.`,
+  },
+  INVALID_ARGUMENT: {
+    status: 400,
+    say: (d: { argument: string; problem: string }) => `${d.argument}: ${d.problem}`,
+  },
+  INVALID_CURSOR: {
+    status: 400,
+    say: () =>
+      'This cursor does not belong to this query. Repeat the call that gave it with the same arguments, or start again without a cursor.',
+  },
+  FORBIDDEN: {
+    status: 403,
+    say: (d: { verb: string; collection: string }) =>
+      `You may not ${d.verb} '${d.collection}'. An administrator can allow it.`,
+  },
+  RECORD_NOT_FOUND: {
+    status: 404,
+    say: (d: { collection: string; id: string }) => `No record '${d.id}' in '${d.collection}', or you may not see it.`,
+  },
+  UNKNOWN_TOOL: {
+    status: 404,
+    say: (d: { tool: string } & Near) => `No tool '${d.tool}'.${near(d)}`,
+  },
+  INSUFFICIENT_SCOPE: {
+    status: 403,
+    say: (d: { tool: string; scopes: readonly string[] }) =>
+      `'${d.tool}' needs the OAuth scope ${d.scopes.join(' ')}. Sign in again and allow it.`,
+  },
+  UNAUTHENTICATED: { status: 401, say: (d: { problem: string }) => d.problem },
+  RATE_LIMITED: {
+    status: 429,
+    say: (d: { retryAfterSeconds: number }) => `Too many requests. Try again in ${d.retryAfterSeconds} s.`,
+  },
+  BODY_TOO_LARGE: {
+    status: 413,
+    say: (d: { limitBytes: number }) => `The request body is larger than ${d.limitBytes} bytes.`,
+  },
+  MALFORMED_JSON: { status: 400, say: (d: { problem: string }) => `The request body is not usable JSON: ${d.problem}` },
+  NOT_FOUND: { status: 404, say: (d: { path: string }) => `Nothing is served at ${d.path}.` },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    say: (d: { method: string; allow: readonly string[] }) =>
+      `${d.method} is not allowed here; use ${d.allow.join(' or ')}.`,
+  },
+  HOST_NOT_ALLOWED: { status: 403, say: () => 'This Host is not served here. Set SERVICE_ALLOWED_HOSTS to add it.' },
+  ORIGIN_NOT_ALLOWED: {
+    status: 403,
+    say: () => 'This Origin may not call here. Set SERVICE_ALLOWED_ORIGINS to add it.',
+  },
+  TOO_MANY_ROWS: {
+    status: 422,
+    say: (d: { collection: string; field: string; limit: number }) =>
+      `'${d.field}' of '${d.collection}' cannot be decided by the database and more than ${d.limit} records would have to be read. Narrow the filter, or give the field a replaceFieldOperator.`,
+  },
+  TIMED_OUT: {
+    status: 504,
+    say: (d: { seconds: number }) =>
+      `The query took longer than ${d.seconds} s and was stopped. Narrow the filter or sort by an indexed field.`,
+  },
+  CANCELLED: { status: 499, say: () => 'The call was cancelled.' },
+  SOURCE_UNAVAILABLE: { status: 503, say: () => 'The database cannot be reached at the moment. Try again shortly.' },
+  NOT_READY: { status: 503, say: () => 'The server is starting or stopping. Try again shortly.' },
+  CONFIGURATION: { status: 500, say: (d: { problem: string }) => d.problem },
+  INTERNAL: {
+    status: 500,
+    say: (d: { requestId: string }) =>
+      `Something went wrong here, not in your call. Tell the operator: request ${d.requestId}.`,
+  },
+} as const satisfies Record<string, Row<never>>;
+
+export type ErrorCode = keyof typeof table;
+export type ErrorDetails<C extends ErrorCode> =
+  Parameters<(typeof table)[C]['say']> extends [infer D] ? D : Record<string, never>;
+
+export const errorCodes = Object.keys(table) as readonly ErrorCode[];
+
+/** The only error that domain code throws on purpose. `cause` is for the log, never for a client. */
+export class AppError<C extends ErrorCode = ErrorCode> extends Error {
+  readonly code: C;
+  readonly details: ErrorDetails<C>;
+
+  constructor(code: C, details: ErrorDetails<C>, cause?: unknown) {
+    const say = table[code].say as (details: ErrorDetails<C>) => string;
+    super(say(details), cause === undefined ? undefined : { cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.details = details;
+  }
+
+  get status(): number {
+    return table[this.code].status;
+  }
+}
+
+export function fail<C extends ErrorCode>(code: C, details: ErrorDetails<C>, cause?: unknown): never {
+  throw new AppError(code, details, cause);
+}
+
+export function isAppError<C extends ErrorCode>(error: unknown, code?: C): error is AppError<C> {
+  return error instanceof AppError && (code === undefined || error.code === code);
+}
+
+/** What may be shown of any throwable: an AppError is itself; anything else is INTERNAL, with the request id and no text. */
+export function toAppError(error: unknown, requestId: string): AppError {
+  return error instanceof AppError ? error : new AppError('INTERNAL', { requestId }, error);
+}

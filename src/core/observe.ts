@@ -1,0 +1,113 @@
+// What happens in the house is told as typed observations; the logger listens to them, and so will metrics and traces.
+// An observation never holds an argument value, a token or a password: names and ids only.
+import { type Logger, pino } from 'pino';
+
+export type Observation =
+  | { readonly type: 'server.started'; readonly address: string; readonly milliseconds: number }
+  | { readonly type: 'server.stopping'; readonly reason: string }
+  | { readonly type: 'server.stopped' }
+  | { readonly type: 'warning'; readonly message: string; readonly cause?: unknown }
+  | { readonly type: 'failure'; readonly where: string; readonly requestId: string; readonly cause: unknown }
+  | {
+      readonly type: 'http.answered';
+      readonly method: string;
+      readonly path: string;
+      readonly status: number;
+      readonly milliseconds: number;
+    }
+  | {
+      readonly type: 'tool.called';
+      readonly tool: string;
+      readonly collection?: string;
+      readonly userId: number;
+      readonly clientId: string;
+      readonly outcome: 'completed' | 'failed' | 'denied';
+      readonly code?: string;
+      readonly milliseconds: number;
+    }
+  | { readonly type: 'store.migrated'; readonly migrations: readonly string[] }
+  | { readonly type: 'store.swept'; readonly rows: number }
+  | {
+      readonly type: 'source.introspected';
+      readonly source: string;
+      readonly tables: number;
+      readonly statements: number;
+      readonly milliseconds: number;
+    }
+  | {
+      readonly type: 'source.isolated';
+      readonly source: string;
+      readonly milliseconds: number;
+      readonly outcome: 'completed' | 'cancelled' | 'failed';
+    }
+  | {
+      /** Sign-ins, grants, refreshes, revocations, reuse, refused clients: what an operator wants to be told of. */
+      readonly type: 'security';
+      readonly event: string;
+      readonly userId?: number;
+      readonly clientId?: string;
+      readonly address?: string;
+      readonly detail?: string;
+    };
+
+export type ObservationType = Observation['type'];
+export type Observe = (observation: Observation) => void;
+
+export type LogLevel = 'Debug' | 'Info' | 'Warn' | 'Error';
+export const logLevels = ['Debug', 'Info', 'Warn', 'Error'] as const;
+
+const levelOf: Record<ObservationType, LogLevel> = {
+  'server.started': 'Info',
+  'server.stopping': 'Info',
+  'server.stopped': 'Info',
+  warning: 'Warn',
+  failure: 'Error',
+  'http.answered': 'Debug',
+  'tool.called': 'Debug',
+  'store.migrated': 'Info',
+  'store.swept': 'Debug',
+  'source.introspected': 'Debug',
+  'source.isolated': 'Debug',
+  security: 'Info',
+};
+
+export interface Observer {
+  readonly observe: Observe;
+  /** Adds a listener; it must not throw. */
+  listen(listener: Observe): void;
+}
+
+export function createObserver(): Observer {
+  const listeners: Observe[] = [];
+  return {
+    observe: (observation) => {
+      for (const listener of listeners) listener(observation);
+    },
+    listen: (listener) => {
+      listeners.push(listener);
+    },
+  };
+}
+
+/** JSON lines on standard error; standard output stays the user's. */
+export function createLogListener(level: LogLevel): Observe {
+  const logger: Logger = pino(
+    { level: level.toLowerCase(), base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination({ dest: 2, sync: true }),
+  );
+  const write = {
+    Debug: logger.debug.bind(logger),
+    Info: logger.info.bind(logger),
+    Warn: logger.warn.bind(logger),
+    Error: logger.error.bind(logger),
+  };
+  const enabled = logLevels.filter((_, index) => index >= logLevels.indexOf(level));
+  return (observation) => {
+    const at = levelOf[observation.type];
+    if (!enabled.includes(at)) return;
+    const { type, ...rest } = observation;
+    const cause =
+      'cause' in rest ? { err: rest.cause instanceof Error ? pino.stdSerializers.err(rest.cause) : rest.cause } : {};
+    write[at]({ ...rest, cause: undefined, ...cause }, type);
+  };
+}

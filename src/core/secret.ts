@@ -1,0 +1,89 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  randomBytes,
+  randomUUID,
+  type ScryptOptions,
+  scrypt,
+  timingSafeEqual,
+} from 'node:crypto';
+
+/** A random, URL-safe text of `bits` bits (256 by default). */
+export function randomToken(bits = 256): string {
+  return randomBytes(Math.ceil(bits / 8)).toString('base64url');
+}
+
+export function randomId(): string {
+  return randomUUID();
+}
+
+/** SHA-256 as base64url: how bearer secrets are kept at rest. They hold 256 random bits, so no salt or stretching is needed. */
+export function hashToken(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
+}
+
+/** Constant-time comparison of two texts; their lengths are not secret. */
+export function sameText(a: string, b: string): boolean {
+  const left = Buffer.from(a);
+  const right = Buffer.from(b);
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** HMAC-SHA-256 as base64url. */
+export function sign(text: string, key: string): string {
+  return createHmac('sha256', key).update(text).digest('base64url');
+}
+
+const SCRYPT = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 } as const;
+
+function stretch(password: string, salt: Buffer, options: ScryptOptions): Promise<Buffer> {
+  return new Promise((resolve, reject) =>
+    scrypt(password.normalize('NFKC'), salt, 32, options, (error, key) => (error ? reject(error) : resolve(key))),
+  );
+}
+
+/** `scrypt$N$r$p$salt$hash`: the parameters travel with the hash, so that they can be raised later. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(16);
+  const key = await stretch(password, salt, SCRYPT);
+  return ['scrypt', SCRYPT.N, SCRYPT.r, SCRYPT.p, salt.toString('base64url'), key.toString('base64url')].join('$');
+}
+
+/** Takes as long for a missing or malformed hash as for a wrong password, so that time does not tell who exists. */
+export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
+  const [kind, N, r, p, salt, hash] = (stored ?? '').split('$');
+  if (kind !== 'scrypt' || !salt || !hash) {
+    await stretch(password, randomBytes(16), SCRYPT);
+    return false;
+  }
+  const key = await stretch(password, Buffer.from(salt, 'base64url'), {
+    N: Number(N),
+    r: Number(r),
+    p: Number(p),
+    maxmem: SCRYPT.maxmem,
+  });
+  return sameText(key.toString('base64url'), hash);
+}
+
+/** AES-256-GCM under a key derived from `passphrase`; `iv.tag.data`, each base64url. */
+export function encrypt(text: string, passphrase: string): string {
+  const iv = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', deriveKey(passphrase), iv);
+  const data = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return [iv, cipher.getAuthTag(), data].map((part) => part.toString('base64url')).join('.');
+}
+
+/** Throws when the text was not made by {@link encrypt} with the same passphrase. */
+export function decrypt(sealed: string, passphrase: string): string {
+  const [iv, tag, data] = sealed.split('.').map((part) => Buffer.from(part, 'base64url'));
+  if (!iv || !tag || !data) throw new Error('not a sealed text');
+  const decipher = createDecipheriv('aes-256-gcm', deriveKey(passphrase), iv, { authTagLength: 16 });
+  decipher.setAuthTag(tag);
+  return Buffer.concat([decipher.update(data), decipher.final()]).toString('utf8');
+}
+
+function deriveKey(passphrase: string): Buffer {
+  return createHash('sha256').update('portico/key/').update(passphrase).digest();
+}

@@ -1,0 +1,174 @@
+// What the platform keeps, as the rooms above see it: one object with a part for each subject. No HTTP, no protocol.
+import type { Access, Caller, PermissionLevel } from '../core/caller.ts';
+
+export interface Store {
+  readonly identity: Identity;
+  readonly permissions: Permissions;
+  readonly oauth: OAuthRows;
+  readonly activity: ActivityLog;
+  readonly settings: SettingRows;
+  readonly keys: Keys;
+  /**
+   * The numbers that every call compares, so that a change is felt at once in every process (never a time to live).
+   * On SQLite it answers synchronously when nothing was committed since (`PRAGMA data_version`); else one small read.
+   */
+  versions(): Versions | Promise<Versions>;
+  /** Rejects with SOURCE_UNAVAILABLE when the database does not answer. */
+  ready(): Promise<void>;
+  /** Flushes what is batched, then closes. */
+  close(): Promise<void>;
+}
+
+export interface Versions {
+  /** Raised by every change of users, roles, permissions, teams or row scopes. */
+  readonly permissions: number;
+  /** Raised by every revocation of a grant or token. */
+  readonly grants: number;
+}
+
+export interface User {
+  readonly id: number;
+  readonly email: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly timezone: string;
+  readonly disabled: boolean;
+  readonly level: PermissionLevel;
+  readonly team: string;
+  readonly role: string;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+export interface NewUser {
+  readonly email: string;
+  readonly password: string;
+  readonly firstName?: string;
+  readonly lastName?: string;
+  readonly timezone?: string;
+  /** Default `user`. */
+  readonly level?: PermissionLevel;
+  /** Made when it does not exist; default `Operations`. */
+  readonly team?: string;
+  /** Made, with no permissions, when it does not exist; default `Member` (`Administrator` for level admin). */
+  readonly role?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+}
+
+export interface Identity {
+  /** INVALID_ARGUMENT when the address is taken or malformed, or the password shorter than 10 characters. */
+  addUser(user: NewUser): Promise<User>;
+  countUsers(): Promise<number>;
+  findUser(id: number): Promise<User | undefined>;
+  findUserByEmail(email: string): Promise<User | undefined>;
+  /** The user, when the password is right and the user is not disabled; takes equally long otherwise. */
+  verifyPassword(email: string, password: string): Promise<User | undefined>;
+  setPassword(userId: number, password: string): Promise<void>;
+  setDisabled(userId: number, disabled: boolean): Promise<void>;
+  /** Names of the one project and environment that this process serves. */
+  place(): Promise<{ readonly organization: string; readonly project: string; readonly environment: string }>;
+}
+
+/** What a role may do with one collection; `*` stands for every collection that has no row of its own. */
+export interface CollectionPermission {
+  readonly browse: boolean;
+  readonly read: boolean;
+  readonly edit: boolean;
+  readonly add: boolean;
+  readonly delete: boolean;
+  readonly export: boolean;
+  /** Absent fields are `write`. */
+  readonly fields?: Readonly<Record<string, 'read' | 'hidden'>>;
+}
+
+export interface Permissions {
+  /**
+   * The access of a user at the current version, or undefined when the user is gone or disabled. Answers from memory
+   * while `versions().permissions` stands still.
+   */
+  accessOf(userId: number): Promise<Access | undefined>;
+  /** The same, synchronously, when it is in memory for this version; else undefined. */
+  cachedAccessOf(userId: number, version: number): Access | undefined;
+  caller(userId: number): Promise<Caller | undefined>;
+  setRole(role: string, collections: Readonly<Record<string, CollectionPermission>>): Promise<void>;
+  /** The filter as JSON with `{{currentUser...}}` variables, or null to remove it. */
+  setScope(team: string, collection: string, filter: unknown): Promise<void>;
+}
+
+/** Rows of oidc-provider's adapter and what goes with them; ids are hashed before they get here where they are secrets. */
+export interface OAuthRows {
+  upsert(row: OAuthRow): Promise<void>;
+  find(model: string, id: string): Promise<OAuthRow | undefined>;
+  findByUid(model: string, uid: string): Promise<OAuthRow | undefined>;
+  /** True when this call was the one that consumed it. */
+  consume(model: string, id: string, at: number): Promise<boolean>;
+  /** A consumed refresh token of the grant with more rotations than `rotations`. */
+  hasConsumedSuccessor(grantId: string, rotations: number): Promise<boolean>;
+  destroy(model: string, id: string): Promise<void>;
+  /** Every row of the grant, in every model; raises `versions().grants`. */
+  revokeGrant(grantId: string): Promise<void>;
+  listByAccount(model: string, accountId: string): Promise<readonly OAuthRow[]>;
+  /** A client was used: keeps it from being swept. */
+  touchClient(clientId: string, at: number): Promise<void>;
+  /** Deletes expired rows, at most 1,000 a statement, and clients unused since `unusedSince`; answers how many. */
+  sweep(now: number, unusedSince: number): Promise<number>;
+}
+
+export interface OAuthRow {
+  readonly model: string;
+  readonly id: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly grantId?: string;
+  readonly uid?: string;
+  readonly accountId?: string;
+  readonly clientId?: string;
+  /** Seconds since the epoch, as oidc-provider counts. */
+  readonly consumedAt?: number;
+  /** Milliseconds since the epoch; absent: never. */
+  readonly expiresAt?: number;
+}
+
+export interface ActivityEntry {
+  readonly userId: number;
+  readonly renderingId: number;
+  /** OAuth client id and its name, as registered. */
+  readonly clientId: string;
+  readonly clientName: string;
+  readonly action: string;
+  readonly type: 'read' | 'write';
+  readonly collection?: string;
+  readonly recordIds?: readonly string[];
+  readonly outcome: 'completed' | 'failed' | 'denied' | 'unknown';
+  readonly code?: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly durationMs: number;
+}
+
+export interface ActivityLog {
+  /** Reads: kept in memory and written in batches, within 200 ms and at close. Never throws. */
+  record(entry: ActivityEntry): void;
+  /** Writes and actions: committed as `unknown` before the mutating statement, completed after it. */
+  begin(
+    entry: Omit<ActivityEntry, 'outcome' | 'durationMs'>,
+  ): Promise<{ complete(outcome: 'completed' | 'failed' | 'denied', code?: string): Promise<void> }>;
+  flush(): Promise<void>;
+  /** Newest first. */
+  list(page: {
+    readonly limit: number;
+    readonly before?: number;
+  }): Promise<readonly (ActivityEntry & { readonly id: number })[]>;
+}
+
+export interface SettingRows {
+  get(key: string): Promise<string | undefined>;
+  set(key: string, value: string): Promise<void>;
+}
+
+/** Keys of this installation, sealed at rest with the installation's secret. The newest of a purpose signs; all verify. */
+export interface Keys {
+  /** Newest first; `make` is called, once in all processes, when there is none. */
+  of(
+    purpose: string,
+    make: () => string | Promise<string>,
+  ): Promise<readonly { readonly id: string; readonly value: string }[]>;
+}
