@@ -62,7 +62,13 @@ function readNetwork(entry: string): Network {
  * site whose name was pointed at this machine (DNS rebinding) carries its own name here.
  */
 export function createHostCheck(publicHost: string, config: Pick<Config, 'allowedHosts'>): (host?: string) => boolean {
-  const known = new Set(['localhost', '127.0.0.1', '[::1]', hostname(publicHost), ...config.allowedHosts.map(hostname)]);
+  const known = new Set([
+    'localhost',
+    '127.0.0.1',
+    '[::1]',
+    hostname(publicHost),
+    ...config.allowedHosts.map(hostname),
+  ]);
   return (host) => host !== undefined && known.has(hostname(host));
 }
 

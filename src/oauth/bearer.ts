@@ -72,15 +72,13 @@ export function createGate({ store, paths, clock, defaultScopes }: GateOptions):
   const verify = async (hash: string, versions: Versions): Promise<Authenticated> => {
     remembered.delete(hash);
     // RFC 6750 section 2.1, RFC 7009 section 2: the token exists; a revoked one is no longer there.
-    const row = (await store.oauth.find('AccessToken', hash)) ?? refuse(`The token is unknown or revoked. ${signInAgain}`);
+    const row =
+      (await store.oauth.find('AccessToken', hash)) ?? refuse(`The token is unknown or revoked. ${signInAgain}`);
     const expiresAt = checkToken(row);
     const { payload } = row;
     const grantId = text(payload.grantId);
     const userId = Number(payload.accountId);
-    const [grant, access] = await Promise.all([
-      store.oauth.find('Grant', grantId),
-      store.permissions.accessOf(userId),
-    ]);
+    const [grant, access] = await Promise.all([store.oauth.find('Grant', grantId), store.permissions.accessOf(userId)]);
     // RFC 6749 section 10.4: what the user withdrew is withdrawn from every token that was made of it.
     if (!grant || grant.payload.accountId !== payload.accountId || grant.payload.clientId !== payload.clientId) {
       return refuse(`The authorization was revoked. ${signInAgain}`);

@@ -8,7 +8,16 @@ import { grantTypes } from './metadata.ts';
 export const normaliserProperty = 'portico_normalised';
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
-const dangerous = new Set(['javascript:', 'vbscript:', 'data:', 'blob:', 'file:', 'about:', 'view-source:', 'filesystem:']);
+const dangerous = new Set([
+  'javascript:',
+  'vbscript:',
+  'data:',
+  'blob:',
+  'file:',
+  'about:',
+  'view-source:',
+  'filesystem:',
+]);
 const longestName = 200;
 
 export function isLoopback(redirect: URL): boolean {
@@ -54,7 +63,8 @@ export function createClientNormaliser(errors: typeof oidcErrors): (metadata: Cl
     if (url.protocol === 'http:' && !loopback.has(url.hostname)) {
       return refuse('redirect_uris must be https, unless they lead to localhost');
     }
-    if (dangerous.has(url.protocol)) return refuse(`redirect_uris must not use the scheme ${url.protocol.slice(0, -1)}`);
+    if (dangerous.has(url.protocol))
+      return refuse(`redirect_uris must not use the scheme ${url.protocol.slice(0, -1)}`);
     return url;
   };
 

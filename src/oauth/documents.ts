@@ -27,7 +27,10 @@ export function findAddressProblem(address: string | URL, domains: readonly stri
   if (!host.includes('.') || /\.(?:local|localhost|internal|home\.arpa)$/.test(host)) {
     return 'the host must be a public name';
   }
-  if (domains && !domains.some((domain) => host === domain.toLowerCase() || host.endsWith(`.${domain.toLowerCase()}`))) {
+  if (
+    domains &&
+    !domains.some((domain) => host === domain.toLowerCase() || host.endsWith(`.${domain.toLowerCase()}`))
+  ) {
     return 'its domain is not on the allow-list of this server';
   }
   return undefined;

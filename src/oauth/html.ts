@@ -11,7 +11,9 @@ export class Html {
 type Part = string | number | Html | false | null | undefined | readonly Part[];
 
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return new Html(strings.map((literal, index) => literal + (index < parts.length ? render(parts[index]) : '')).join(''));
+  return new Html(
+    strings.map((literal, index) => literal + (index < parts.length ? render(parts[index]) : '')).join(''),
+  );
 }
 
 /** Markup of our own that is no template, such as a style sheet. */

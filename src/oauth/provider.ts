@@ -1,7 +1,7 @@
 // oidc-provider, configured as the authorization server of one MCP resource. The package is loaded when it is first
 // needed (it takes a quarter of a second), and everything else in the room imports its types only.
 import type Provider from 'oidc-provider';
-import type { Configuration, errors as oidcErrors, JWK, KoaContextWithOIDC } from 'oidc-provider';
+import type { Configuration, JWK, KoaContextWithOIDC, errors as oidcErrors } from 'oidc-provider';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { createLimiter } from '../core/limit.ts';
@@ -23,7 +23,10 @@ export interface ProviderOptions {
   readonly observe: Observe;
   /** The client's address of the request under way, as the front read it. */
   readonly addressOf: (req: object) => string;
-  readonly renderError: (ctx: KoaContextWithOIDC, error: { error: string; error_description?: string | undefined }) => void;
+  readonly renderError: (
+    ctx: KoaContextWithOIDC,
+    error: { error: string; error_description?: string | undefined },
+  ) => void;
   readonly fetchDocument?: FetchDocument;
 }
 
