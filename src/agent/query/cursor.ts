@@ -3,7 +3,7 @@
 // another nor show one twice. It holds nothing that the row did not show or the caller could not sort by, so it needs
 // no signature; values are checked again when it comes back.
 import { fail } from '../../core/errors.ts';
-import { isBranch, type PlainFilter } from '../../core/filter.ts';
+import { isBranch, type Operator, type PlainFilter } from '../../core/filter.ts';
 import { hashToken } from '../../core/secret.ts';
 import type { Collection, Moment } from '../model/types.ts';
 import type { Row } from '../sources/source.ts';
@@ -71,18 +71,6 @@ function isSame(path: Path, value: unknown): Filter {
 
 function comesAfter({ path, ascending }: Order, value: unknown): Filter {
   if (value === null) return ascending ? not(missing(path)) : never;
-  const { type, enumValues = [] } = path.field;
-  if (type === 'Boolean') {
-    if (ascending) return value === false ? test(path, 'Equal', true) : never;
-    return value === true ? test(path, 'NotEqual', true) : missing(path);
-  }
-  // Databases agree on the order of an enum when they sort, but not when they compare.
-  if (type === 'Enum') {
-    const at = enumValues.indexOf(String(value));
-    const later = enumValues.slice(at + 1);
-    if (ascending) return later.length ? test(path, 'In', later) : never;
-    return test(path, 'NotIn', enumValues.slice(at));
-  }
   if (ascending) return test(path, 'GreaterThan', value);
   return or(test(path, 'LessThan', value), missing(path));
 }
@@ -105,19 +93,6 @@ function isAlways({ via, field }: Path): boolean {
   return via.length === 0 && !field.nullable;
 }
 
-function test(
-  path: Path,
-  is:
-    | 'Missing'
-    | 'Equal'
-    | 'NotEqual'
-    | 'In'
-    | 'NotIn'
-    | 'GreaterThan'
-    | 'LessThan'
-    | 'GreaterThanOrEqual'
-    | 'LessThanOrEqual',
-  value: unknown,
-): Filter {
+function test(path: Path, is: Operator, value: unknown): Filter {
   return { op: 'test', path, is, value };
 }

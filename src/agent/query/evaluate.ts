@@ -84,7 +84,7 @@ function testHolds({ is, path: { field }, value: given }: Filter & { readonly op
 }
 
 /** Orders two values of a column, neither null (of its items, for an array). */
-export function compareValues(a: unknown, b: unknown, { type, collation, enumValues }: Column): number {
+export function compareValues(a: unknown, b: unknown, { type, collation }: Column): number {
   switch (typeof type === 'string' ? type : type[0]) {
     case 'Number':
       return compareNumbers(a as number | string, b as number | string);
@@ -94,8 +94,6 @@ export function compareValues(a: unknown, b: unknown, { type, collation, enumVal
         : compareTexts(fold(a as string), fold(b as string));
     case 'Boolean':
       return Number(a) - Number(b);
-    case 'Enum':
-      return (enumValues?.indexOf(a as string) ?? 0) - (enumValues?.indexOf(b as string) ?? 0);
     case 'Binary':
       return Buffer.compare(a as Buffer, b as Buffer);
     case 'Date':

@@ -47,8 +47,8 @@ export interface DescribedColumn {
   /** What the source can decide about this column by itself, with the meaning of query/evaluate.ts. */
   readonly operators: ReadonlySet<Operator>;
   /**
-   * The source can order by it. Statements may then also test it with Missing, Equal, GreaterThan and LessThan (Enum:
-   * In and NotIn; Boolean: Equal and NotEqual), offered in `operators` or not, in agreement with that order: cursors do.
+   * The source can order by it (an Enum by its text). Statements may then also test it with Missing, Equal, GreaterThan
+   * and LessThan, in agreement with that order, whether or not `operators` has them: cursors do.
    */
   readonly sortable: boolean;
 }
