@@ -63,7 +63,8 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
   const tools = selectTools(config.enabledTools, observe);
   const toolsByName = new Map<string, Tool>(tools.map((tool) => [tool.name, tool]));
   const callTool = createCallTool(parts);
-  const build = createServerBuilder({ version: parts.version, tools, callTool, extension: parts.extension });
+  const { version, extension } = parts;
+  const build = createServerBuilder({ version, tools, callTool, extension, notify: () => handler.notify });
   const onerror = (cause: Error) => {
     observe({ type: 'warning', message: `The MCP SDK reported: ${cause.message}` });
   };

@@ -7,6 +7,7 @@ import {
   Server,
   type ServerCapabilities,
   type ServerContext,
+  type ServerNotifier,
   type Tool as ToolDefinition,
 } from '@modelcontextprotocol/server';
 import { AppError } from '../core/errors.ts';
@@ -40,7 +41,7 @@ export interface ExtraTool {
   readonly run: (
     params: Readonly<Record<string, unknown>>,
     ctx: ServerContext,
-    server: Server,
+    notify: ServerNotifier,
   ) => Promise<CallToolResult | InputRequiredResult>;
 }
 
@@ -49,6 +50,8 @@ export interface ServerParts {
   readonly tools: readonly Tool[];
   readonly callTool: CallTool;
   readonly extension?: Extension | undefined;
+  /** Tells the clients that listen of changes. */
+  readonly notify: () => ServerNotifier;
 }
 
 export type BuildServer = (identityOf: (ctx: ServerContext) => Identity | undefined) => Server;
@@ -88,7 +91,7 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
       const tool = byName.get(name);
       if (tool) return callTool(tool, given ?? {}, identity, ctx.mcpReq.signal);
       const extra = extras.get(name);
-      if (extra) return extra.run(request.params, ctx, server);
+      if (extra) return extra.run(request.params, ctx, parts.notify());
       const near = nearNames(name, byName.keys());
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
