@@ -90,6 +90,7 @@ const table = {
     status: 413,
     say: (d: { limitBytes: number }) => `The request body is larger than ${d.limitBytes} bytes.`,
   },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, say: () => 'Send the body as Content-Type: application/json.' },
   MALFORMED_JSON: { status: 400, say: (d: { problem: string }) => `The request body is not usable JSON: ${d.problem}` },
   NOT_FOUND: { status: 404, say: (d: { path: string }) => `Nothing is served at ${d.path}.` },
   METHOD_NOT_ALLOWED: {
