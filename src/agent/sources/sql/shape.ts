@@ -59,7 +59,7 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
       case 'test': {
         const { id, codec } = facts(filter.path, table);
         const value = boundValue(filter, dialect);
-        if (value === undefined) return `${filter.is}${id};`;
+        if (value === undefined) return `${filter.is}${id}N;`;
         values.push(value);
         return `${filter.is}${id}${kindOf(codec, value)}${sizeOf(value, dialect)};`;
       }

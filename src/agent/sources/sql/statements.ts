@@ -217,7 +217,7 @@ function createWriter(context: StatementContext): Writer {
     const term: Term = { codec, raw, value, index, binds, dialect };
     const { sql, seen } = (terms[operator] ?? unsupported(operator))(operator, term);
     if (!negated) return sql;
-    const not = sql.startsWith(`${seen} = `) ? `${seen} <> ${sql.slice(seen.length + 3)}` : `not (${sql})`;
+    const not = operator === 'Equal' ? `${seen} <> ${sql.slice(seen.length + 3)}` : `not (${sql})`;
     if (sql === FALSE) return TRUE;
     return isNullable(test.path) || seen !== raw ? `(${not} or ${seen} is null)` : not;
   }
@@ -335,7 +335,8 @@ const patternOf: Record<
     encode: likePattern(operator, '|'),
   }),
   postgres: (operator, text, anyCase) => ({
-    sql: `${text} ${anyCase ? 'ilike' : 'like'} ?`,
+    // The letters of a column collated "C" would be those of ASCII.
+    sql: anyCase ? `${text} collate "default" ilike ?` : `${text} like ?`,
     encode: likePattern(operator, '\\'),
   }),
 };
