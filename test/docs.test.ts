@@ -57,7 +57,10 @@ test('docs/configuration.md lists every setting of core/config.ts as it is, and 
 
 test.each(pages)('the links of %s lead somewhere', (page) => {
   const text = readFileSync(page, 'utf8').replace(/^```[\s\S]*?^```/gm, '');
-  const links = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g), ...text.matchAll(/(?:src|srcset|href)="(?!https?:|#)([^"#\s]+)/g)];
+  const links = [
+    ...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g),
+    ...text.matchAll(/(?:src|srcset|href)="(?!https?:|#)([^"#\s]+)/g),
+  ];
   const gone = links.map(([, to]) => to!).filter((to) => !existsSync(join(dirname(page), to)));
   expect(gone).toEqual([]);
 });

@@ -2,6 +2,7 @@
 // answer. Everything follows from a seed and the present moment: the same two give the same shop, and dates reach up to
 // today, so that 'Today' and 'PreviousWeek' find something. Amounts are counted in cents until they are written.
 import { closeSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import type { SqliteDriver } from '../core/sqlite.ts';
 import { demoIndexes, demoSchema } from './demo-schema.ts';
@@ -23,6 +24,10 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const YEARS_OF_TRADE = 3;
 const size = { suppliers: 48, productsPerShelf: 20, customers: 1600, orders: 5600, ordersToday: 14 };
+
+export function demoPath(dataDir: string): string {
+  return join(dataDir, 'demo.sqlite');
+}
 
 /**
  * Writes a complete demo shop to `path`, mode 0600. The file appears whole or not at all; one that is already there
