@@ -12,6 +12,7 @@ import { locateStorage, openDatabase } from '../store/database.ts';
 import { findPending } from '../store/schema.ts';
 import { demoPath } from './demo.ts';
 import { isUnprotected, unprotectedWarning } from './exposure.ts';
+import { maskUrl } from './masking.ts';
 import { alignColumns, createPaint } from './terminal.ts';
 
 type State = 'ok' | 'note' | 'wrong';
@@ -57,16 +58,6 @@ function showSetting(name: SettingName, value: unknown): string {
   if (name === 'database' || name === 'storageUrl') return maskUrl(String(value));
   if ('secret' in settings[name]) return '***';
   return Array.isArray(value) ? value.join(',') : String(value);
-}
-
-/** Of an address its scheme, host and path; user, password and query are where secrets lie. Of anything else nothing. */
-export function maskUrl(value: string): string {
-  if (/^sqlite:/i.test(value)) return value.replace(/\?.*$/s, '?***');
-  if (!URL.canParse(value)) return '***';
-  const { protocol, host, pathname, username, password, search } = new URL(value);
-  if (host === '') return '***';
-  const user = username || password ? '***@' : '';
-  return `${protocol}//${user}${host}${pathname}${search ? '?***' : ''}`;
 }
 
 type Check = (config: Config) => Finding | Promise<Finding>;

@@ -117,6 +117,7 @@ try {
     process.stderr.write(`portico: ${line}\n`);
     if (wantsDebug())
       process.stderr.write(`${stack}\n${error instanceof Error && error.cause ? `${error.cause}\n` : ''}`);
-    process.exitCode = FAILED;
+    // What a failed start left open must not keep the process alive.
+    process.exit(FAILED);
   }
 }
