@@ -102,8 +102,17 @@ withSettings(addCommand(user, 'list', 'List the users'), 'dataDir').action(
 );
 
 function wantsDebug(): boolean {
-  const asked = process.argv.join(' ').match(/--log-level[= ](\w+)/)?.[1] ?? readEnvironment().SERVICE_LOG_LEVEL;
-  return asked?.toLowerCase() === 'debug';
+  const flag = process.argv.join(' ').match(/--log-level[= ](\w+)/)?.[1];
+  return (flag ?? readLogLevel())?.toLowerCase() === 'debug';
+}
+
+/** What stopped the command may be the environment itself. */
+function readLogLevel(): string | undefined {
+  try {
+    return readEnvironment().SERVICE_LOG_LEVEL;
+  } catch {
+    return process.env.SERVICE_LOG_LEVEL;
+  }
 }
 
 try {
