@@ -1,5 +1,5 @@
-import { mysqlCodec } from './types-mysql.ts';
 import type { Catalogue, ColumnFacts, Facts } from './introspect.ts';
+import { mysqlCodec } from './types-mysql.ts';
 
 /** Five statements on MariaDB, four on MySQL. */
 export async function readMysqlFacts(catalogue: Catalogue): Promise<Facts> {

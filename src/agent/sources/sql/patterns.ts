@@ -44,7 +44,9 @@ export function likePattern(operator: Operator, escape: string): (value: unknown
           ? piece.wild === 'many'
             ? '%'
             : '_'
-          : piece.literal.replace(/[%_\\|]/g, (char) => (char === '%' || char === '_' || char === escape ? escape + char : char)),
+          : piece.literal.replace(/[%_\\|]/g, (char) =>
+              char === '%' || char === '_' || char === escape ? escape + char : char,
+            ),
       )
       .join('');
 }
@@ -57,9 +59,7 @@ export function globPattern(operator: Operator): (value: unknown) => string {
   const letter = insensitive.has(operator) ? anyCase : exactly;
   return (value) =>
     pieces(operator, value)
-      .map((piece) =>
-        'wild' in piece ? (piece.wild === 'many' ? '*' : '?') : [...piece.literal].map(letter).join(''),
-      )
+      .map((piece) => ('wild' in piece ? (piece.wild === 'many' ? '*' : '?') : [...piece.literal].map(letter).join('')))
       .join('');
 }
 

@@ -51,9 +51,7 @@ export function buildSelect(select: Select, context: StatementContext): Statemen
   const joins = writer.joins(root, select.joins);
   const where = writer.where(root, select.where);
   const query = knex.select(
-    select.columns.length
-      ? select.columns.map((path) => knex.raw(writer.column(root, path)))
-      : [knex.raw('1')],
+    select.columns.length ? select.columns.map((path) => knex.raw(writer.column(root, path))) : [knex.raw('1')],
   );
   from(query, writer, root, joins, where, context);
   for (const { path, ascending } of select.order) {
@@ -133,8 +131,7 @@ function createWriter(context: StatementContext): Writer {
   const viaId = (via: readonly Relation[]): string => via.map((relation) => relation.name).join(':');
   const aliasOf = (from: Root, via: readonly Relation[]): string =>
     via.length === 0 ? from.alias : (from.aliases.get(viaId(via)) ?? missingJoin(viaId(via)));
-  const column = (from: Root, path: Path): string =>
-    `${name(aliasOf(from, path.via))}.${name(path.field.column)}`;
+  const column = (from: Root, path: Path): string => `${name(aliasOf(from, path.via))}.${name(path.field.column)}`;
 
   function onPairs(from: Root, via: readonly Relation[], alias: string): string {
     const relation = via.at(-1)!;
@@ -278,7 +275,11 @@ const terms: Partial<Record<Operator, WriteTerm>> = {
 };
 
 /** The operators that some column can decide here; tests hold the codecs to it. */
-export const writtenOperators: ReadonlySet<string> = new Set([...Object.keys(terms), ...Object.keys(opposites), 'Missing']);
+export const writtenOperators: ReadonlySet<string> = new Set([
+  ...Object.keys(terms),
+  ...Object.keys(opposites),
+  'Missing',
+]);
 
 function compare(sign: string): WriteTerm {
   return (_, term) => {
@@ -340,7 +341,8 @@ function inList(seen: string, term: Term): string {
     binds.push({ value: index, encode: (all) => jsonList((all as unknown[]).map(codec.encode)) });
     return `${seen} in (select value from json_each(?))`;
   }
-  if (count > 32_768) fail('INVALID_VALUE', { at: 'In', expected: 'at most 32768 values', got: `${list.length} values` });
+  if (count > 32_768)
+    fail('INVALID_VALUE', { at: 'In', expected: 'at most 32768 values', got: `${list.length} values` });
   if (list.length === 1) {
     binds.push({ value: index, item: 0, encode: codec.encode });
     return `${seen} = ${codec.parameter?.(kindOf(codec, list)) ?? '?'}`;
