@@ -1,11 +1,11 @@
 // `portico start`: the demo shop where no database is named, the first user where there is none, the welcome, and an
 // orderly end on SIGTERM and SIGINT.
 import { existsSync, mkdirSync } from 'node:fs';
-import { createApp } from '../app.ts';
+import { type App, createApp } from '../app.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { AppError, isAppError } from '../core/errors.ts';
-import { createLogListener, createObserver, type Observation } from '../core/observe.ts';
+import { createLogListener } from '../core/observe.ts';
 import { loadSqliteDriver } from '../core/sqlite.ts';
 import type { Identity } from '../store/store.ts';
 import { demoPath, writeDemo } from './demo.ts';
@@ -27,42 +27,48 @@ const FIRST_USER = 'you@example.com';
 /** Returns when the server listens and the welcome is printed; the process then lives until a signal ends it. */
 export async function start(config: Config, options: StartOptions): Promise<void> {
   const clock = systemClock;
-  const observer = createObserver();
-  observer.listen(createLogListener(config.logLevel));
+  const log = createLogListener(config.logLevel);
   const warnings: string[] = [];
-  observer.listen((observation: Observation) => {
-    if (observation.type === 'warning') warnings.push(observation.message);
-  });
+  const warn = (message: string) => {
+    warnings.push(message);
+    log({ type: 'warning', message });
+  };
+  if (isUnprotected(config)) warn(unprotectedWarning(config));
 
   prepareFolder(config.dataDir);
   const database = config.database ?? `sqlite:${prepareDemo(config, clock)}`;
-  if (isUnprotected(config)) observer.observe({ type: 'warning', message: unprotectedWarning(config) });
-  const app = await createApp({ ...config, database }, { clock, observe: observer.observe });
-  const { mcpUrl } = await listen(app, config);
-  stopOnSignals(app, clock);
-  const user = await findFirstUser(app.store.identity, options.email ?? FIRST_USER);
-  if (options.email && !user.password && options.email.toLowerCase() !== user.email) {
-    warnings.push(
-      `--email names the first user, and there is one already. To add ${options.email}: ${hint(config, `user add ${options.email}`)}`,
-    );
-  }
-
-  process.stdout.write(
-    composeWelcome(
-      {
-        version: options.version,
-        mcpUrl,
-        serves: config.database === null ? 'the demo shop, about 20,000 rows' : maskUrl(config.database),
-        ...user,
-        resetCommand: hint(config, `user password ${user.email}`),
-        warnings,
+  const app = createApp(
+    { ...config, database },
+    {
+      version: options.version,
+      // The application logs what it observes; the warnings of the start are told to the person as well.
+      observe: (observation) => {
+        if (observation.type === 'warning') warnings.push(observation.message);
       },
-      createPaint(process.stdout),
-    ),
+    },
   );
+  const { mcpUrl, store } = await app.start();
+  stopOnSignals(app, clock);
+  if (store.sqliteKind === 'wasm') warn(wasmWarning);
+  const user = await findFirstUser(store.identity, options.email ?? FIRST_USER);
+  if (options.email && !user.password && options.email.toLowerCase() !== user.email) {
+    const add = hint(config, `user add ${options.email}`);
+    warn(`--email names the first user, and there is one already. To add ${options.email}: ${add}`);
+  }
+  const welcome = {
+    version: options.version,
+    mcpUrl,
+    serves: config.database === null ? 'the demo shop, about 20,000 rows' : maskUrl(config.database),
+    ...user,
+    resetCommand: hint(config, `user password ${user.email}`),
+    warnings,
+  };
+  process.stdout.write(composeWelcome(welcome, createPaint(process.stdout)));
 }
 
-type App = Awaited<ReturnType<typeof createApp>>;
+const wasmWarning =
+  'SQLite runs as WebAssembly, since its native driver is not there: all works, but slower, and one process at a time. ' +
+  "With a compiler and Python on the machine, 'npm rebuild better-sqlite3' builds the native one.";
 
 function prepareFolder(dataDir: string): void {
   try {
@@ -84,20 +90,6 @@ function prepareDemo(config: Config, clock: Clock): string {
     throw new AppError('CONFIGURATION', { problem }, cause);
   }
   return path;
-}
-
-async function listen(app: App, { host, port }: Config): Promise<{ readonly mcpUrl: string }> {
-  try {
-    return await app.start();
-  } catch (cause) {
-    const problem = {
-      EADDRINUSE: `Port ${port} is taken. Stop the program that has it, or set MCP_SERVER_PORT (or --port) to another.`,
-      EACCES: `Port ${port} may not be used by this user. Set MCP_SERVER_PORT (or --port) to one above 1023.`,
-      EADDRNOTAVAIL: `This machine has no address '${host}'. Set SERVICE_HOST (or --host) to one that it has.`,
-      ENOTFOUND: `The name '${host}' has no address. Set SERVICE_HOST (or --host) to an address of this machine.`,
-    }[String((cause as NodeJS.ErrnoException).code)];
-    throw problem ? new AppError('CONFIGURATION', { problem }, cause) : cause;
-  }
 }
 
 interface FirstUser {
