@@ -171,58 +171,69 @@ describe.each(variants)('permissions on $name', (variant) => {
 });
 
 describe('scope variables', () => {
-  const fill = async (filter: PlainFilter) => {
-    const { store, ada } = await openWithAda(await createPlace(variants[0]!));
-    await store.permissions.setScope('South', 'orders', filter);
-    return { ada, scope: (await store.permissions.accessOf(ada.id))!.scope('orders') };
-  };
   const equal = (value: unknown): PlainFilter => ({ field: 'f', operator: 'Equal', value });
+  /** Each filter as the scope of a collection of its own, as Ada gets it. */
+  const fill = async (filters: readonly PlainFilter[]) => {
+    const { store, ada } = await openWithAda(await createPlace(variants[0]!));
+    for (const [index, filter] of filters.entries()) await store.permissions.setScope('South', `c${index}`, filter);
+    const access = (await store.permissions.accessOf(ada.id))!;
+    return { ada, scopes: filters.map((_, index) => access.scope(`c${index}`)) };
+  };
 
   test('one that is the whole text keeps its type', async () => {
-    const { ada, scope } = await fill(equal(' {{ currentUser.id }} '));
+    const { ada, scopes } = await fill([equal(' {{ currentUser.id }} ')]);
 
-    expect(scope).toEqual(equal(ada.id));
+    expect(scopes).toEqual([equal(ada.id)]);
   });
 
-  test.each([
-    ['{{currentUser.tags.branch}}', '12'],
-    ['{{currentUser.team.name}}', 'South'],
-    ['{{currentUser.tags.region}}-{{currentUser.firstName}}!', 'é%-Ada!'],
-    [
-      ['a', '{{currentUser.team}}'],
-      ['a', 'South'],
-    ],
-    [{ deep: ['{{currentUser.role}}'] }, { deep: ['Clerk'] }],
-    ['plain { text }', 'plain { text }'],
-  ])('%j is replaced', async (value, expected) => {
-    expect((await fill(equal(value))).scope).toEqual(equal(expected));
+  test('they are replaced wherever they stand', async () => {
+    const pairs: readonly [unknown, unknown][] = [
+      ['{{currentUser.tags.branch}}', '12'],
+      ['{{currentUser.team.name}}', 'South'],
+      ['{{currentUser.tags.region}}-{{currentUser.firstName}}!', 'é%-Ada!'],
+      [
+        ['a', '{{currentUser.team}}'],
+        ['a', 'South'],
+      ],
+      [{ deep: ['{{currentUser.role}}'] }, { deep: ['Clerk'] }],
+      ['plain { text }', 'plain { text }'],
+    ];
+
+    const { scopes } = await fill(pairs.map(([value]) => equal(value)));
+
+    expect(scopes).toEqual(pairs.map(([, expected]) => equal(expected)));
   });
 
-  test.each([
-    '{{currentUser.tags.nope}}',
-    '{{currentUser.tags.empty}}',
-    '{{currentUser.tags.toString}}',
-    '{{currentUser.lastName}}',
-    '{{currentUser.password_hash}}',
-    '{{currentUser.constructor}}',
-    '{{user.id}}',
-    '{{}}',
-    '{{currentUser.id',
-    '{{{{currentUser.id}}}}',
-    'a {{currentUser.tags.nope}} b {{currentUser.id}}',
-    ['fine', '{{currentUser.tags.nope}}'],
-    { deep: [{ er: '{{currentUser.tags.nope}}' }] },
-  ])('%j has no value: its leaf matches nothing', async (value) => {
-    const other = equal(1);
-    const { scope } = await fill({ aggregator: 'Or', conditions: [equal(value), other] });
+  test('a leaf with one that has no value matches nothing, and the rest of the filter stands', async () => {
+    const values = [
+      '{{currentUser.tags.nope}}',
+      '{{currentUser.tags.empty}}',
+      '{{currentUser.tags.toString}}',
+      '{{currentUser.lastName}}',
+      '{{currentUser.password_hash}}',
+      '{{currentUser.constructor}}',
+      '{{user.id}}',
+      '{{}}',
+      '{{currentUser.id',
+      '{{{{currentUser.id}}}}',
+      'a {{currentUser.tags.nope}} b {{currentUser.id}}',
+      ['fine', '{{currentUser.tags.nope}}'],
+      { deep: [{ er: '{{currentUser.tags.nope}}' }] },
+    ];
 
-    expect(scope).toEqual({ aggregator: 'Or', conditions: [nothing, other] });
+    const { scopes } = await fill(values.map((value) => ({ aggregator: 'Or', conditions: [equal(value), equal(1)] })));
+
+    expect(scopes).toEqual(values.map(() => ({ aggregator: 'Or', conditions: [nothing, equal(1)] })));
   });
 
-  test.each(['Like', 'ILike', 'Match'] as const)("a user's words are no pattern of %s", async (operator) => {
-    const { scope } = await fill({ field: 'f', operator, value: '{{currentUser.tags.region}}' });
+  test("a user's words are no pattern", async () => {
+    const value = '{{currentUser.tags.region}}';
 
-    expect(scope).toEqual(nothing);
+    const { scopes } = await fill(
+      (['Like', 'ILike', 'Match', 'Contains'] as const).map((operator) => ({ field: 'f', operator, value })),
+    );
+
+    expect(scopes).toEqual([nothing, nothing, nothing, { field: 'f', operator: 'Contains', value: 'é%' }]);
   });
 });
 
