@@ -137,23 +137,19 @@ describe('users', () => {
     await identity.addUser({ email: 'known@example.com', password });
     const off = await identity.addUser({ email: 'off@example.com', password });
     await identity.setDisabled(off.id, true);
-    const fastest = async (email: string) => {
-      const times: number[] = [];
-      for (let turn = 0; turn < 5; turn++) {
+    const fastest: Record<string, number> = {};
+
+    for (let turn = 0; turn < 6; turn++) {
+      for (const name of ['known', 'unknown', 'off']) {
         const start = systemClock.monotonic();
-        await identity.verifyPassword(email, 'a wrong password');
-        times.push(systemClock.monotonic() - start);
+        await identity.verifyPassword(`${name}@example.com`, 'a wrong password');
+        fastest[name] = Math.min(fastest[name] ?? Number.POSITIVE_INFINITY, systemClock.monotonic() - start);
       }
-      return Math.min(...times);
-    };
-
-    const known = await fastest('known@example.com');
-    const others = [await fastest('unknown@example.com'), await fastest('off@example.com')];
-
-    for (const other of others) {
-      expect(other / known).toBeGreaterThan(0.6);
-      expect(other / known).toBeLessThan(1.7);
     }
+
+    // Without the stretching the ratio would be under a tenth; the bounds are wide for machines under load.
+    const ratios = [fastest.unknown! / fastest.known!, fastest.off! / fastest.known!];
+    expect(ratios.filter((ratio) => ratio < 0.4 || ratio > 2.5)).toEqual([]);
   });
 
   test('the place has names', async () => {
