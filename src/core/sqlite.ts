@@ -213,11 +213,10 @@ class WasmStatement {
   }
 
   run(...values: unknown[]): RunResult {
-    if (this.reader) throw new TypeError('This statement returns data. Use get(), all(), or iterate() instead');
     return coded(() => {
       try {
         this.#start(values);
-        this.#raw._step();
+        while (this.#raw._step());
         return this.database.lastRun(this.#safe);
       } finally {
         this.#raw._reset();

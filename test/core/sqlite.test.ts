@@ -80,7 +80,12 @@ describe.each(['native', 'wasm'] as const)('the %s driver', (wish) => {
       db.prepare('DELETE FROM t WHERE id = 99').run().changes,
       db.prepare('SELECT a FROM t WHERE id = 99').get(),
     ]).toEqual([{ changes: 2, lastInsertRowid: 2 }, { changes: 1, lastInsertRowid: 2 }, 0, undefined]);
-    expect(() => db.prepare('SELECT 1').run()).toThrow('This statement returns data');
+    const returning = db.prepare("INSERT INTO t (a) VALUES ('v'), ('w') RETURNING id");
+    expect([returning.reader, returning.run(), returning.database === db]).toEqual([
+      true,
+      { changes: 2, lastInsertRowid: 4 },
+      true,
+    ]);
   });
 
   test('errors carry the codes of SQLite, and the statement can be used again', () => {
