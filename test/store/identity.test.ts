@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
+import { cleanUpAfterEach, createPlace, openPair, variants } from './stores.ts';
 
 cleanUpAfterEach();
 
@@ -50,7 +50,7 @@ describe.each(variants)('users on $name', (variant) => {
 
   test('an address is taken once, however it is written and however many ask at once', async () => {
     const place = await createPlace(variant);
-    const stores = [await place.open(), await place.open()];
+    const stores = await openPair(place, variant);
 
     const tries = await Promise.allSettled(
       ['ada@example.com', 'ADA@example.com', 'Ada@Example.com', 'ada@EXAMPLE.com'].map((email, turn) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import type { OAuthRow } from '../../src/store/store.ts';
-import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
+import { cleanUpAfterEach, createPlace, openPair, variants } from './stores.ts';
 
 cleanUpAfterEach();
 
@@ -49,7 +49,7 @@ describe.each(variants)('oauth rows on $name', (variant) => {
 
   test('tokens of many grants come and go at once without getting in each other’s way', async () => {
     const place = await createPlace(variant);
-    const stores = [await place.open(), await place.open()];
+    const stores = await openPair(place, variant);
 
     const left = await Promise.all(
       Array.from({ length: 30 }, async (_, n) => {
