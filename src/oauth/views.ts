@@ -1,7 +1,7 @@
 // The pages that a person sees. They work without scripts, and every text that a client wrote is escaped and marked as
 // the client's own claim unless we could verify it.
-import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import { hashToken } from '../core/secret.ts';
 import type { Destination } from './clients.ts';
 import { type Html, html, markup } from './html.ts';
 import { type ResourceScope, scopeTexts } from './scopes.ts';
@@ -19,7 +19,7 @@ export interface ShownClient {
   readonly verifiedHost?: string;
 }
 
-const styleHash = createHash('sha256').update(style).digest('base64');
+const styleHash = Buffer.from(hashToken(style), 'base64url').toString('base64');
 
 /**
  * No scripts, nothing from elsewhere, no frames. There is no form-action: Chrome applies it to the redirects after a
@@ -46,7 +46,7 @@ export function sendPage(res: ServerResponse, status: number, page: Html): void 
   res.writeHead(status).end(page.text);
 }
 
-const logo = html`<svg viewBox="0 0 32 32" fill="none" stroke="currentColor" stroke-width="2.4" stroke-linecap="round" aria-hidden="true"><path d="M4 13 16 5l12 8M7 13v13M25 13v13M3.5 27h25"/><path d="M12.5 27v-8a3.5 3.5 0 0 1 7 0v8"/></svg>`;
+const logo = html`<svg viewBox="0 0 36 36" aria-hidden="true"><rect class="tile" width="36" height="36" rx="10"/><g fill="none" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round"><path d="m8.5 14 9.5-5.5 9.5 5.5z"/><path d="M11.5 18v6M18 18v6M24.5 18v6M8.5 27.5h19"/></g></svg>`;
 const tick = html`<svg viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="m4 10.5 4 4 8-9"/></svg>`;
 
 function layout(title: string, place: Place | undefined, content: Html, footer?: Html): Html {
@@ -126,13 +126,13 @@ export function consentPage(page: ConsentPage): Html {
     html`<h1>Allow ${client.name} to connect?</h1>
 <dl class="facts">
 <div><dt>Who asks</dt><dd>${client.name} ${client.verifiedHost ? html`<span class="badge">verified</span><small>${client.verifiedHost}</small>` : html`<span class="badge unsure">unverified</span><small>It gave itself this name.</small>`}</dd></div>
-<div><dt>Answer to</dt><dd>${describeDestination(page.destination)}</dd></div>
-<div><dt>You are</dt><dd>${user.name || user.email}<small>${user.name && html`${user.email} · `}${user.team} · ${user.role}</small></dd></div>
+<div><dt>Returns to</dt><dd>${describeDestination(page.destination)}</dd></div>
+<div><dt>You are</dt><dd>${user.name || user.email}${user.name && html`<small>${user.email}</small>`}<small>${user.team} · ${user.role}</small></dd></div>
 </dl>
 ${page.deviceOnly && html`<p class="warning">This app runs on a device. Continue only if you started this from ${client.name} on this device yourself, just now.</p>`}
 <form method="post" action="${page.action}">
 <input type="hidden" name="csrf" value="${page.csrf}">
-<h2 id="may">It may, as far as you may:</h2>
+<h2 id="may">If you allow it, it can:</h2>
 <ul class="scopes" aria-labelledby="may">
 ${always && html`<li class="scope">${tick}<div><b>${scopeTexts[always].title}</b><small>${scopeTexts[always].detail}</small></div></li>`}
 ${optional.map((scope) => html`<li class="scope"><input type="checkbox" id="${scope}" name="scope" value="${scope}" checked aria-describedby="${scope}-detail"><div><label for="${scope}">${scopeTexts[scope].title}</label><small id="${scope}-detail">${scopeTexts[scope].detail}</small></div></li>`)}
@@ -143,7 +143,7 @@ ${optional.map((scope) => html`<li class="scope"><input type="checkbox" id="${sc
 <input type="hidden" name="csrf" value="${page.csrf}">
 <button class="quiet" name="action" value="switch">Not you? Switch account</button>
 </form>`,
-    html`It stays connected until you or an administrator disconnect it.`,
+    html`It never gets more rights than you have. It stays connected until you or an administrator disconnect it.`,
   );
 }
 

@@ -161,10 +161,10 @@ describe('the consent page', () => {
     const { organization, project, environment } = await place.store.identity.place();
     expect(read(page)).toBe(
       `${organization} ${project} · ${environment} Allow Notebook to connect? Who asks Notebook unverified It gave itself this name. ` +
-        'Answer to notebook.example You are Ada Lovelace ada@example.com · Sales · Clerk It may, as far as you may: ' +
+        'Returns to notebook.example You are Ada Lovelace ada@example.com Sales · Clerk If you allow it, it can: ' +
         'Read your data See the collections and records that you may see, and search them. ' +
         'Change your data Create, update and delete the records that you may change. ' +
-        'Cancel Allow Not you? Switch account It stays connected until you or an administrator disconnect it.',
+        'Cancel Allow Not you? Switch account It never gets more rights than you have. It stays connected until you or an administrator disconnect it.',
     );
   });
 
@@ -173,12 +173,12 @@ describe('the consent page', () => {
     const { url } = await authorizationUrl(registered, { redirectUri: 'https://paper.example/callback' });
     const browser = createBrowser();
     const page = await browser.press(await browser.open(url), 'sign-in', { ...place.account });
-    expect(read(page)).toContain('Who asks Paper verified paper.example Answer to paper.example');
+    expect(read(page)).toContain('Who asks Paper verified paper.example Returns to paper.example');
   });
 
   test.each([
-    ['http://localhost:4444/callback', 'Answer to This device localhost:4444'],
-    ['cursor://anysphere.cursor-mcp/callback', 'Answer to An app on this device that opens cursor: links'],
+    ['http://localhost:4444/callback', 'Returns to This device localhost:4444'],
+    ['cursor://anysphere.cursor-mcp/callback', 'Returns to An app on this device that opens cursor: links'],
   ])('warns when the answer stays on a device: %s', async (uri, destination) => {
     const { page } = await atConsent({ redirectUri: uri }, { redirect_uris: [uri] });
     expect([read(page).includes(destination), read(page).includes('Continue only if you started this')]).toEqual([
