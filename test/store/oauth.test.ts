@@ -47,6 +47,24 @@ describe.each(variants)('oauth rows on $name', (variant) => {
     expect(wins.filter(Boolean)).toEqual([true]);
   });
 
+  test('tokens of many grants come and go at once without getting in each other’s way', async () => {
+    const place = await createPlace(variant);
+    const stores = [await place.open(), await place.open()];
+
+    const left = await Promise.all(
+      Array.from({ length: 30 }, async (_, n) => {
+        const { oauth } = stores[n % 2]!;
+        for (const id of [`${n}a`, `${n}b`]) await oauth.upsert({ ...refreshToken(id, 0), grantId: `g${n % 10}-${n}` });
+        await oauth.consume('RefreshToken', `${n}a`, 1);
+        await oauth.revokeGrant(`g${n % 10}-${n}`);
+        return oauth.find('RefreshToken', `${n}b`);
+      }),
+    );
+
+    expect(left).toEqual(Array(30).fill(undefined));
+    expect((await stores[0]!.versions()).grants).toBe(31);
+  });
+
   test('saving a consumed row again does not give it back', async () => {
     const { oauth } = await (await createPlace(variant)).open();
     await oauth.upsert(refreshToken('t', 0));
