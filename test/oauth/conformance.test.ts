@@ -50,7 +50,7 @@ test.skipIf(!node)(
       child.stderr.on('data', read);
       const code = await new Promise((resolve) => child.on('close', resolve));
       await signedIn;
-    expect([code, /Total: .*/.exec(output)?.[0] ?? output]).toEqual([0, 'Total: 3 passed, 0 failed']);
+      expect([code, /Total: .*/.exec(output)?.[0] ?? output]).toEqual([0, 'Total: 3 passed, 0 failed']);
     } finally {
       child.kill();
       await place.stop();
