@@ -27,13 +27,13 @@ const styleHash = Buffer.from(hashToken(style), 'base64url').toString('base64');
  */
 export const pagePolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; base-uri 'none'; frame-ancestors 'none'`;
 
+/** Without Cross-Origin-Opener-Policy: web assistants open the page as a popup and wait for it to come back to them. */
 const pageHeaders: Readonly<Record<string, string>> = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': pagePolicy,
   'X-Frame-Options': 'DENY',
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
-  'Cross-Origin-Opener-Policy': 'same-origin',
   'Cache-Control': 'no-store',
 };
 
@@ -109,8 +109,6 @@ export interface ConsentPage {
   readonly place: Place;
   readonly client: ShownClient;
   readonly destination: Destination;
-  /** Every way back leads to the user's own device. */
-  readonly deviceOnly: boolean;
   readonly user: { readonly name: string; readonly email: string; readonly team: string; readonly role: string };
   readonly scopes: readonly ResourceScope[];
   readonly action: string;
@@ -118,18 +116,19 @@ export interface ConsentPage {
 }
 
 export function consentPage(page: ConsentPage): Html {
-  const { client, user } = page;
+  const { client, user, destination } = page;
+  const onDevice = destination.kind !== 'web';
   const [always, ...optional] = page.scopes;
   return layout(
     'Allow access',
     page.place,
     html`<h1>Allow ${client.name} to connect?</h1>
 <dl class="facts">
-<div><dt>Who asks</dt><dd>${client.name} ${client.verifiedHost ? html`<span class="badge">verified</span><small>${client.verifiedHost}</small>` : html`<span class="badge unsure">unverified</span><small>It gave itself this name.</small>`}</dd></div>
-<div><dt>Returns to</dt><dd>${describeDestination(page.destination)}</dd></div>
+<div><dt>Who asks</dt><dd>${describeClient(client, onDevice)}</dd></div>
+<div><dt>Returns to</dt><dd>${describeDestination(destination)}</dd></div>
 <div><dt>You are</dt><dd>${user.name || user.email}${user.name && html`<small>${user.email}</small>`}<small>${user.team} · ${user.role}</small></dd></div>
 </dl>
-${page.deviceOnly && html`<p class="warning">This app runs on a device. Continue only if you started this from ${client.name} on this device yourself, just now.</p>`}
+${onDevice && html`<p class="warning">This app runs on a device. Continue only if you started this from ${client.name} on this device yourself, just now.</p>`}
 <form method="post" action="${page.action}">
 <input type="hidden" name="csrf" value="${page.csrf}">
 <h2 id="may">If you allow it, it can:</h2>
@@ -145,6 +144,13 @@ ${optional.map((scope) => html`<li class="scope"><input type="checkbox" id="${sc
 </form>`,
     html`It never gets more rights than you have. It stays connected until you or an administrator disconnect it.`,
   );
+}
+
+/** A host vouches for the app on its own site only: on a device any program can use the name of another's document. */
+function describeClient({ name, verifiedHost }: ShownClient, onDevice: boolean): Html {
+  if (verifiedHost && !onDevice) return html`${name} <span class="badge">verified</span><small>${verifiedHost}</small>`;
+  const claim = verifiedHost ? html`It says it is the app of ${verifiedHost}.` : html`It gave itself this name.`;
+  return html`${name} <span class="badge unsure">unverified</span><small>${claim}</small>`;
 }
 
 function describeDestination({ kind, name }: Destination): Html {

@@ -92,7 +92,7 @@ export async function startServer(options: StartOptions = {}): Promise<Started> 
   http.on('request', (req, res) => {
     if (options.parsers) return host(req, res);
     if (server.handle(req, res)) return;
-    if (req.url === `${options.basePath ?? ''}/mcp`) return void answerMcp(gate, req, res);
+    if (req.url?.split('?')[0] === `${options.basePath ?? ''}/mcp`) return void answerMcp(gate, req, res);
     res.writeHead(404, { 'Content-Type': 'text/plain' }).end('the host application');
   });
   return {
