@@ -19,6 +19,7 @@ interface Subject {
   readonly engine: Engine;
   readonly ignoresCase: boolean;
   readonly choiceIsText: boolean;
+  readonly uuidBackwards: boolean;
   /** Statements since it was last asked. */
   statements(): number;
   drop(): Promise<void>;
@@ -84,6 +85,7 @@ async function subject(name: string, source: Source, clock: Clock, drop = async 
     engine: await createEngine({ sources: [counted], observe: () => {}, clock, limits }),
     ignoresCase: name !== 'postgres',
     choiceIsText: name === 'sqlite',
+    uuidBackwards: name === 'mariadb',
     statements() {
       const seen = statements;
       statements = 0;
