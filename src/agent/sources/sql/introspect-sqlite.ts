@@ -66,10 +66,7 @@ const FOREIGN_KEYS = `select m.name as "table", f.id as id, f."table" as target,
   order by m.name, f.id desc, f.seq`;
 
 /** A view that no longer compiles fails the statement; then they are read one by one and that one is left out. */
-async function readViews(
-  catalogue: Catalogue,
-  skipped: { table: string; reason: string }[],
-): Promise<ColumnRow[]> {
+async function readViews(catalogue: Catalogue, skipped: { table: string; reason: string }[]): Promise<ColumnRow[]> {
   try {
     return (await catalogue(columnsOf("m.type = 'view'"))) as unknown as ColumnRow[];
   } catch {
@@ -124,8 +121,7 @@ function tableFacts(rows: readonly ColumnRow[], samples: ReadonlyMap<string, Sam
   return rows.map((row) => {
     const sample = samples.get(JSON.stringify([row.table, row.name])) ?? new Set<string>();
     // The only column of a rowid table's key that is declared INTEGER is the rowid itself: never null, filled when missing.
-    const isRowid =
-      row.place === 1 && keyWidth === 1 && !row.withoutRowid && /^integer$/i.test(row.declared.trim());
+    const isRowid = row.place === 1 && keyWidth === 1 && !row.withoutRowid && /^integer$/i.test(row.declared.trim());
     return {
       table: row.table,
       name: row.name,
@@ -169,7 +165,8 @@ function foreignKeys(rows: readonly ForeignRow[], byTable: ReadonlyMap<string, C
     .map((parts) => {
       const { table, target: written } = parts[0]!;
       const target = tables.get(written.toLowerCase()) ?? null;
-      const key = target === null ? [] : primaryKeys(new Map([[target, byTable.get(target)!]])).map((part) => part.column);
+      const key =
+        target === null ? [] : primaryKeys(new Map([[target, byTable.get(target)!]])).map((part) => part.column);
       return {
         table,
         columns: parts.map((part) => columnName(table, part.column)),

@@ -12,7 +12,7 @@ import type { Filter, Path } from '../../query/types.ts';
 import type { CountSelect, Join, Select } from '../source.ts';
 import type { Codec, Dialect } from './codec.ts';
 import { globPattern, insensitive, likePattern } from './patterns.ts';
-import { kindOf, placeholders, type Shapes, valueOf } from './shape.ts';
+import { boundValue, kindOf, placeholders, type Shapes } from './shape.ts';
 
 /** One placeholder: which collected value it takes, and what is made of it. */
 export interface Bind {
@@ -51,18 +51,16 @@ export function buildSelect(select: Select, context: StatementContext): Statemen
   const joins = writer.joins(root, select.joins);
   const where = writer.where(root, select.where);
   const query = knex.select(
-    select.columns.length
-      ? select.columns.map((path) => knex.raw(writer.column(root, path)))
-      : [knex.raw('1')],
+    select.columns.length ? select.columns.map((path) => knex.raw(writer.column(root, path))) : [knex.raw('1')],
   );
-  from(query, writer, root, joins, where, context);
+  const binds = from(query, writer, root, joins, where, context);
   for (const { path, ascending } of select.order) {
     const { codec } = shapes.facts(path, select.table);
     const column = writer.column(root, path);
     const nulls = dialect === 'postgres' && isNullable(path) ? (ascending ? ' nulls first' : ' nulls last') : '';
     query.orderByRaw(`${codec.ordered?.(column) ?? column} ${ascending ? 'asc' : 'desc'}${nulls}`);
   }
-  return finish(query, writer.page(select), context);
+  return finish(query, binds, writer.page(select), context);
 }
 
 export function buildCount(select: CountSelect, context: StatementContext): Statement {
@@ -71,8 +69,8 @@ export function buildCount(select: CountSelect, context: StatementContext): Stat
   const joins = writer.joins(root, select.joins);
   const where = writer.where(root, select.where);
   const query = context.knex.select(context.knex.raw('count(*)'));
-  from(query, writer, root, joins, where, context);
-  return finish(query, { sql: '', binds: [] }, context);
+  const binds = from(query, writer, root, joins, where, context);
+  return finish(query, binds, { sql: '', binds: [] }, context);
 }
 
 function from(
@@ -82,21 +80,30 @@ function from(
   joins: readonly Statement[],
   where: Statement,
   { knex }: StatementContext,
-): void {
+): readonly Bind[] {
+  // knex carries the place of each bind, not the bind, which it would take for a value of its own.
+  const binds: Bind[] = [];
+  const places = (more: readonly Bind[]) => more.map((bind) => binds.push(bind) - 1);
   query.from(knex.raw(`${writer.name(root.table)} as ${writer.name(root.alias)}`) as unknown as string);
-  for (const join of joins) query.joinRaw(join.sql, join.binds as unknown as Knex.RawBinding[]);
-  if (where.sql !== TRUE) query.whereRaw(where.sql, where.binds as unknown as Knex.RawBinding[]);
+  for (const join of joins) query.joinRaw(join.sql, places(join.binds));
+  if (where.sql !== TRUE) query.whereRaw(where.sql, places(where.binds));
+  return binds;
 }
 
 /** Placeholders as the driver wants them; names get their question marks back. */
-function finish(query: Knex.QueryBuilder, page: Statement, { dialect }: StatementContext): Statement {
+function finish(
+  query: Knex.QueryBuilder,
+  all: readonly Bind[],
+  page: Statement,
+  { dialect }: StatementContext,
+): Statement {
   const { sql, bindings } = query.toSQL();
   const text = sql + page.sql;
   let at = 0;
   const numbered = dialect === 'postgres' ? text.replace(/\?/g, () => `$${++at}`) : text;
   return {
     sql: numbered.replaceAll(QUESTION, '?'),
-    binds: [...(bindings as unknown as Bind[]), ...page.binds],
+    binds: [...(bindings as readonly number[]).map((place) => all[place]!), ...page.binds],
   };
 }
 
@@ -133,8 +140,7 @@ function createWriter(context: StatementContext): Writer {
   const viaId = (via: readonly Relation[]): string => via.map((relation) => relation.name).join(':');
   const aliasOf = (from: Root, via: readonly Relation[]): string =>
     via.length === 0 ? from.alias : (from.aliases.get(viaId(via)) ?? missingJoin(viaId(via)));
-  const column = (from: Root, path: Path): string =>
-    `${name(aliasOf(from, path.via))}.${name(path.field.column)}`;
+  const column = (from: Root, path: Path): string => `${name(aliasOf(from, path.via))}.${name(path.field.column)}`;
 
   function onPairs(from: Root, via: readonly Relation[], alias: string): string {
     const relation = via.at(-1)!;
@@ -199,7 +205,7 @@ function createWriter(context: StatementContext): Writer {
   function writeTest(from: Root, test: Extract<Filter, { op: 'test' }>, outer: boolean, binds: Bind[]): string {
     const { codec } = shapes.facts(test.path, from.table);
     const raw = column(from, test.path);
-    const value = valueOf(test, dialect);
+    const value = boundValue(test, dialect);
     const opposite = opposites[test.is];
     const negated = outer !== (opposite !== undefined);
     const operator = opposite ?? test.is;
@@ -211,7 +217,7 @@ function createWriter(context: StatementContext): Writer {
     const term: Term = { codec, raw, value, index, binds, dialect };
     const { sql, seen } = (terms[operator] ?? unsupported(operator))(operator, term);
     if (!negated) return sql;
-    const not = sql.startsWith(`${seen} = `) ? `${seen} <> ${sql.slice(seen.length + 3)}` : `not (${sql})`;
+    const not = operator === 'Equal' ? `${seen} <> ${sql.slice(seen.length + 3)}` : `not (${sql})`;
     if (sql === FALSE) return TRUE;
     return isNullable(test.path) || seen !== raw ? `(${not} or ${seen} is null)` : not;
   }
@@ -278,10 +284,19 @@ const terms: Partial<Record<Operator, WriteTerm>> = {
 };
 
 /** The operators that some column can decide here; tests hold the codecs to it. */
-export const writtenOperators: ReadonlySet<string> = new Set([...Object.keys(terms), ...Object.keys(opposites), 'Missing']);
+export const writtenOperators: ReadonlySet<string> = new Set([
+  ...Object.keys(terms),
+  ...Object.keys(opposites),
+  'Missing',
+]);
 
 function compare(sign: string): WriteTerm {
   return (_, term) => {
+    const { ranked } = term.codec;
+    if (ranked) {
+      term.binds.push({ value: term.index, encode: ranked.encode });
+      return { sql: `${ranked.column(term.raw)} ${sign} ?`, seen: term.raw };
+    }
     const seen = term.codec.ordered?.(term.raw) ?? term.raw;
     return { sql: `${seen} ${sign} ${parameter(term)}`, seen };
   };
@@ -320,7 +335,8 @@ const patternOf: Record<
     encode: likePattern(operator, '|'),
   }),
   postgres: (operator, text, anyCase) => ({
-    sql: `${text} ${anyCase ? 'ilike' : 'like'} ?`,
+    // The letters of a column collated "C" would be those of ASCII.
+    sql: anyCase ? `${text} collate "default" ilike ?` : `${text} like ?`,
     encode: likePattern(operator, '\\'),
   }),
 };
@@ -340,7 +356,8 @@ function inList(seen: string, term: Term): string {
     binds.push({ value: index, encode: (all) => jsonList((all as unknown[]).map(codec.encode)) });
     return `${seen} in (select value from json_each(?))`;
   }
-  if (count > 32_768) fail('INVALID_VALUE', { at: 'In', expected: 'at most 32768 values', got: `${list.length} values` });
+  if (count > 32_768)
+    fail('INVALID_VALUE', { at: 'In', expected: 'at most 32768 values', got: `${list.length} values` });
   if (list.length === 1) {
     binds.push({ value: index, item: 0, encode: codec.encode });
     return `${seen} = ${codec.parameter?.(kindOf(codec, list)) ?? '?'}`;

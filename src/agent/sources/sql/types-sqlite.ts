@@ -21,11 +21,7 @@ export function needsSample(declared: string): boolean {
   return declared === '' || /^(date|datetime|timestamp|uuid|guid)/.test(normal(declared));
 }
 
-const normal = (declared: string): string =>
-  declared
-    .toLowerCase()
-    .replace(/\(.*$/, '')
-    .trim();
+const normal = (declared: string): string => declared.toLowerCase().replace(/\(.*$/, '').trim();
 
 export function sqliteCodec(declared: string, sample: Sample): Codec {
   const type = normal(declared);
@@ -94,7 +90,8 @@ const text: Codec = {
   type: 'String',
   operators: families.text,
   sortable: true,
-  decode: (value) => (typeof value === 'string' ? value : Buffer.isBuffer(value) ? value.toString('utf8') : String(value)),
+  decode: (value) =>
+    typeof value === 'string' ? value : Buffer.isBuffer(value) ? value.toString('utf8') : String(value),
   encode: String,
 };
 
@@ -177,7 +174,12 @@ function instant(sample: Sample): Codec {
   const form = instantForm(sample);
   const base = { type: 'Date', operators: families.ordered, sortable: true, decode: decodeSqliteInstant } as const;
   if (form) return { ...base, encode: form.encode };
-  return { ...base, encode: (value) => new Date(String(value)).toISOString(), equal: canonicalSql, ordered: canonicalSql };
+  return {
+    ...base,
+    encode: (value) => new Date(String(value)).toISOString(),
+    equal: canonicalSql,
+    ordered: canonicalSql,
+  };
 }
 
 function day(sample: Sample): Codec {
@@ -187,7 +189,11 @@ function day(sample: Sample): Codec {
     return at === null ? null : String(at).slice(0, 10);
   };
   if ([...sample].length > 0 && [...sample].every((form) => form.startsWith('text:10:'))) {
-    return { ...base, decode: (value) => (typeof value === 'string' && value.length === 10 ? value : decode(value)), encode: encodeDay };
+    return {
+      ...base,
+      decode: (value) => (typeof value === 'string' && value.length === 10 ? value : decode(value)),
+      encode: encodeDay,
+    };
   }
   const daySql = (column: string) => `substr(${canonicalSql(column)}, 1, 10)`;
   return { ...base, decode, encode: encodeDay, equal: daySql, ordered: daySql };
@@ -200,8 +206,9 @@ function decodeSqliteInstant(value: unknown): unknown {
     const at = new Date(Math.abs(number) >= 1e11 ? number : number * 1000);
     return Number.isNaN(at.getTime()) ? null : at.toISOString();
   }
-  const parts =
-    /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(?::(\d\d)(?:\.(\d+))?)?\s*(Z|[+-]\d\d:?\d\d)?)?$/i.exec(String(value));
+  const parts = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(?::(\d\d)(?:\.(\d+))?)?\s*(Z|[+-]\d\d:?\d\d)?)?$/i.exec(
+    String(value),
+  );
   if (!parts) return null;
   const [, date, clock = '00:00', seconds = '00', fraction = '', zone = 'Z'] = parts;
   if (zone.toUpperCase() === 'Z') return `${date}T${clock}:${seconds}.${canonicalFraction(fraction)}Z`;
