@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import { AppError, fail } from './errors.ts';
 import { type LogLevel, logLevels } from './observe.ts';
+import type { SqliteWish } from './sqlite.ts';
 
 interface Setting<T> {
   /** Environment variable. */
@@ -70,6 +71,12 @@ export const settings = {
     about: 'Where Portico keeps users, grants and logs; a SQLite file in the data folder by default',
     fallback: null as string | null,
     read: text,
+  }),
+  sqlite: setting<SqliteWish>({
+    env: 'SERVICE_SQLITE',
+    about: 'SQLite driver: native, wasm, or auto (native where it loads)',
+    fallback: 'auto',
+    read: oneOf('auto', 'native', 'wasm'),
   }),
   secret: setting({
     env: 'SERVICE_SECRET',

@@ -45,6 +45,11 @@ const table = {
     say: (d: { collection: string; field: string; operator: string; allowed: readonly string[] }) =>
       `'${d.operator}' cannot be used on '${d.field}' of '${d.collection}'. Allowed: ${d.allowed.join(', ')}.`,
   },
+  FIELD_NOT_SORTABLE: {
+    status: 400,
+    say: (d: { collection: string; field: string; sortable: readonly string[] }) =>
+      `'${d.collection}' cannot be sorted by '${d.field}'. Sortable: ${d.sortable.slice(0, 20).join(', ') || 'nothing'}.`,
+  },
   INVALID_VALUE: {
     status: 400,
     say: (d: { at: string; expected: string; got: unknown }) => `${d.at}: expected ${d.expected}, got ${shown(d.got)}.`,

@@ -10,6 +10,8 @@ export interface RateWindow {
 export interface Limiter {
   /** Takes one point; RATE_LIMITED with `retryAfterSeconds` when there is none left. */
   consume(key: string): Promise<void>;
+  /** Gives one point back, where only failures count. */
+  giveBack(key: string): Promise<void>;
   /** Gives everything back, as after a success. */
   reset(key: string): Promise<void>;
 }
@@ -26,6 +28,9 @@ export function createLimiter(name: string, window: RateWindow): Limiter {
         if (typeof wait !== 'number') throw refusal;
         fail('RATE_LIMITED', { retryAfterSeconds: Math.max(1, Math.ceil(wait / 1000)) });
       }
+    },
+    async giveBack(key) {
+      await limiter.reward(key);
     },
     async reset(key) {
       await limiter.delete(key);

@@ -3,6 +3,7 @@ import {
   createDecipheriv,
   createHash,
   createHmac,
+  generateKeyPairSync,
   randomBytes,
   randomUUID,
   type ScryptOptions,
@@ -34,6 +35,11 @@ export function sameText(a: string, b: string): boolean {
 /** HMAC-SHA-256 as base64url. */
 export function sign(text: string, key: string): string {
   return createHmac('sha256', key).update(text).digest('base64url');
+}
+
+/** A new P-256 key pair as a private JWK (RFC 7518 section 6.2), in JSON. */
+export function makeSigningKey(): string {
+  return JSON.stringify(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' }));
 }
 
 const SCRYPT = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 } as const;

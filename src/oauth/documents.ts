@@ -1,0 +1,75 @@
+// Fetches what clients publish about themselves: metadata documents and key sets. The address comes from a stranger, so
+// it must not reach anything but the public internet: https on its usual port, a real host name, and every address that
+// the name resolves to is checked at the moment of connecting, which is what a name that changes its mind cannot get round.
+import { lookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { AppError } from '../core/errors.ts';
+
+/**
+ * How documents are fetched, for tests that serve one on this machine. A symbol, so that neither a file nor the
+ * environment can weaken it; which addresses are allowed is checked before it all the same.
+ */
+export const documentFetch: unique symbol = Symbol('portico.documentFetch');
+
+export type FetchDocument = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+/** Says what is wrong with the address of a client document, or undefined when it may be fetched. */
+export function findAddressProblem(address: string | URL, domains: readonly string[] | null): string | undefined {
+  if (!URL.canParse(`${address}`)) return 'it is no URL';
+  const url = new URL(address);
+  // draft-ietf-oauth-client-id-metadata-document section 3: https only, no credentials, no fragment.
+  if (url.protocol !== 'https:') return 'it must be https';
+  if (url.port !== '') return 'only the usual https port is allowed';
+  if (url.username || url.password) return 'it must not carry credentials';
+  const host = url.hostname;
+  if (ipaddr.isValid(host.replace(/^\[|\]$/g, ''))) return 'the host must be a name, not an address';
+  if (!host.includes('.') || /\.(?:local|localhost|internal|home\.arpa)$/.test(host)) {
+    return 'the host must be a public name';
+  }
+  if (
+    domains &&
+    !domains.some((domain) => host === domain.toLowerCase() || host.endsWith(`.${domain.toLowerCase()}`))
+  ) {
+    return 'its domain is not on the allow-list of this server';
+  }
+  return undefined;
+}
+
+/** Like fetch, for public https addresses only. The time limit and the size limit are the caller's. */
+export function createDocumentFetch(domains: readonly string[] | null, fetchDocument?: FetchDocument): FetchDocument {
+  return async (address, init) => {
+    // SSRF (draft-ietf-oauth-client-id-metadata-document section 6.5): holds for jwks_uri as well.
+    const problem = findAddressProblem(address, domains);
+    if (problem) throw new AppError('INVALID_ARGUMENT', { argument: `${address}`, problem: `${problem}.` });
+    return (fetchDocument ?? (await guardedFetch()))(address, init);
+  };
+}
+
+let guarded: Promise<FetchDocument> | undefined;
+
+/** Loaded at the first document: most starts need none. */
+function guardedFetch(): Promise<FetchDocument> {
+  guarded ??= import('undici').then(({ Agent, fetch }) => {
+    const dispatcher = new Agent({ connect: { lookup: publicLookup, timeout: 2500 } });
+    return (address, init) =>
+      fetch(address, {
+        ...(init as object),
+        redirect: 'manual',
+        dispatcher,
+      }) as unknown as Promise<Response>;
+  });
+  return guarded;
+}
+
+/** Resolves a name, and refuses when any of its addresses is not public. */
+export const publicLookup: LookupFunction = (host, options, callback) => {
+  lookup(host, { ...options, all: true }, (error, addresses) => {
+    if (error) return callback(error, '', 0);
+    const hidden = addresses.find(({ address }) => ipaddr.process(address).range() !== 'unicast');
+    const first = addresses[0];
+    if (hidden || !first) return callback(new Error(`${host} does not resolve to public addresses`), '', 0);
+    if (options.all) return callback(null, addresses);
+    callback(null, first.address, first.family);
+  });
+};

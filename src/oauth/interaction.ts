@@ -1,0 +1,279 @@
+// Signing in and consenting. The checks of an answer, in order: the interaction exists and its cookie is the one of the
+// address (oidc-provider), same site, CSRF token, not answered before; then what the answer itself needs.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type Provider from 'oidc-provider';
+import type { InteractionResults } from 'oidc-provider';
+import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
+import { isAppError } from '../core/errors.ts';
+import { createLimiter } from '../core/limit.ts';
+import type { Observe } from '../core/observe.ts';
+import { hashToken, sameText, sign } from '../core/secret.ts';
+import type { Store, User } from '../store/store.ts';
+import { describeRedirect, isDeviceOnly, isDocumentClient } from './clients.ts';
+import type { Paths } from './paths.ts';
+import { isResourceScope, offlineAccess, type ResourceScope, resourceScopes } from './scopes.ts';
+import { consentPage, messagePage, type ShownClient, sendPage, signInPage } from './views.ts';
+
+type Details = Awaited<ReturnType<Provider['interactionDetails']>>;
+
+export interface InteractionOptions {
+  readonly provider: Provider;
+  /** Newest first. */
+  readonly cookieKeys: readonly string[];
+  readonly store: Store;
+  readonly config: Pick<Config, 'signInAttempts'>;
+  readonly paths: Paths;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly observe: Observe;
+  readonly addressOf: (req: object) => string;
+}
+
+export interface Interaction {
+  show(req: IncomingMessage, res: ServerResponse, uid: string): Promise<void>;
+  answer(req: IncomingMessage, res: ServerResponse, uid: string, form: URLSearchParams): Promise<void>;
+}
+
+interface Step {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly details: Details;
+  readonly client: ShownClient;
+  readonly clientId: string;
+  readonly redirectUris: readonly string[];
+  readonly csrf: string;
+  readonly action: string;
+}
+
+const throttleSeconds = 900;
+
+export const expiredPage = messagePage({
+  title: 'This sign-in has expired',
+  text: 'It was not finished in time, or was finished already. Go back to your assistant and connect again.',
+});
+
+export function createInteraction(options: InteractionOptions): Interaction {
+  const { provider, cookieKeys, store, paths, observe } = options;
+  const attempts = createLimiter('sign-in', { points: options.config.signInAttempts, seconds: throttleSeconds });
+
+  const begin = async (req: IncomingMessage, res: ServerResponse, uid: string): Promise<Step | undefined> => {
+    const details = await provider.interactionDetails(req, res).catch((error: unknown) => {
+      if ((error as Error).name === 'SessionNotFound') return undefined;
+      throw error;
+    });
+    // OWASP session management: the page is the one that this browser was sent to.
+    if (!details || details.uid !== uid) {
+      sendPage(res, details ? 404 : 400, expiredPage);
+      return undefined;
+    }
+    const clientId = `${details.params.client_id}`;
+    const client = await provider.Client.find(clientId);
+    if (!client) {
+      sendPage(res, 400, expiredPage);
+      return undefined;
+    }
+    const verified = isDocumentClient(clientId) ? { verifiedHost: new URL(clientId).host } : {};
+    return {
+      req,
+      res,
+      details,
+      clientId,
+      client: { name: client.clientName?.trim() || 'An unnamed app', ...verified },
+      redirectUris: client.redirectUris ?? [],
+      csrf: makeCsrf(details, cookieKeys[0] ?? ''),
+      action: paths.interaction(uid),
+    };
+  };
+
+  const note = (step: Step, event: string, userId?: number, detail?: string) =>
+    observe({
+      type: 'security',
+      event,
+      clientId: step.clientId,
+      address: options.addressOf(step.req),
+      ...(userId === undefined ? {} : { userId }),
+      ...(detail === undefined ? {} : { detail }),
+    });
+
+  const finish = (step: Step, result: InteractionResults, merge: boolean) =>
+    provider.interactionFinished(step.req, step.res, result, { mergeWithLastSubmission: merge });
+
+  const showSignIn = async (step: Step, email: string, problem?: string): Promise<void> => {
+    const page = signInPage({
+      place: await store.identity.place(),
+      client: step.client,
+      action: step.action,
+      csrf: step.csrf,
+      email,
+      ...(problem === undefined ? {} : { problem }),
+    });
+    sendPage(step.res, problem === undefined ? 200 : 400, page);
+  };
+
+  const showConsent = async (step: Step): Promise<void> => {
+    const user = await findUser(step);
+    if (!user) return sendPage(step.res, 400, expiredPage);
+    const page = consentPage({
+      place: await store.identity.place(),
+      client: step.client,
+      destination: describeRedirect(`${step.details.params.redirect_uri}`),
+      deviceOnly: isDeviceOnly(step.redirectUris),
+      user: { name: `${user.firstName} ${user.lastName}`.trim(), email: user.email, team: user.team, role: user.role },
+      scopes: askedScopes(step.details),
+      action: step.action,
+      csrf: step.csrf,
+    });
+    sendPage(step.res, 200, page);
+  };
+
+  const findUser = async (step: Step): Promise<User | undefined> => {
+    const user = await store.identity.findUser(Number(step.details.session?.accountId));
+    return user?.disabled ? undefined : user;
+  };
+
+  const signIn = async (step: Step, form: URLSearchParams): Promise<void> => {
+    const email = (form.get('email') ?? '').trim().slice(0, 254);
+    const address = `address ${options.addressOf(step.req)}`;
+    const account = `account ${hashToken(email.toLowerCase())}`;
+    // NIST SP 800-63B section 5.2.2: guesses are limited, for the account and for whoever guesses. The attempt is
+    // counted before the password is looked at, so that attempts side by side cannot slip through.
+    try {
+      await attempts.consume(address);
+      await attempts.consume(account);
+    } catch (error) {
+      if (!isAppError(error, 'RATE_LIMITED')) throw error;
+      const { retryAfterSeconds } = error.details;
+      note(step, 'sign-in.throttled');
+      return sendThrottled(step.res, retryAfterSeconds);
+    }
+    const user = await store.identity.verifyPassword(email, form.get('password') ?? '');
+    if (!user) {
+      note(step, 'sign-in.failed');
+      return showSignIn(step, email, 'Wrong e-mail or password.');
+    }
+    await attempts.giveBack(address);
+    await attempts.reset(account);
+    note(step, 'sign-in.ok', user.id);
+    const accountId = `${user.id}`;
+    const before = step.details.session;
+    if (before && before.accountId !== accountId) {
+      // The session of the other account ends here; the interaction goes on without one.
+      await forgetSession(step.details);
+      Object.assign(step.details, { session: undefined, result: { login: { accountId } } });
+      await step.details.save(step.details.exp - Math.floor(options.clock.now() / 1000));
+      return redirect(step.res, step.details.returnTo);
+    }
+    await finish(step, { login: { accountId } }, false);
+  };
+
+  const forgetSession = async (details: Details): Promise<void> => {
+    const uid = details.session?.uid;
+    const session = uid === undefined ? undefined : await provider.Session.findByUid(uid);
+    await session?.destroy();
+  };
+
+  const allow = async (step: Step, form: URLSearchParams): Promise<void> => {
+    const user = await findUser(step);
+    if (!user) return sendPage(step.res, 400, expiredPage);
+    const asked = askedScopes(step.details);
+    const chosen = new Set(form.getAll('scope'));
+    const granted = asked.filter((scope, index) => index === 0 || chosen.has(scope));
+    const refused = asked.filter((scope) => !granted.includes(scope));
+    const earlier = await earlierScopes(user, step.clientId);
+
+    const grant = new provider.Grant({ accountId: `${user.id}`, clientId: step.clientId });
+    const offline = `${step.details.params.scope}`.split(' ').includes(offlineAccess) ? [offlineAccess] : [];
+    grant.addOIDCScope([...granted, ...offline].join(' '));
+    grant.addResourceScope(paths.resource, granted.join(' '));
+    if (refused.length > 0) {
+      grant.rejectOIDCScope(refused.join(' '));
+      grant.rejectResourceScope(paths.resource, refused.join(' '));
+    }
+    const grantId = await grant.save();
+    const more = granted.some((scope) => !earlier.has(scope));
+    note(step, earlier.size > 0 && more ? 'consent.stepped-up' : 'consent.allowed', user.id, granted.join(' '));
+    await finish(step, { consent: { grantId } }, true);
+  };
+
+  const earlierScopes = async (user: User, clientId: string): Promise<ReadonlySet<string>> => {
+    const scopes = new Set<string>();
+    for (const row of await store.oauth.listByAccount('Grant', `${user.id}`)) {
+      if (row.clientId !== clientId) continue;
+      const grant = await provider.Grant.find(row.id);
+      for (const scope of grant?.getResourceScope(paths.resource).split(' ') ?? []) if (scope) scopes.add(scope);
+    }
+    return scopes;
+  };
+
+  const deny = async (step: Step): Promise<void> => {
+    const accountId = step.details.session?.accountId;
+    note(step, 'consent.denied', accountId === undefined ? undefined : Number(accountId));
+    // RFC 6749 section 4.1.2.1, RFC 9207 section 2: the client is told, with state and iss.
+    await finish(step, { error: 'access_denied', error_description: 'The user did not allow it.' }, false);
+  };
+
+  const switchAccount = async (step: Step): Promise<void> => {
+    await forgetSession(step.details);
+    await step.details.destroy();
+    const again = new URLSearchParams();
+    for (const [name, value] of Object.entries(step.details.params)) {
+      for (const one of [value].flat()) if (typeof one === 'string') again.append(name, one);
+    }
+    redirect(step.res, `${paths.url('authorize')}?${again}`);
+  };
+
+  return {
+    async show(req, res, uid) {
+      const step = await begin(req, res, uid);
+      if (!step) return;
+      if (step.details.result) return redirect(res, step.details.returnTo);
+      if (step.details.prompt.name === 'consent') return showConsent(step);
+      await showSignIn(step, `${step.details.params.login_hint ?? ''}`.slice(0, 254));
+    },
+    async answer(req, res, uid, form) {
+      const step = await begin(req, res, uid);
+      if (!step) return;
+      // Fetch Metadata: a browser that says where the form came from must say that it was ours.
+      const site = req.headers['sec-fetch-site'];
+      const sameSite = site === undefined || site === 'same-origin';
+      // RFC 6749 section 10.12: the form was made by us, for this interaction, step and session.
+      const sent = form.get('csrf') ?? '';
+      if (!sameSite || !cookieKeys.some((key) => sameText(sent, makeCsrf(step.details, key)))) {
+        note(step, 'interaction.forged');
+        return sendPage(res, 400, expiredPage);
+      }
+      // Single use: a second press of the button leads where the first one did, and changes nothing.
+      if (step.details.result) return redirect(res, step.details.returnTo);
+      const action = form.get('action');
+      const consenting = step.details.prompt.name === 'consent';
+      if (action === 'sign-in' && !consenting) return signIn(step, form);
+      if (action === 'allow' && consenting) return allow(step, form);
+      if (action === 'switch' && consenting) return switchAccount(step);
+      if (action === 'deny' || action === 'cancel') return deny(step);
+      sendPage(res, 400, expiredPage);
+    },
+  };
+}
+
+function makeCsrf(details: Details, key: string): string {
+  return sign(['csrf', details.uid, details.prompt.name, details.session?.cookie ?? ''].join(' '), key);
+}
+
+/** In a fixed order; the first is always granted when the user allows at all, the others can be left out. */
+function askedScopes(details: Details): readonly ResourceScope[] {
+  const asked = new Set(`${details.params.scope ?? ''}`.split(' ').filter(isResourceScope));
+  return resourceScopes.filter((scope) => asked.has(scope));
+}
+
+function sendThrottled(res: ServerResponse, seconds: number): void {
+  const minutes = Math.ceil(seconds / 60);
+  res.setHeader('Retry-After', `${seconds}`);
+  const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`;
+  const text = `Too many wrong passwords. Wait ${wait}, then go back to your assistant and connect again.`;
+  sendPage(res, 429, messagePage({ title: 'Please wait', text }));
+}
+
+/** RFC 9700 section 4.12: 303, so that no browser repeats the form with the password in it. */
+function redirect(res: ServerResponse, location: string): void {
+  res.writeHead(303, { Location: location, 'Content-Length': '0' }).end();
+}

@@ -1,0 +1,312 @@
+// oidc-provider, configured as the authorization server of one MCP resource. The package is loaded when it is first
+// needed (it takes a quarter of a second), and everything else in the room imports its types only.
+import type Provider from 'oidc-provider';
+import type { Configuration, JWK, KoaContextWithOIDC, errors as oidcErrors } from 'oidc-provider';
+import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
+import { createLimiter } from '../core/limit.ts';
+import type { Observe } from '../core/observe.ts';
+import { hashToken, makeSigningKey, randomId, randomToken, sameText } from '../core/secret.ts';
+import type { Store } from '../store/store.ts';
+import { createAdapterFactory } from './adapter.ts';
+import { createClientNormaliser, isDocumentClient, normaliserProperty } from './clients.ts';
+import { createDocumentFetch, type FetchDocument, findAddressProblem } from './documents.ts';
+import { assertionAlgorithms, clientAuthMethods, dpopAlgorithms } from './metadata.ts';
+import type { Paths } from './paths.ts';
+import { isResourceScope, offlineAccess, resourceScopes } from './scopes.ts';
+
+export interface ProviderOptions {
+  readonly store: Store;
+  readonly config: Config;
+  readonly paths: Paths;
+  readonly clock: Clock;
+  readonly observe: Observe;
+  /** The client's address of the request under way, as the front read it. */
+  readonly addressOf: (req: object) => string;
+  readonly renderError: (
+    ctx: KoaContextWithOIDC,
+    error: { error: string; error_description?: string | undefined },
+  ) => void;
+  readonly fetchDocument?: FetchDocument;
+}
+
+export interface LoadedProvider {
+  readonly provider: Provider;
+  /** Newest first: the first signs, all verify. */
+  readonly cookieKeys: readonly string[];
+}
+
+type Errors = typeof oidcErrors;
+
+/** Metadata documents fetched for one client address in a minute: each costs an outgoing request. */
+const documentsPerMinute = 30;
+const oneYear = 365 * 86_400;
+
+export async function createProvider(options: ProviderOptions): Promise<LoadedProvider> {
+  const { store, config, paths, clock, observe } = options;
+  const [{ Provider, errors, interactionPolicy }, signing, cookies] = await Promise.all([
+    loadPackage(),
+    store.keys.of('oauth-signing', makeSigningKey),
+    store.keys.of('oauth-cookies', () => randomToken()),
+  ]);
+  const cookieKeys = cookies.map(({ value }) => value);
+
+  const policy = interactionPolicy.base();
+  // A session of someone who was disabled or removed is no session.
+  policy.get('login')?.checks.add(
+    new interactionPolicy.Check('account_gone', 'the account is disabled or gone', (ctx) => {
+      return ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined;
+    }),
+  );
+
+  const normalise = createClientNormaliser(errors);
+  const configuration: Configuration = {
+    adapter: createAdapterFactory({
+      rows: store.oauth,
+      clock,
+      refreshGraceSeconds: config.refreshGraceSeconds,
+      errors,
+      onRevoke: (grantId) => observe({ type: 'security', event: 'grant.revoked', detail: grantId }),
+    }),
+    jwks: {
+      keys: signing.map(({ id, value }) => ({ ...(JSON.parse(value) as JWK), kid: id, alg: 'ES256', use: 'sig' })),
+    },
+    cookies: describeCookies(paths, cookieKeys),
+    routes: {
+      authorization: '/oauth/authorize',
+      token: '/oauth/token',
+      registration: '/oauth/register',
+      revocation: '/oauth/revoke',
+      introspection: '/oauth/introspect',
+      jwks: '/oauth/jwks',
+      pushed_authorization_request: '/oauth/par',
+    },
+    scopes: [offlineAccess, ...resourceScopes],
+    responseTypes: ['code'],
+    clientAuthMethods: [...clientAuthMethods],
+    enabledJWA: {
+      clientAuthSigningAlgValues: [...assertionAlgorithms],
+      dPoPSigningAlgValues: [...dpopAlgorithms],
+      idTokenSigningAlgValues: ['ES256'],
+    },
+    clientDefaults: {
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      id_token_signed_response_alg: 'ES256',
+    },
+    // OAuth 2.1 section 7.5.2: every client proves that it began the flow; S256 is the only method the package knows.
+    pkce: { required: () => true },
+    // RFC 6750 section 5.3: never a token in an address.
+    acceptQueryParamAccessTokens: false,
+    interactions: { policy, url: (_ctx, interaction) => paths.interaction(interaction.uid) },
+    features: describeFeatures(options, errors),
+    fetch: createDocumentFetch(config.clientMetadataDomains, options.fetchDocument) as NonNullable<
+      Configuration['fetch']
+    >,
+    extraClientMetadata: {
+      properties: [normaliserProperty],
+      validator: (_ctx, _key, _value, metadata) => normalise(metadata),
+    },
+    clientBasedCORS: () => true,
+    expiresWithSession: async () => false,
+    issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+    rotateRefreshToken: true,
+    // RFC 7009 section 2.1: revoking any token of an authorization ends the authorization.
+    revokeGrantPolicy: () => true,
+    loadExistingGrant: (ctx) => rememberConsent(ctx, store),
+    async findAccount(_ctx, id) {
+      const user = await store.identity.findUser(Number(id));
+      if (!user || user.disabled) return undefined;
+      return { accountId: id, claims: async () => ({ sub: id }) };
+    },
+    // The gate tells the activity log the client by its name.
+    extraTokenClaims: async (ctx) => {
+      const name = ctx.oidc.client?.clientName;
+      return name === undefined ? undefined : { client_name: name };
+    },
+    ttl: {
+      AccessToken: config.accessTokenSeconds,
+      AuthorizationCode: config.authorizationCodeSeconds,
+      // Refresh tokens live since their last use; after a year in all, the user is asked again.
+      Grant: Math.max(oneYear, config.refreshTokenSeconds),
+      IdToken: config.accessTokenSeconds,
+      Interaction: config.interactionSeconds,
+      RefreshToken: config.refreshTokenSeconds,
+      Session: config.sessionSeconds,
+    },
+    renderError: async (ctx, out) => options.renderError(ctx, out),
+  };
+
+  const provider = new Provider(paths.issuer, configuration);
+  // The front writes Host and X-Forwarded-* itself, from the configuration.
+  provider.proxy = true;
+  // Kept as a hash: see the adapter.
+  provider.Client.prototype.compareClientSecret = function compareClientSecret(given: string): boolean {
+    return this.clientSecret !== undefined && sameText(hashToken(given), this.clientSecret);
+  };
+  listen(provider, options);
+  return { provider, cookieKeys };
+}
+
+function describeCookies(paths: Paths, keys: string[]): NonNullable<Configuration['cookies']> {
+  // `__Host-` would need Path=/, which would show our cookies to the host application.
+  const start = paths.secure ? '__Secure-' : '';
+  const { port } = new URL(paths.origin);
+  const name = (what: string) => `${start}portico_${what}${port ? `_${port}` : ''}`;
+  const shared = { signed: true, httpOnly: true, sameSite: 'lax', secure: paths.secure } as const;
+  return {
+    keys,
+    names: { session: name('session'), interaction: name('interaction'), resume: name('resume') },
+    long: { ...shared, path: `${paths.prefix}/oauth` },
+    short: { ...shared },
+  };
+}
+
+function describeFeatures(options: ProviderOptions, errors: Errors): NonNullable<Configuration['features']> {
+  const { config, paths } = options;
+  const fetches = createLimiter('oauth-document', { points: documentsPerMinute, seconds: 60 });
+  return {
+    devInteractions: { enabled: false },
+    userinfo: { enabled: false },
+    rpInitiatedLogout: { enabled: false },
+    rpMetadataChoices: { enabled: true },
+    dPoP: { enabled: true },
+    pushedAuthorizationRequests: { enabled: true },
+    revocation: {
+      enabled: true,
+      // RFC 7009 section 2.1: only the client that a token was issued to.
+      allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId,
+    },
+    introspection: {
+      enabled: true,
+      // RFC 7662 section 2.1: a client asks about its own tokens; about others only one that proves who it is.
+      allowedPolicy: async (_ctx, client, token) =>
+        token.clientId === client.clientId || client.clientAuthMethod !== 'none',
+    },
+    registration: {
+      enabled: config.dynamicRegistration,
+      issueRegistrationAccessToken: false,
+      idFactory: () => randomToken(192),
+      secretFactory: () => randomToken(),
+    },
+    clientIdMetadataDocument: {
+      enabled: config.clientMetadataDocuments,
+      ack: 'draft-02',
+      // Long enough that one sign-in fetches once.
+      cacheDuration: { min: Math.min(config.interactionSeconds, 600), max: 86_400 },
+      async allowFetch(ctx: KoaContextWithOIDC | undefined, id: string) {
+        const problem = findAddressProblem(id, config.clientMetadataDomains);
+        if (problem) throw new errors.InvalidClient(`client_id cannot be fetched: ${problem}`);
+        try {
+          await fetches.consume(ctx ? options.addressOf(ctx.req) : 'none');
+          return true;
+        } catch {
+          throw new errors.TemporarilyUnavailable('too many client metadata documents; try again in a minute');
+        }
+      },
+    },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: async (_ctx, _client, oneOf) => oneOf ?? paths.resource,
+      useGrantedResource: async () => true,
+      async getResourceServerInfo(_ctx, resource) {
+        // RFC 8707 section 2: there is one resource; the front has made every spelling of it the same.
+        if (resource !== paths.resource) throw new errors.InvalidTarget(`the resource here is ${paths.resource}`);
+        return {
+          scope: resourceScopes.join(' '),
+          audience: paths.resource,
+          accessTokenTTL: config.accessTokenSeconds,
+          accessTokenFormat: 'opaque',
+        };
+      },
+    },
+  } as NonNullable<Configuration['features']>;
+}
+
+/**
+ * Each authorization gets a grant of its own, so that revoking one connection leaves the user's others alone. Consent is
+ * remembered by user, client and scopes: when an earlier grant covers what is asked, the new one is made without asking.
+ * Clients on a device are always asked for, since any program there can claim to be one (RFC 8252 section 8.6).
+ */
+async function rememberConsent(ctx: KoaContextWithOIDC, store: Store) {
+  const { provider, client, account, result, params } = ctx.oidc;
+  const { Grant } = provider;
+  const answered = result?.consent?.grantId;
+  if (answered) return Grant.find(answered);
+  if (!client || !account || client.applicationType === 'native') return undefined;
+  if (`${params?.prompt ?? ''}`.split(' ').includes('consent')) return undefined;
+  const asked = `${params?.scope ?? ''}`.split(' ').filter(isResourceScope);
+  const resource = Object.keys(ctx.oidc.resourceServers ?? {})[0];
+  if (asked.length === 0 || resource === undefined) return undefined;
+  for (const row of await store.oauth.listByAccount('Grant', account.accountId)) {
+    if (row.clientId !== client.clientId) continue;
+    const earlier = await Grant.find(row.id);
+    const granted = new Set(earlier?.getResourceScope(resource).split(' '));
+    if (!asked.every((scope) => granted.has(scope))) continue;
+    const grant = new Grant({ accountId: account.accountId, clientId: client.clientId });
+    grant.addResourceScope(resource, asked.join(' '));
+    grant.addOIDCScope(asked.join(' '));
+    await grant.save();
+    return grant;
+  }
+  return undefined;
+}
+
+function listen(provider: Provider, { store, clock, observe, addressOf }: ProviderOptions): void {
+  const touched = new Map<string, number>();
+  const about = (ctx: KoaContextWithOIDC) => ({
+    ...(ctx.oidc?.client ? { clientId: ctx.oidc.client.clientId } : {}),
+    ...(ctx.oidc?.account ? { userId: Number(ctx.oidc.account.accountId) } : {}),
+    address: addressOf(ctx.req),
+  });
+  const failed = (where: string) => (ctx: KoaContextWithOIDC, cause: Error) =>
+    observe({ type: 'failure', where, requestId: `${ctx.state?.requestId ?? randomId()}`, cause });
+
+  provider.on('grant.success', (ctx) => {
+    const refreshed = ctx.oidc.params?.grant_type === 'refresh_token';
+    observe({ type: 'security', event: refreshed ? 'token.refreshed' : 'token.issued', ...about(ctx) });
+    const id = ctx.oidc.client?.clientId;
+    if (id === undefined || isDocumentClient(id) || clock.now() - (touched.get(id) ?? 0) < 3_600_000) return;
+    if (touched.size > 10_000) touched.clear();
+    touched.set(id, clock.now());
+    store.oauth.touchClient(id, clock.now()).catch((cause: unknown) => {
+      observe({ type: 'warning', message: 'the last use of a client could not be noted', cause });
+    });
+  });
+  provider.on('grant.error', (ctx, error) => {
+    const detail = error.error_detail ?? error.error_description ?? error.message;
+    const reused = /already (?:used|consumed)/.test(detail);
+    observe({ type: 'security', event: reused ? 'token.reused' : 'token.refused', ...about(ctx), detail });
+  });
+  provider.on('authorization.error', (ctx, error) => {
+    observe({ type: 'security', event: 'authorization.refused', ...about(ctx), detail: error.message });
+  });
+  provider.on('registration_create.success', (ctx) => {
+    observe({ type: 'security', event: 'client.registered', ...about(ctx) });
+  });
+  provider.on('registration_create.error', (ctx, error) => {
+    const detail = error.error_description ?? error.message;
+    observe({ type: 'security', event: 'client.refused', address: addressOf(ctx.req), detail });
+  });
+  provider.on('server_error', failed('oauth'));
+  // Koa writes to the console where nobody listens.
+  const listener = { on: provider.on.bind(provider) as (event: 'error', run: (cause: unknown) => void) => unknown };
+  listener.on('error', (cause) => observe({ type: 'failure', where: 'oauth', requestId: randomId(), cause }));
+}
+
+const runtimeWarning = 'Unsupported runtime';
+
+/** Loads the package without its one remark about Node 20, with which it works (the test suite runs there). */
+async function loadPackage() {
+  const target: Pick<Console, 'warn'> = globalThis.console;
+  const warn = target.warn;
+  target.warn = (...words: unknown[]) => {
+    if (!`${words[0]}`.includes(runtimeWarning)) warn.apply(target, words);
+  };
+  try {
+    return await import('oidc-provider');
+  } finally {
+    target.warn = warn;
+  }
+}

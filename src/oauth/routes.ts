@@ -1,0 +1,279 @@
+// The HTTP side of the authorization server: a plain Node handler for everything in its namespaces. The checks, in order:
+// is the path ours, is the Host ours (403), does the path exist (404), preflight (204), method (405), rate limit (429),
+// size of the body (413); then the endpoint. Discovery is answered from bytes before anything of the provider is loaded.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
+import { AppError, isAppError, toAppError } from '../core/errors.ts';
+import { createLimiter } from '../core/limit.ts';
+import type { Observe } from '../core/observe.ts';
+import { randomId } from '../core/secret.ts';
+import type { Store } from '../store/store.ts';
+import { createAddressReader, createHostCheck } from './address.ts';
+import { documentFetch, type FetchDocument } from './documents.ts';
+import { createInteraction, expiredPage, type Interaction } from './interaction.ts';
+import { buildMetadata } from './metadata.ts';
+import type { Endpoint, Located, Paths } from './paths.ts';
+import { createProvider } from './provider.ts';
+import { addressOf, canonicaliseResources, composeRequest, isForm, readBody } from './request.ts';
+import { withDefaultScope } from './scopes.ts';
+import { messagePage, sendPage, setPageHeaders } from './views.ts';
+
+export interface AuthorizationServerOptions {
+  readonly store: Store;
+  readonly config: Config;
+  readonly paths: Paths;
+  readonly clock: Clock;
+  readonly observe: Observe;
+  /** What a request without scopes gets: `defaultScopes` of the tools that are served. */
+  readonly defaultScopes: readonly string[];
+  /** Shown by clients; `Portico` by default. */
+  readonly resourceName?: string;
+  /** For tests only: how client metadata documents are fetched. */
+  readonly [documentFetch]?: FetchDocument;
+}
+
+export interface AuthorizationServer {
+  /** Takes the request and answers true when its path is in our namespaces; otherwise does nothing and answers false. */
+  handle(req: IncomingMessage, res: ServerResponse): boolean;
+  /** Loads what sign-in needs (about a quarter of a second); the first request that needs it does the same. */
+  load(): Promise<void>;
+  close(): void;
+}
+
+type Callback = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+
+const methods: Readonly<Record<Endpoint, readonly string[]>> = {
+  authorize: ['GET', 'POST'],
+  resume: ['GET'],
+  interaction: ['GET', 'POST'],
+  token: ['POST'],
+  register: ['POST'],
+  revoke: ['POST'],
+  introspect: ['POST'],
+  par: ['POST'],
+  jwks: ['GET', 'HEAD'],
+  'authorization-server': ['GET', 'HEAD'],
+  'protected-resource': ['GET', 'HEAD'],
+};
+/** Pages are for people on our own site; everything else may be called by scripts of any site, without credentials. */
+const pages: ReadonlySet<Endpoint> = new Set(['authorize', 'resume', 'interaction']);
+const sweepEveryMs = 600_000;
+
+export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
+  const { store, config, paths, clock, observe } = options;
+  const metadata = buildMetadata(paths, config, options.resourceName ?? 'Portico');
+  const readAddress = createAddressReader(config.trustedProxies);
+  const isOurHost = createHostCheck(paths.host, config);
+  const registrations = createLimiter('oauth-register', { points: config.registrationsPerHour, seconds: 3600 });
+
+  let loading: Promise<{ readonly callback: Callback; readonly interaction: Interaction }> | undefined;
+  const load = () => {
+    loading ??= start().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
+  const start = async () => {
+    const fetchDocument = options[documentFetch];
+    const { provider, cookieKeys } = await createProvider({
+      store,
+      config,
+      paths,
+      clock,
+      observe,
+      addressOf,
+      renderError,
+      ...(fetchDocument ? { fetchDocument } : {}),
+    });
+    const interaction = createInteraction({ provider, cookieKeys, store, config, paths, clock, observe, addressOf });
+    return { callback: provider.callback() as Callback, interaction };
+  };
+
+  let closed = false;
+  let cancelSweep = clock.after(sweepEveryMs, sweep);
+  function sweep(): void {
+    const now = clock.now();
+    store.oauth
+      .sweep(now, now - config.unusedClientSeconds * 1000)
+      .then(
+        (rows) => rows > 0 && observe({ type: 'store.swept', rows }),
+        (cause: unknown) => observe({ type: 'warning', message: 'expired sign-in data could not be removed', cause }),
+      )
+      .finally(() => {
+        if (!closed) cancelSweep = clock.after(sweepEveryMs, sweep);
+      });
+  }
+
+  const serve = async (req: IncomingMessage, res: ServerResponse, located: Located): Promise<void> => {
+    const { endpoint } = located;
+    const address = readAddress(req);
+    const [, query = ''] = splitUrl(req);
+    // RFC 7591 section 5: registration is open, so that it is limited.
+    if (endpoint === 'register') await registrations.consume(address);
+    const body = req.method === 'POST' ? await readBody(req) : undefined;
+
+    if (endpoint === 'authorize' && body) {
+      // RFC 6749 section 3.1 asks for POST as well; as a GET the cookies of a same-site navigation come along.
+      const form = authorizationRequest(new URLSearchParams(body.toString('utf8')));
+      res.writeHead(303, { Location: `${paths.url('authorize')}?${form}` }).end();
+      return;
+    }
+
+    const composed = composeRequest(req, {
+      located,
+      paths,
+      address,
+      query: endpoint === 'authorize' ? `${authorizationRequest(new URLSearchParams(query))}` : query,
+      body: body && isForm(req) ? rewriteForm(endpoint, body) : body,
+      accept: pages.has(endpoint) ? (req.headers.accept ?? 'text/html') : 'application/json',
+    });
+    const { callback, interaction } = await load();
+    if (endpoint !== 'interaction') return callback(composed, res);
+    const uid = located.uid ?? '';
+    if (!body) return interaction.show(composed, res, uid);
+    await interaction.answer(composed, res, uid, new URLSearchParams(body.toString('utf8')));
+  };
+
+  const authorizationRequest = (parameters: URLSearchParams): URLSearchParams => {
+    // RFC 9126 section 4: what was pushed is not repeated here.
+    if (!parameters.has('request_uri') && parameters.getAll('scope').length < 2) {
+      parameters.set('scope', withDefaultScope(parameters.get('scope'), options.defaultScopes));
+    }
+    return canonicaliseResources(parameters, paths.resource);
+  };
+
+  const rewriteForm = (endpoint: Endpoint, body: Buffer): Buffer => {
+    const form = new URLSearchParams(body.toString('utf8'));
+    return Buffer.from(
+      `${endpoint === 'par' ? authorizationRequest(form) : canonicaliseResources(form, paths.resource)}`,
+    );
+  };
+
+  const sendFailure = (req: IncomingMessage, res: ServerResponse, located: Located, thrown: unknown): void => {
+    const requestId = randomId();
+    const error = toAppError(thrown, requestId);
+    if (error.code === 'INTERNAL')
+      observe({ type: 'failure', where: `oauth ${located.endpoint}`, requestId, cause: thrown });
+    if (res.headersSent) {
+      res.destroy();
+      return;
+    }
+    if (isAppError(error, 'RATE_LIMITED')) {
+      res.setHeader('Retry-After', `${error.details.retryAfterSeconds}`);
+      observe({ type: 'security', event: `${located.endpoint}.throttled`, address: readAddress(req) });
+    }
+    if (isAppError(error, 'BODY_TOO_LARGE')) {
+      res.setHeader('Connection', 'close');
+      req.resume();
+    }
+    if (pages.has(located.endpoint)) {
+      sendPage(res, error.status, messagePage({ title: 'Something went wrong', text: error.message }));
+    } else {
+      sendJsonError(res, error);
+    }
+  };
+
+  return {
+    handle(req, res) {
+      const [path] = splitUrl(req);
+      const located = paths.locate(path);
+      if (located === undefined) return false;
+      const method = req.method ?? 'GET';
+      res.setHeader('X-Content-Type-Options', 'nosniff');
+      res.setHeader('Referrer-Policy', 'no-referrer');
+
+      // DNS rebinding (MCP "Security Warning" of the HTTP transport; RFC 9110 section 7.4): only names that are ours.
+      if (!isOurHost(req.headers.host)) return refuse(res, new AppError('HOST_NOT_ALLOWED', {}));
+      if (located === 'unknown') return refuse(res, new AppError('NOT_FOUND', { path }));
+      const { endpoint } = located;
+      if (endpoint === 'register' && !config.dynamicRegistration)
+        return refuse(res, new AppError('NOT_FOUND', { path }));
+      const allow = methods[endpoint];
+      if (!pages.has(endpoint)) {
+        res.setHeader('Access-Control-Allow-Origin', '*');
+        res.setHeader('Access-Control-Expose-Headers', 'WWW-Authenticate, Retry-After');
+        if (method === 'OPTIONS') return answerPreflight(res, allow);
+      }
+      if (!allow.includes(method)) {
+        res.setHeader('Allow', allow.join(', '));
+        return refuse(res, new AppError('METHOD_NOT_ALLOWED', { method, allow }));
+      }
+      if (endpoint === 'authorization-server') return sendDocument(req, res, metadata.authorizationServer);
+      if (endpoint === 'protected-resource') return sendDocument(req, res, metadata.protectedResource);
+
+      res.setHeader('Cache-Control', 'no-store');
+      serve(req, res, located).catch((error: unknown) => sendFailure(req, res, located, error));
+      return true;
+    },
+    load: async () => void (await load()),
+    close() {
+      closed = true;
+      cancelSweep();
+    },
+  };
+}
+
+function splitUrl(req: IncomingMessage): [path: string, query?: string] {
+  const url = req.url ?? '/';
+  const mark = url.indexOf('?');
+  return mark === -1 ? [url] : [url.slice(0, mark), url.slice(mark + 1)];
+}
+
+function sendDocument(req: IncomingMessage, res: ServerResponse, bytes: Buffer): true {
+  res.writeHead(200, {
+    'Content-Type': 'application/json',
+    'Content-Length': bytes.length,
+    'Cache-Control': 'public, max-age=300',
+  });
+  res.end(req.method === 'HEAD' ? undefined : bytes);
+  return true;
+}
+
+function answerPreflight(res: ServerResponse, allow: readonly string[]): true {
+  res.writeHead(204, {
+    'Access-Control-Allow-Methods': allow.join(', '),
+    'Access-Control-Allow-Headers': 'Authorization, Content-Type, DPoP, MCP-Protocol-Version',
+    'Access-Control-Max-Age': '3600',
+  });
+  res.end();
+  return true;
+}
+
+function refuse(res: ServerResponse, error: AppError): true {
+  sendJsonError(res, error);
+  return true;
+}
+
+/** The shape of RFC 6749 section 5.2 and RFC 7591 section 3.2.2. */
+function sendJsonError(res: ServerResponse, error: AppError): void {
+  const body = JSON.stringify({ error: error.code.toLowerCase(), error_description: error.message });
+  res.writeHead(error.status, {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    'Cache-Control': 'no-store',
+  });
+  res.end(body);
+}
+
+const explained: Readonly<Record<string, string>> = {
+  invalid_client: 'The app that sent you is not known here. Remove the connection in your assistant and add it again.',
+  invalid_redirect_uri: 'The app asked for the answer at an address that it did not register, so nothing was sent.',
+};
+
+/** What the provider cannot tell the client, because the way back is not proved, it tells the person. */
+function renderError(ctx: KoaContextWithOIDC, out: { error: string; error_description?: string | undefined }): void {
+  setPageHeaders(ctx.res);
+  const lost = ctx.oidc?.route === 'resume' || /session|interaction/.test(out.error_description ?? '');
+  const page = lost
+    ? expiredPage
+    : messagePage({
+        title: 'This request cannot be served',
+        text: explained[out.error] ?? 'Go back to your assistant and connect again.',
+        detail: [out.error, out.error_description].filter(Boolean).join(': '),
+      });
+  ctx.type = 'html';
+  ctx.body = page.text;
+}

@@ -1,0 +1,204 @@
+// Users and how they prove who they are.
+import type { Knex } from 'knex';
+import type { PermissionLevel } from '../core/caller.ts';
+import type { Clock } from '../core/clock.ts';
+import { fail } from '../core/errors.ts';
+import { hashPassword, verifyPassword } from '../core/secret.ts';
+import type { Database } from './database.ts';
+import { ensureNamed, ensureTeam, getPlace, logChange } from './roles.ts';
+import type { Identity, NewUser, User } from './store.ts';
+import type { VersionRows } from './versions.ts';
+
+const PASSWORD_LEAST = 10;
+/** Stretching costs time for every byte: nobody's password is longer. */
+const PASSWORD_MOST = 1024;
+const levels: readonly PermissionLevel[] = ['admin', 'developer', 'editor', 'user'];
+
+interface UserRow {
+  readonly id: number;
+  readonly email: string;
+  readonly password_hash: string;
+  readonly first_name: string;
+  readonly last_name: string;
+  readonly timezone: string;
+  readonly disabled_at: number | null;
+  readonly level: PermissionLevel;
+  readonly tags: string;
+  readonly team: string;
+  readonly role: string;
+}
+
+export function createIdentity(database: Database, versions: VersionRows, clock: Clock): Identity {
+  const { knex } = database;
+
+  return {
+    async addUser(given) {
+      const user = check(given);
+      const password_hash = await hashPassword(given.password);
+      try {
+        return await versions.change('permissions', (trx) => insertUser(trx, user, password_hash));
+      } catch (error) {
+        if (await knex('users').where({ email: user.email }).first('id')) taken(user.email);
+        throw error;
+      }
+    },
+    async countUsers() {
+      const row = await knex('users').count<{ n: number | string }[]>({ n: '*' });
+      return Number(row[0]?.n ?? 0);
+    },
+    async listUsers() {
+      const rows = await selectUsers(knex).orderBy('users.id');
+      return rows.map(toUser);
+    },
+    async findUser(id) {
+      const row = await findRow(knex, { 'users.id': id });
+      return row && toUser(row);
+    },
+    async findUserByEmail(email) {
+      const row = await findRow(knex, { 'users.email': fold(email) });
+      return row && toUser(row);
+    },
+    async verifyPassword(email, password) {
+      const row = await findRow(knex, { 'users.email': fold(email) });
+      // OWASP ASVS 2.2: who exists and who is disabled must not be told by the time it takes; so the password is
+      // stretched in every case, and the row is judged after.
+      const right = await verifyPassword(password.slice(0, PASSWORD_MOST), row?.password_hash ?? null);
+      return right && row && row.disabled_at === null && password.length <= PASSWORD_MOST ? toUser(row) : undefined;
+    },
+    async setPassword(userId, password) {
+      checkPassword(password);
+      const password_hash = await hashPassword(password);
+      await versions.change('permissions', (trx) => updateUser(trx, userId, 'user.password', { password_hash }));
+    },
+    async setDisabled(userId, disabled) {
+      const disabled_at = disabled ? clock.now() : null;
+      await versions.change('permissions', (trx) =>
+        updateUser(trx, userId, disabled ? 'user.disable' : 'user.enable', { disabled_at }),
+      );
+    },
+    async place() {
+      const { organization, project, environment } = await getPlace(knex);
+      return { organization, project, environment };
+    },
+  };
+
+  async function insertUser(trx: Knex.Transaction, user: CheckedUser, password_hash: string): Promise<User> {
+    if (await trx('users').where({ email: user.email }).first('id')) taken(user.email);
+    const place = await getPlace(trx);
+    const team_id = await ensureTeam(trx, place, user.team);
+    const role_id = await ensureNamed(trx, 'roles', place, user.role);
+    const user_id = await database.insert(trx, 'users', {
+      email: user.email,
+      password_hash,
+      first_name: user.firstName,
+      last_name: user.lastName,
+      timezone: user.timezone,
+      disabled_at: null,
+      created_at: clock.now(),
+    });
+    const { level } = user;
+    const tags = JSON.stringify(user.tags);
+    await trx('memberships').insert({ user_id, project_id: place.projectId, level, team_id, role_id, tags });
+    await logChange(trx, {
+      at: clock.now(),
+      action: 'user.add',
+      subject: user.email,
+      detail: { level, team: user.team, role: user.role },
+    });
+    return toUser((await findRow(trx, { 'users.id': user_id }))!);
+  }
+
+  async function updateUser(trx: Knex.Transaction, userId: number, action: string, change: Record<string, unknown>) {
+    const user = await trx('users').where({ id: userId }).first<{ email: string } | undefined>('email');
+    if (!user) fail('INVALID_ARGUMENT', { argument: 'userId', problem: `there is no user ${userId}.` });
+    await trx('users').where({ id: userId }).update(change);
+    await logChange(trx, { at: clock.now(), action, subject: user.email });
+  }
+}
+
+function selectUsers(on: Knex): Knex.QueryBuilder<object, UserRow[]> {
+  return on('users')
+    .join('memberships', 'memberships.user_id', 'users.id')
+    .join('teams', 'teams.id', 'memberships.team_id')
+    .join('roles', 'roles.id', 'memberships.role_id')
+    .select('users.*', 'memberships.level', 'memberships.tags', 'teams.name as team', 'roles.name as role');
+}
+
+async function findRow(on: Knex, where: Record<string, unknown>): Promise<UserRow | undefined> {
+  return selectUsers(on).where(where).first<UserRow | undefined>();
+}
+
+function toUser(row: UserRow): User {
+  return {
+    id: row.id,
+    email: row.email,
+    firstName: row.first_name,
+    lastName: row.last_name,
+    timezone: row.timezone,
+    disabled: row.disabled_at !== null,
+    level: row.level,
+    team: row.team,
+    role: row.role,
+    tags: JSON.parse(row.tags) as Record<string, string>,
+  };
+}
+
+/** Addresses are kept and compared in lower case. */
+function fold(email: string): string {
+  return email.trim().normalize('NFC').toLowerCase();
+}
+
+type CheckedUser = Required<Omit<NewUser, 'password'>>;
+
+function check(user: NewUser): CheckedUser {
+  const email = fold(user.email);
+  if (email.length > 254 || !/^[^\s@\p{C}]+@[^\s@\p{C}]+$/u.test(email)) {
+    fail('INVALID_ARGUMENT', { argument: 'email', problem: 'expected an address such as ada@example.com.' });
+  }
+  checkPassword(user.password);
+  const level = user.level ?? 'user';
+  if (!levels.includes(level)) {
+    fail('INVALID_ARGUMENT', { argument: 'level', problem: `expected one of ${levels.join(', ')}.` });
+  }
+  const timezone = user.timezone ?? 'UTC';
+  if (!isTimezone(timezone)) {
+    fail('INVALID_ARGUMENT', { argument: 'timezone', problem: 'expected an IANA name such as Europe/Paris.' });
+  }
+  return {
+    email,
+    level,
+    timezone,
+    firstName: checkName('firstName', user.firstName ?? '', 0),
+    lastName: checkName('lastName', user.lastName ?? '', 0),
+    team: checkName('team', user.team ?? 'Operations', 1),
+    role: checkName('role', user.role ?? (level === 'admin' ? 'Administrator' : 'Member'), 1),
+    tags: user.tags ?? {},
+  };
+}
+
+function checkPassword(password: string): void {
+  if (password.length < PASSWORD_LEAST || password.length > PASSWORD_MOST) {
+    const problem = `expected ${PASSWORD_LEAST} to ${PASSWORD_MOST} characters.`;
+    fail('INVALID_ARGUMENT', { argument: 'password', problem });
+  }
+}
+
+function checkName(argument: string, value: string, least: number): string {
+  const name = value.trim();
+  if (name.length < least || name.length > 191) {
+    fail('INVALID_ARGUMENT', { argument, problem: `expected ${least} to 191 characters.` });
+  }
+  return name;
+}
+
+function isTimezone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+function taken(email: string): never {
+  fail('INVALID_ARGUMENT', { argument: 'email', problem: `'${email}' is taken.` });
+}

@@ -1,0 +1,64 @@
+import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
+import { AppError } from '../core/errors.ts';
+import type { Observe } from '../core/observe.ts';
+import type { SqliteKind } from '../core/sqlite.ts';
+import { createActivityLog } from './activity.ts';
+import { type Database, openDatabase } from './database.ts';
+import { createIdentity } from './identity.ts';
+import { createKeys, createSecretReader } from './keys.ts';
+import { createOAuthRows } from './oauth.ts';
+import { createPermissions } from './permissions.ts';
+import { migrate } from './schema.ts';
+import { createSettingRows } from './settings.ts';
+import type { Store } from './store.ts';
+import { createVersionRows } from './versions.ts';
+
+export interface OpenedStore extends Store {
+  /** The SQLite driver in use, so that the composition can warn of `wasm`; undefined on a server. */
+  readonly sqliteKind?: SqliteKind;
+}
+
+/** Opens and migrates. CONFIGURATION when the storage cannot be used as configured; the text names the variable. */
+export async function openStore(options: {
+  readonly config: Pick<Config, 'dataDir' | 'storageUrl' | 'secret' | 'sqlite'>;
+  readonly observe: Observe;
+  readonly clock: Clock;
+}): Promise<OpenedStore> {
+  const { config, observe, clock } = options;
+  const database = openDatabase({ url: config.storageUrl, dataDir: config.dataDir, sqlite: config.sqlite });
+  try {
+    const migrations = await migrate(database, clock.now());
+    if (migrations.length > 0) observe({ type: 'store.migrated', migrations });
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  const versions = createVersionRows(database);
+  const activity = createActivityLog(database, observe, clock);
+  const inMemory = database.sqlite?.inMemory ?? false;
+  const getSecret = createSecretReader({ configured: config.secret, dataDir: config.dataDir, inMemory });
+  return {
+    identity: createIdentity(database, versions, clock),
+    permissions: createPermissions(database, versions, observe, clock),
+    oauth: createOAuthRows(database, versions, clock),
+    activity,
+    settings: createSettingRows(database),
+    keys: createKeys(database, clock, getSecret),
+    versions: versions.current,
+    ready: () => ask(database),
+    async close() {
+      await activity.flush();
+      await database.close();
+    },
+    ...(database.sqlite ? { sqliteKind: database.sqlite.kind } : {}),
+  };
+}
+
+async function ask({ knex }: Database): Promise<void> {
+  try {
+    await knex.raw('SELECT 1');
+  } catch (cause) {
+    throw new AppError('SOURCE_UNAVAILABLE', {}, cause);
+  }
+}

@@ -1,0 +1,88 @@
+// The numbers that every call compares (DECISIONS: a change takes effect at once in every process). SQLite tells for
+// free whether anything was committed: `PRAGMA data_version`, asked on a connection that does nothing else, moves with
+// every commit of every other connection, our own included. Only then is the row read again. A server is asked each
+// time; calls share a read only while it has not been sent, since one under way may have missed a commit.
+import type { Knex } from 'knex';
+import type { SqliteConnection } from '../core/sqlite.ts';
+import type { Database } from './database.ts';
+import type { Versions } from './store.ts';
+
+export type VersionName = keyof Versions;
+
+export interface VersionRows {
+  current(): Versions | Promise<Versions>;
+  /** A transaction that raises one version with what it changes. */
+  change<T>(name: VersionName, run: (trx: Knex.Transaction) => Promise<T>): Promise<T>;
+}
+
+/** Raises the version within the transaction of the change. */
+export async function raiseVersion(trx: Knex.Transaction, name: VersionName): Promise<void> {
+  await trx('versions').where({ name }).increment('number', 1);
+}
+
+export function createVersionRows(database: Database): VersionRows {
+  const read = shareUnsent(async () => toVersions(await database.knex('versions').select('name', 'number')));
+  const watch = database.sqlite?.watch;
+  return {
+    current: watch ? watchVersions(watch, read) : read,
+    change: (name, run) =>
+      database.write(async (trx) => {
+        const result = await run(trx);
+        await raiseVersion(trx, name);
+        return result;
+      }),
+  };
+}
+
+interface VersionRow {
+  readonly name: string;
+  readonly number: number;
+}
+
+function toVersions(rows: readonly VersionRow[]): Versions {
+  const of = (name: VersionName): number => Number(rows.find((row) => row.name === name)?.number ?? 0);
+  return Object.freeze({ permissions: of('permissions'), grants: of('grants') });
+}
+
+function watchVersions(
+  connection: SqliteConnection,
+  read: () => Promise<Versions>,
+): () => Versions | Promise<Versions> {
+  const prepareBoth = () => ({
+    dataVersion: connection.prepare('PRAGMA data_version').pluck(),
+    rows: connection.prepare('SELECT name, number FROM versions'),
+  });
+  let statements: ReturnType<typeof prepareBoth> | undefined;
+  let seen: unknown;
+  let versions: Versions | undefined;
+  return () => {
+    try {
+      statements ??= prepareBoth();
+      const now = statements.dataVersion.get();
+      if (versions && now === seen) return versions;
+      versions = toVersions(statements.rows.all() as VersionRow[]);
+      seen = now;
+      return versions;
+    } catch (error) {
+      // Without WAL a writer keeps readers out, and it may be our own transaction: waiting here would never end.
+      if (/locked|busy/i.test((error as Error).message)) return read();
+      throw error;
+    }
+  };
+}
+
+/** At most one run under way; calls that come meanwhile share the next one, which starts when it is done. */
+function shareUnsent<T>(run: () => Promise<T>): () => Promise<T> {
+  let underWay: Promise<unknown> | undefined;
+  let unsent: Promise<T> | undefined;
+  const send = (): Promise<T> => {
+    unsent = undefined;
+    const sent = run();
+    underWay = sent;
+    return sent;
+  };
+  return () => {
+    unsent ??= (underWay ?? Promise.resolve()).then(send, send);
+    return unsent;
+  };
+}

@@ -1,0 +1,119 @@
+// A server of the oauth room alone: the store on a database of its own, the routes, and a small /mcp that asks the gate.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { loadConfig } from '../../src/core/config.ts';
+import { isAppError } from '../../src/core/errors.ts';
+import type { Observation } from '../../src/core/observe.ts';
+import { createGate, type Gate } from '../../src/oauth/bearer.ts';
+import { documentFetch } from '../../src/oauth/documents.ts';
+import { createPaths, type Paths } from '../../src/oauth/paths.ts';
+import { createAuthorizationServer } from '../../src/oauth/routes.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { Account } from './flow.ts';
+
+export interface Started {
+  /** Where it really listens. */
+  readonly local: string;
+  readonly paths: Paths;
+  readonly store: Store;
+  readonly gate: Gate;
+  readonly account: Account;
+  readonly observed: Observation[];
+  /** What is served at these https addresses, to the server only. */
+  readonly documents: Map<string, unknown>;
+  stop(): Promise<void>;
+}
+
+export interface StartOptions {
+  readonly basePath?: string;
+  /** Path of the public URL. */
+  readonly publicPath?: string;
+  readonly publicUrl?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+  readonly storageUrl?: string;
+  /** A second process on the storage of the first. */
+  readonly beside?: Started;
+}
+
+export const account: Account = { email: 'ada@example.com', password: 'correct horse battery' };
+
+export async function startServer(options: StartOptions = {}): Promise<Started> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'portico-oauth-'));
+  const http = createServer();
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const { port } = http.address() as AddressInfo;
+  const local = `http://localhost:${port}`;
+  const config = loadConfig({
+    env: {
+      SERVICE_DATA_DIR: dataDir,
+      SERVICE_SECRET: 'a secret of the tests, long enough',
+      ...(options.storageUrl ? { SERVICE_STORAGE_URL: options.storageUrl } : {}),
+      ...options.env,
+    },
+  });
+  const clock = options.clock ?? systemClock;
+  const observed: Observation[] = [];
+  const observe = (observation: Observation) => void observed.push(observation);
+  const store = await openStore({ config, observe, clock });
+  const publicUrl = options.beside?.paths.origin ?? options.publicUrl ?? local + (options.publicPath ?? '');
+  const paths = createPaths(publicUrl, options.basePath ?? '');
+  const defaultScopes = ['mcp:read'];
+  const documents = new Map<string, unknown>();
+  const server = createAuthorizationServer({
+    store,
+    config,
+    paths,
+    clock,
+    observe,
+    defaultScopes,
+    async [documentFetch](url) {
+      const document = documents.get(`${url}`);
+      return document === undefined ? new Response('', { status: 404 }) : Response.json(document);
+    },
+  });
+  const gate = createGate({ store, paths, clock, defaultScopes });
+  if (!options.beside) {
+    await store.identity.addUser({ ...account, firstName: 'Ada', lastName: 'Lovelace', team: 'Sales', role: 'Clerk' });
+  }
+  http.on('request', (req, res) => {
+    if (server.handle(req, res)) return;
+    if (req.url === `${options.basePath ?? ''}/mcp`) return void answerMcp(gate, req, res);
+    res.writeHead(404, { 'Content-Type': 'text/plain' }).end('the host application');
+  });
+  return {
+    local,
+    paths,
+    store,
+    gate,
+    account,
+    observed,
+    documents,
+    async stop() {
+      server.close();
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+      await store.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function answerMcp(gate: Gate, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  try {
+    const auth = await gate.check(req.headers.authorization);
+    res.writeHead(200, { 'Content-Type': 'application/json' });
+    res.end(
+      JSON.stringify({ email: auth.access.caller.email, client: auth.clientName, scopes: [...auth.scopes].sort() }),
+    );
+  } catch (error) {
+    if (!isAppError(error, 'UNAUTHENTICATED')) throw error;
+    res.writeHead(401, { 'WWW-Authenticate': gate.challenge(req.headers.authorization !== undefined) });
+    res.end(error.message);
+  }
+}
