@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { conformanceFixture } from '../conformance/fixture.ts';
-import { answerOf, arrayEngine, type House, legacy, modern, notes, openHouse, post } from './house.ts';
+import { answerOf, type House, legacy, modern, openHouse, post } from './house.ts';
 
 let house: House;
 afterEach(() => house.close());
@@ -24,7 +24,7 @@ function later<T>() {
 
 test('a read starts at once and its answer is held until the permissions are known to stand', async () => {
   const started = later<void>();
-  house = await openHouse({ steering: { beforeList: async () => started.resolve() } });
+  house = await openHouse({ beforeList: async () => started.resolve() });
   const stands = later<boolean>();
   house.holds.push(stands.promise);
   let answered = false;
@@ -43,7 +43,7 @@ test('when they do not stand the call is checked and made again from the start, 
   const beforeList = async () => {
     lists++;
   };
-  house = await openHouse({ steering: { beforeList } });
+  house = await openHouse({ beforeList });
   house.holds.push(Promise.resolve(false), Promise.resolve(true));
   const answer = await send(listCall());
   expect([answer.status, lists, house.asked.length, house.activity.length]).toEqual([200, 2, 2, 1]);
@@ -52,7 +52,7 @@ test('when they do not stand the call is checked and made again from the start, 
 test('a token revoked while the call was served gets 401 with a challenge, and no rows', async () => {
   const started = later<void>();
   const stands = later<boolean>();
-  house = await openHouse({ steering: { beforeList: async () => started.resolve() } });
+  house = await openHouse({ beforeList: async () => started.resolve() });
   house.holds.push(stands.promise);
   const call = send(listCall());
   await started.promise;
@@ -96,7 +96,7 @@ test.each(['modern', 'legacy'] as const)('a %s client that goes away stops its c
     started.resolve(signal!);
     await systemClock.sleep(20_000, signal);
   };
-  house = await openHouse({ steering: { beforeList } });
+  house = await openHouse({ beforeList });
   const leave = new AbortController();
   const params = { name: 'list', arguments: { collectionName: 'notes' } };
   const wire = era === 'modern' ? listCall() : { body: legacy('tools/call', params), headers: {} };
@@ -168,7 +168,7 @@ test('every call is one activity entry and one observation: names, outcome and c
 test('what is not ours to show becomes INTERNAL with a request id; its cause goes to the log', async () => {
   const cause = new Error('password of the database is swordfish');
   const beforeList = () => Promise.reject(cause);
-  house = await openHouse({ steering: { beforeList } });
+  house = await openHouse({ beforeList });
   const text = String(answerOf((await send(listCall())).body));
   const failure = house.observations.find((observation) => observation.type === 'failure');
   const requestId = failure?.type === 'failure' ? failure.requestId : '';
@@ -192,7 +192,7 @@ test('an engine error is a tool error with its near names', async () => {
 
 test('a denial by permissions is logged as denied', async () => {
   const beforeList = () => Promise.reject(new AppError('FORBIDDEN', { verb: 'browse', collection: 'notes' }));
-  house = await openHouse({ steering: { beforeList } });
+  house = await openHouse({ beforeList });
   await send(listCall());
   expect(house.activity.map(({ outcome, code }) => [outcome, code])).toEqual([['denied', 'FORBIDDEN']]);
 });
@@ -219,20 +219,21 @@ test('an enabled tool that does not exist fails at start with near names', async
 
 test('count runs beside the list', async () => {
   const order: string[] = [];
-  const engine = arrayEngine({ notes }, { beforeList: () => systemClock.sleep(30) });
-  const count: typeof engine.count = async (access, request) => {
-    order.push('count starts');
-    return engine.count(access, request);
-  };
-  const list: typeof engine.list = async (access, request) => {
-    const answer = await engine.list(access, request);
-    order.push('list ends');
-    return answer;
-  };
-  house = await openHouse({ engine: { ...engine, count, list } });
-  const answer = await send(listCall({ enableCount: 'true', pagination: { size: '1' }, fields: 'id' }));
-  expect([order, answerOf(answer.body)]).toEqual([
-    ['count starts', 'list ends'],
-    { columns: ['id'], rows: [[2]], hasMore: true, nextCursor: '1', totalCount: 3 },
+  const told =
+    <A extends unknown[], R>(name: string, run: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      order.push(`${name} starts`);
+      const result = await run(...args);
+      order.push(`${name} ends`);
+      return result;
+    };
+  house = await openHouse({
+    around: (engine) => ({ ...engine, list: told('list', engine.list), count: told('count', engine.count) }),
+    beforeList: () => systemClock.sleep(1),
+  });
+  const answer = await send(listCall({ enableCount: 'true', pagination: { size: '1', number: 3 }, fields: 'id' }));
+  expect([order.indexOf('count starts') < order.indexOf('list ends'), answerOf(answer.body)]).toEqual([
+    true,
+    { columns: ['id'], rows: [[102]], hasMore: false, totalCount: 3 },
   ]);
 });

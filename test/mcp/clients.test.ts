@@ -45,7 +45,7 @@ describe.each(['shared', 'sdk'] as const)('served by %s instances', (serving) =>
     const { tools } = await client.listTools();
     const result = await client.callTool({
       name: 'list',
-      arguments: { collectionName: 'notes', fields: ['id', 'text'], pagination: { size: 1 } },
+      arguments: { collectionName: 'notes', fields: ['id', 'text'], pagination: { size: 3 } },
     });
     await client.close();
     expect([tools.map((tool) => tool.name), (result as { content: unknown }).content]).toEqual([
@@ -53,7 +53,7 @@ describe.each(['shared', 'sdk'] as const)('served by %s instances', (serving) =>
       [
         {
           type: 'text',
-          text: '{"columns":["id","text"],"rows":[[3,"note 3 of user 3"]],"hasMore":true,"nextCursor":"1"}',
+          text: '{"columns":["id","text"],"rows":[[3,"note 3 of user 3"],[53,"note 53 of user 3"],[103,"note 103 of user 3"]],"hasMore":false}',
         },
       ],
     ]);
