@@ -47,7 +47,7 @@ function price(kind: number, run: number): number {
     case UPPER:
       return run === 1 ? 1 : run / 1.55;
     case DIGIT:
-      return Math.ceil(run / 3) + 0.05;
+      return Math.ceil(run / 3) + 0.08;
     case SPACE:
       return run === 1 ? 0.1 : 1 + run / 16;
     case MARK:
