@@ -73,7 +73,7 @@ export function createGate({ store, paths, clock, defaultScopes }: GateOptions):
     remembered.delete(hash);
     // RFC 6750 section 2.1, RFC 7009 section 2: the token exists; a revoked one is no longer there.
     const row =
-      (await store.oauth.find('AccessToken', hash)) ?? refuse(`The token is unknown or revoked. ${signInAgain}`);
+      (await store.oauth.find('AccessToken', hash)) ?? refuse(`The token is unknown, expired or revoked. ${signInAgain}`);
     const expiresAt = checkToken(row);
     const { payload } = row;
     const grantId = text(payload.grantId);

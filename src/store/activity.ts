@@ -8,8 +8,8 @@ import type { ActivityEntry, ActivityLog } from './store.ts';
 /** Half of the 200 ms within which an entry is to be found, to leave time for the writing. */
 const WAIT_MS = 100;
 const KEPT_MOST = 10_000;
-/** Rows of one INSERT: 12 values a row, under the 32,766 of SQLite and the 65,535 of PostgreSQL. */
-const ROWS_A_STATEMENT = 500;
+/** Rows of one INSERT. knex writes them for SQLite as a compound SELECT, whose depth the WebAssembly stack must bear. */
+const ROWS_A_STATEMENT = 50;
 const PAGE_MOST = 1000;
 
 export function createActivityLog(database: Database, observe: Observe, clock: Clock): ActivityLog {

@@ -120,6 +120,7 @@ function openSqlite(location: string, options: DatabaseOptions): Database {
   }
   const watch = inMemory ? null : open(0);
   const database = knex({
+    log,
     client: createKnexClient({ driver, open: () => connection, immediate: true }),
     connection: { filename: file },
     useNullAsDefault: true,
@@ -172,7 +173,7 @@ function setPragmas(connection: SqliteConnection, kind: SqliteKind, inMemory: bo
 }
 
 function openServer(dialect: 'mysql' | 'postgres', url: URL, toConfig: (url: URL) => Knex.Config): Database {
-  const database = knex({ pool: { min: 0, max: 10 }, acquireConnectionTimeout: 15_000, ...toConfig(url) });
+  const database = knex({ log, pool: { min: 0, max: 10 }, acquireConnectionTimeout: 15_000, ...toConfig(url) });
   return {
     ...shared(dialect, database, `${url.protocol}//${url.host}${url.pathname}`),
     close: () => database.destroy(),
@@ -221,6 +222,10 @@ function tls(url: URL): { ssl?: { rejectUnauthorized: boolean } } {
   const mode = url.searchParams.get('sslmode') ?? url.searchParams.get('ssl');
   return mode && !['disable', 'prefer', 'false', '0'].includes(mode) ? { ssl: { rejectUnauthorized: true } } : {};
 }
+
+/** What goes wrong is thrown; knex would also print it to standard output, which is the user's. */
+const silent = (): void => undefined;
+const log = { warn: silent, error: silent, deprecate: silent, debug: silent };
 
 function shared(dialect: StoreDialect, database: Knex, shownAs: string) {
   return {

@@ -48,15 +48,19 @@ function watchVersions(
   connection: SqliteConnection,
   read: () => Promise<Versions>,
 ): () => Versions | Promise<Versions> {
-  const dataVersion = connection.prepare('PRAGMA data_version').pluck();
-  const rows = connection.prepare('SELECT name, number FROM versions');
+  const prepareBoth = () => ({
+    dataVersion: connection.prepare('PRAGMA data_version').pluck(),
+    rows: connection.prepare('SELECT name, number FROM versions'),
+  });
+  let statements: ReturnType<typeof prepareBoth> | undefined;
   let seen: unknown;
   let versions: Versions | undefined;
   return () => {
     try {
-      const now = dataVersion.get();
+      statements ??= prepareBoth();
+      const now = statements.dataVersion.get();
       if (versions && now === seen) return versions;
-      versions = toVersions(rows.all() as VersionRow[]);
+      versions = toVersions(statements.rows.all() as VersionRow[]);
       seen = now;
       return versions;
     } catch (error) {

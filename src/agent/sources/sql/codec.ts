@@ -1,6 +1,7 @@
 // What a column of a database is to us: its type, how its values cross the border in both directions, and what SQL is
 // put around it. One row of this kind for every native type of the three databases (types-*.ts); the statements are
 // built from nothing else.
+import { fail } from '../../../core/errors.ts';
 import type { Operator } from '../../../core/filter.ts';
 import type { ColumnType } from '../source.ts';
 
@@ -22,6 +23,8 @@ export interface Codec {
   readonly equal?: (column: string) => string;
   /** SQL compared for order and sorted by; the column itself when absent. */
   readonly ordered?: (column: string) => string;
+  /** Where order is compared by something else than what is sorted by: both sides of that comparison. */
+  readonly ranked?: { readonly column: (column: string) => string; readonly encode: (value: unknown) => unknown };
   /** SQL of the text that patterns and lengths look at; the column itself when absent. */
   readonly text?: (column: string) => string;
   /** PostgreSQL: type of the array that `In` and `Includes` bind. */
@@ -104,6 +107,14 @@ export function decodeJson(value: unknown): unknown {
   } catch {
     return value;
   }
+}
+
+/** Servers refuse a label that an enum does not have, where the test should be false; said clearly instead. */
+export function checkLabel(labels: readonly string[], value: unknown): string {
+  const label = String(value);
+  if (!labels.includes(label))
+    fail('INVALID_VALUE', { at: 'filter', expected: `one of ${labels.join(', ')}`, got: value });
+  return label;
 }
 
 /** Whole and within 64 bits. */

@@ -68,20 +68,20 @@ const JSON_CHECKS = `select table_name as \`table\`, check_clause as clause from
 function columnFacts(row: ColumnRow, checkedJson: boolean): ColumnFacts {
   const readOnly = /\b(VIRTUAL|STORED|PERSISTENT) GENERATED\b|\bINVISIBLE\b.*\bROW\b/i.test(row.extra);
   const columnType = row.columnType.toLowerCase();
+  const dataType = row.dataType.toLowerCase();
+  const labels = dataType === 'enum' ? enumValues(row.columnType) : [];
   return {
     table: row.table,
     name: row.name,
-    codec: mysqlCodec({ dataType: row.dataType.toLowerCase(), columnType, checkedJson, charset: row.charset }),
+    codec: mysqlCodec({ dataType, columnType, checkedJson, charset: row.charset, labels }),
     nativeType: checkedJson ? 'json' : row.columnType,
     nullable: row.nullable === 'YES',
     readOnly,
     // MariaDB says 'NULL' for a default of null.
     hasDefault: (row.fallback !== null && row.fallback !== 'NULL') || /auto_increment/i.test(row.extra),
-    ...(row.dataType.toLowerCase() === 'enum' ? { enumValues: enumValues(row.columnType) } : {}),
+    ...(dataType === 'enum' ? { enumValues: labels } : {}),
     collation:
-      row.dataType.toLowerCase() === 'enum' || !row.collation || /_bin$|_cs$|^binary$/.test(row.collation)
-        ? 'binary'
-        : 'insensitive',
+      dataType === 'enum' || !row.collation || /_bin$|_cs$|^binary$/.test(row.collation) ? 'binary' : 'insensitive',
   };
 }
 

@@ -108,7 +108,7 @@ interface ForeignRow {
 function columnFacts(row: ColumnRow, types: ReadonlyMap<string, TypeRow>): ColumnFacts {
   const base = baseOf(row.type, types);
   const codec = postgresCodec(typeOf(base, types));
-  const labels = base?.kind === 'e' && base.labels ? (JSON.parse(base.labels) as string[]) : undefined;
+  const labels = base?.kind === 'e' ? labelsOf(base) : undefined;
   const deterministic = row.deterministic === 't';
   return {
     table: row.table,
@@ -134,9 +134,13 @@ function baseOf(oid: string, types: ReadonlyMap<string, TypeRow>): TypeRow | und
 function typeOf(type: TypeRow | undefined, types: ReadonlyMap<string, TypeRow>): PostgresType {
   if (!type) return { name: '', kind: 'other', sql: 'text' };
   const { name, sql } = type;
-  if (type.kind === 'e') return { name, kind: 'enum', sql };
+  if (type.kind === 'e') return { name, kind: 'enum', sql, labels: labelsOf(type) };
   if (type.category === 'A' && type.element !== '0' && type.length === '-1') {
     return { name, kind: 'array', sql, element: typeOf(baseOf(type.element, types), types) };
   }
   return { name, kind: type.kind === 'b' ? 'base' : 'other', sql };
+}
+
+function labelsOf(type: TypeRow): string[] {
+  return type.labels ? (JSON.parse(type.labels) as string[]) : [];
 }

@@ -29,14 +29,14 @@ function parseLike(pattern: string): Piece[] {
     const char = pattern[at]!;
     if (char === '%') found.push(MANY);
     else if (char === '_') found.push({ wild: 'one' });
-    else if (char === '\\' && at + 1 < pattern.length) found.push({ literal: pattern[++at]! });
+    else if (char === '\\') found.push({ literal: pattern[++at] ?? '' });
     else found.push({ literal: char });
   }
   return found;
 }
 
-/** A LIKE pattern in which `escape` escapes. */
-export function likePattern(operator: Operator, escape: string): (value: unknown) => string {
+/** A LIKE pattern in which `mark` escapes. */
+export function likePattern(operator: Operator, mark: string): (value: unknown) => string {
   return (value) =>
     pieces(operator, value)
       .map((piece) =>
@@ -45,7 +45,7 @@ export function likePattern(operator: Operator, escape: string): (value: unknown
             ? '%'
             : '_'
           : piece.literal.replace(/[%_\\|]/g, (char) =>
-              char === '%' || char === '_' || char === escape ? escape + char : char,
+              char === '%' || char === '_' || char === mark ? mark + char : char,
             ),
       )
       .join('');

@@ -58,8 +58,8 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
         return `!${ofFilter(filter.of, table, values)}`;
       case 'test': {
         const { id, codec } = facts(filter.path, table);
-        const value = valueOf(filter, dialect);
-        if (value === undefined) return `${filter.is}${id};`;
+        const value = boundValue(filter, dialect);
+        if (value === undefined) return `${filter.is}${id}N;`;
         values.push(value);
         return `${filter.is}${id}${kindOf(codec, value)}${sizeOf(value, dialect)};`;
       }
@@ -95,7 +95,7 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
 type Test = Extract<Filter, { op: 'test' }>;
 
 /** What the test binds; undefined when nothing: `Missing`, and equality with null, which is a test of presence. */
-export function valueOf(test: Test, dialect: Dialect): unknown {
+export function boundValue(test: Test, dialect: Dialect): unknown {
   const { is, value } = test;
   if (is === 'Missing' || value === null || value === undefined) return undefined;
   if (is !== 'In' && is !== 'NotIn') return value;

@@ -12,7 +12,7 @@ import type { Filter, Path } from '../../query/types.ts';
 import type { CountSelect, Join, Select } from '../source.ts';
 import type { Codec, Dialect } from './codec.ts';
 import { globPattern, insensitive, likePattern } from './patterns.ts';
-import { kindOf, placeholders, type Shapes, valueOf } from './shape.ts';
+import { boundValue, kindOf, placeholders, type Shapes } from './shape.ts';
 
 /** One placeholder: which collected value it takes, and what is made of it. */
 export interface Bind {
@@ -53,14 +53,14 @@ export function buildSelect(select: Select, context: StatementContext): Statemen
   const query = knex.select(
     select.columns.length ? select.columns.map((path) => knex.raw(writer.column(root, path))) : [knex.raw('1')],
   );
-  from(query, writer, root, joins, where, context);
+  const binds = from(query, writer, root, joins, where, context);
   for (const { path, ascending } of select.order) {
     const { codec } = shapes.facts(path, select.table);
     const column = writer.column(root, path);
     const nulls = dialect === 'postgres' && isNullable(path) ? (ascending ? ' nulls first' : ' nulls last') : '';
     query.orderByRaw(`${codec.ordered?.(column) ?? column} ${ascending ? 'asc' : 'desc'}${nulls}`);
   }
-  return finish(query, writer.page(select), context);
+  return finish(query, binds, writer.page(select), context);
 }
 
 export function buildCount(select: CountSelect, context: StatementContext): Statement {
@@ -69,8 +69,8 @@ export function buildCount(select: CountSelect, context: StatementContext): Stat
   const joins = writer.joins(root, select.joins);
   const where = writer.where(root, select.where);
   const query = context.knex.select(context.knex.raw('count(*)'));
-  from(query, writer, root, joins, where, context);
-  return finish(query, { sql: '', binds: [] }, context);
+  const binds = from(query, writer, root, joins, where, context);
+  return finish(query, binds, { sql: '', binds: [] }, context);
 }
 
 function from(
@@ -80,21 +80,30 @@ function from(
   joins: readonly Statement[],
   where: Statement,
   { knex }: StatementContext,
-): void {
+): readonly Bind[] {
+  // knex carries the place of each bind, not the bind, which it would take for a value of its own.
+  const binds: Bind[] = [];
+  const places = (more: readonly Bind[]) => more.map((bind) => binds.push(bind) - 1);
   query.from(knex.raw(`${writer.name(root.table)} as ${writer.name(root.alias)}`) as unknown as string);
-  for (const join of joins) query.joinRaw(join.sql, join.binds as unknown as Knex.RawBinding[]);
-  if (where.sql !== TRUE) query.whereRaw(where.sql, where.binds as unknown as Knex.RawBinding[]);
+  for (const join of joins) query.joinRaw(join.sql, places(join.binds));
+  if (where.sql !== TRUE) query.whereRaw(where.sql, places(where.binds));
+  return binds;
 }
 
 /** Placeholders as the driver wants them; names get their question marks back. */
-function finish(query: Knex.QueryBuilder, page: Statement, { dialect }: StatementContext): Statement {
+function finish(
+  query: Knex.QueryBuilder,
+  all: readonly Bind[],
+  page: Statement,
+  { dialect }: StatementContext,
+): Statement {
   const { sql, bindings } = query.toSQL();
   const text = sql + page.sql;
   let at = 0;
   const numbered = dialect === 'postgres' ? text.replace(/\?/g, () => `$${++at}`) : text;
   return {
     sql: numbered.replaceAll(QUESTION, '?'),
-    binds: [...(bindings as unknown as Bind[]), ...page.binds],
+    binds: [...(bindings as readonly number[]).map((place) => all[place]!), ...page.binds],
   };
 }
 
@@ -196,7 +205,7 @@ function createWriter(context: StatementContext): Writer {
   function writeTest(from: Root, test: Extract<Filter, { op: 'test' }>, outer: boolean, binds: Bind[]): string {
     const { codec } = shapes.facts(test.path, from.table);
     const raw = column(from, test.path);
-    const value = valueOf(test, dialect);
+    const value = boundValue(test, dialect);
     const opposite = opposites[test.is];
     const negated = outer !== (opposite !== undefined);
     const operator = opposite ?? test.is;
@@ -208,7 +217,7 @@ function createWriter(context: StatementContext): Writer {
     const term: Term = { codec, raw, value, index, binds, dialect };
     const { sql, seen } = (terms[operator] ?? unsupported(operator))(operator, term);
     if (!negated) return sql;
-    const not = sql.startsWith(`${seen} = `) ? `${seen} <> ${sql.slice(seen.length + 3)}` : `not (${sql})`;
+    const not = operator === 'Equal' ? `${seen} <> ${sql.slice(seen.length + 3)}` : `not (${sql})`;
     if (sql === FALSE) return TRUE;
     return isNullable(test.path) || seen !== raw ? `(${not} or ${seen} is null)` : not;
   }
@@ -283,6 +292,11 @@ export const writtenOperators: ReadonlySet<string> = new Set([
 
 function compare(sign: string): WriteTerm {
   return (_, term) => {
+    const { ranked } = term.codec;
+    if (ranked) {
+      term.binds.push({ value: term.index, encode: ranked.encode });
+      return { sql: `${ranked.column(term.raw)} ${sign} ?`, seen: term.raw };
+    }
     const seen = term.codec.ordered?.(term.raw) ?? term.raw;
     return { sql: `${seen} ${sign} ${parameter(term)}`, seen };
   };
@@ -321,7 +335,8 @@ const patternOf: Record<
     encode: likePattern(operator, '|'),
   }),
   postgres: (operator, text, anyCase) => ({
-    sql: `${text} ${anyCase ? 'ilike' : 'like'} ?`,
+    // The letters of a column collated "C" would be those of ASCII.
+    sql: anyCase ? `${text} collate "default" ilike ?` : `${text} like ?`,
     encode: likePattern(operator, '\\'),
   }),
 };

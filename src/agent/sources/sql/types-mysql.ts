@@ -1,6 +1,7 @@
 // The native types of MariaDB and MySQL. The driver gives dates, decimals and large integers as text (mysql.ts).
 import {
   type Codec,
+  checkLabel,
   decodeDigits,
   decodeInstant,
   decodeJson,
@@ -17,6 +18,7 @@ export interface MysqlColumn {
   /** MariaDB keeps JSON as a text with a check. */
   readonly checkedJson: boolean;
   readonly charset: string | null;
+  readonly labels: readonly string[];
 }
 
 /** undefined when the column cannot be served. */
@@ -24,6 +26,7 @@ export function mysqlCodec(column: MysqlColumn): Codec | undefined {
   const { dataType, columnType } = column;
   if (column.checkedJson || dataType === 'json') return json;
   if (columnType.startsWith('tinyint(1)') || columnType === 'bit(1)') return boolean;
+  if (dataType === 'enum') return enumeration(column.labels);
   if (textual.has(dataType)) return text(column.charset);
   return table[dataType];
 }
@@ -84,14 +87,16 @@ const json: Codec = {
   encode: (value) => JSON.stringify(value),
 };
 
-/** The order and the comparison of an enum are those of its text, as on the other databases, not of its position. */
-const enumeration: Codec = {
-  type: 'Enum',
-  operators: families.ordered,
-  sortable: true,
-  encode: String,
-  ordered: (column) => `convert(${column} using utf8mb4) collate utf8mb4_bin`,
-};
+/** Sorted by the position of its labels, but compared as text unless it is made a number. */
+function enumeration(labels: readonly string[]): Codec {
+  return {
+    type: 'Enum',
+    operators: families.ordered,
+    sortable: true,
+    encode: String,
+    ranked: { column: (column) => `(${column} + 0)`, encode: (value) => labels.indexOf(checkLabel(labels, value)) + 1 },
+  };
+}
 
 function text(charset: string | null): Codec {
   return {
@@ -127,7 +132,6 @@ const table: Readonly<Record<string, Codec>> = {
   datetime: instant,
   timestamp: instant,
   time: { type: 'Time', operators: families.ordered, sortable: true, decode: decodeTime, encode: String },
-  enum: enumeration,
   uuid: {
     type: 'Uuid',
     operators: families.ordered,

@@ -4,6 +4,7 @@ import { fail } from '../../../core/errors.ts';
 import type { PrimitiveType } from '../source.ts';
 import {
   type Codec,
+  checkLabel,
   decodeDigits,
   decodeInstant,
   decodeJson,
@@ -20,12 +21,13 @@ export interface PostgresType {
   readonly name: string;
   readonly kind: 'base' | 'enum' | 'array' | 'other';
   readonly element?: PostgresType;
+  readonly labels?: readonly string[];
   /** As SQL writes it, quoted where needed. */
   readonly sql: string;
 }
 
 export function postgresCodec(type: PostgresType): Codec {
-  if (type.kind === 'enum') return enumeration(type.sql);
+  if (type.kind === 'enum') return enumeration(type.sql, type.labels ?? []);
   if (type.kind === 'array' && type.element) return array(postgresCodec(type.element), type.element.sql);
   return table[type.name] ?? unknown;
 }
@@ -173,19 +175,14 @@ const table: Readonly<Record<string, Codec>> = {
   },
 };
 
-/** Ordered by its text, as on the other databases, not by its position. */
-function enumeration(sql: string): Codec {
-  const byText = (column: string) => `${column}::text collate "C"`;
+function enumeration(sql: string, labels: readonly string[]): Codec {
   return {
     type: 'Enum',
     operators: families.ordered,
     sortable: true,
-    encode: (value) => withoutNul(String(value)),
-    equal: byText,
-    ordered: byText,
-    list: () => 'text',
-    parameter: () => '?::text',
-    text: (column) => `${column}::${sql}::text`,
+    encode: (value) => checkLabel(labels, value),
+    parameter: () => `?::${sql}`,
+    list: () => sql,
   };
 }
 

@@ -1,0 +1,78 @@
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { createAddressReader } from '../../src/oauth/address.ts';
+import { createDocumentFetch, findAddressProblem, publicLookup } from '../../src/oauth/documents.ts';
+import { canonicalResource, createPaths } from '../../src/oauth/paths.ts';
+
+describe("the client's address", () => {
+  const from = (remoteAddress: string, forwarded?: string) =>
+    ({ socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } }) as unknown as IncomingMessage;
+
+  test.each([
+    [[], '::ffff:10.0.0.1', '1.2.3.4', '10.0.0.1', 'nobody is believed'],
+    [['loopback'], '127.0.0.1', '1.2.3.4', '1.2.3.4', 'a trusted proxy is believed'],
+    [['10.0.0.0/8'], '10.9.9.9', '6.6.6.6, 1.2.3.4', '1.2.3.4', 'what a stranger wrote is not'],
+    [['10.0.0.0/8'], '10.9.9.9', '6.6.6.6, 1.2.3.4, 10.1.1.1', '1.2.3.4', 'each trusted hop leads one further'],
+    [['10.0.0.0/8'], '8.8.8.8', '1.2.3.4', '8.8.8.8', 'a stranger is not believed'],
+    [['uniquelocal'], '192.168.1.1', '1.2.3.4', '1.2.3.4', 'names of ranges can be given'],
+    [['fd00::/8'], 'fd00::1', 'nonsense', 'fd00::1', 'nonsense is not an address'],
+  ])('behind %j, from %s for %s is %s: %#', (trusted, remote, forwarded, address) => {
+    expect(createAddressReader(trusted)(from(remote, forwarded))).toBe(address);
+  });
+
+  test('cannot be configured with nonsense', () => {
+    expect(() => createAddressReader(['proxy.example'])).toThrow(
+      "SERVICE_TRUSTED_PROXIES: expected addresses or networks such as 10.0.0.0/8, got 'proxy.example'.",
+    );
+  });
+});
+
+describe('a client document', () => {
+  const resolve = (host: string): Promise<string> =>
+    new Promise((done) => {
+      publicLookup(host, { all: true }, (error, addresses) => done(error ? error.message : JSON.stringify(addresses)));
+    });
+
+  test('is not fetched from a name that leads to this machine', async () => {
+    expect(await resolve('localhost')).toBe('localhost does not resolve to public addresses');
+  });
+
+  test('is not fetched past the check of its address, whoever asks (jwks_uri included)', async () => {
+    const fetchDocument = createDocumentFetch(null);
+    const refused = [
+      'https://127.0.0.1/jwks',
+      'https://169.254.169.254/latest',
+      'http://a.example/',
+      'https://a.example:22/',
+    ];
+    const outcomes = await Promise.all(
+      refused.map((url) =>
+        fetchDocument(url).then(
+          () => 'fetched',
+          () => 'refused',
+        ),
+      ),
+    );
+    expect(outcomes).toEqual(['refused', 'refused', 'refused', 'refused']);
+  });
+
+  test('comes from the allowed domains only, where there is a list', () => {
+    const problem = (url: string) => findAddressProblem(url, ['claude.ai']) ?? 'fine';
+    expect(['https://claude.ai/c', 'https://api.claude.ai/c', 'https://notclaude.ai/c'].map(problem)).toEqual([
+      'fine',
+      'fine',
+      'its domain is not on the allow-list of this server',
+    ]);
+  });
+});
+
+test('a default port, a case of the host or a slash makes no other resource', () => {
+  const { resource } = createPaths('https://data.example.com', '/shop');
+  expect(
+    [
+      'https://DATA.example.com:443/shop/mcp/',
+      'https://data.example.com/Shop/mcp',
+      'https://data.example.com/shop',
+    ].map((sent) => canonicalResource(sent, resource) === resource),
+  ).toEqual([true, false, false]);
+});

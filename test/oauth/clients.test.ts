@@ -1,0 +1,280 @@
+// The registration shapes that real clients were recorded to send, and what is refused.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { byDocument, callMcp, connect, register } from './client.ts';
+import { type Started, startServer } from './place.ts';
+
+let place: Started;
+beforeAll(async () => {
+  place = await startServer({ env: { SERVICE_DCR_PER_HOUR: '1000' } });
+});
+afterAll(() => place.stop());
+
+const code = ['authorization_code', 'refresh_token'];
+
+test.each([
+  [
+    'Claude',
+    {
+      redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
+      token_endpoint_auth_method: 'client_secret_post',
+      grant_types: code,
+      response_types: ['code'],
+      scope: 'mcp:read offline_access',
+    },
+    'https://claude.ai/api/mcp/auth_callback',
+    'web',
+  ],
+  [
+    'Claude Code',
+    {
+      redirect_uris: ['http://localhost:3118/callback'],
+      token_endpoint_auth_method: 'none',
+      grant_types: code,
+      response_types: ['code'],
+      application_type: 'native',
+    },
+    'http://localhost:52901/callback',
+    'native',
+  ],
+  [
+    'ChatGPT',
+    {
+      redirect_uris: ['https://chatgpt.com/connector/oauth/abc123'],
+      token_endpoint_auth_method: 'client_secret_basic',
+      grant_types: code,
+      response_types: ['code'],
+    },
+    'https://chatgpt.com/connector/oauth/abc123',
+    'web',
+  ],
+  [
+    'Visual Studio Code',
+    {
+      client_uri: 'https://code.visualstudio.com',
+      redirect_uris: [
+        'https://insiders.vscode.dev/redirect',
+        'https://vscode.dev/redirect',
+        'http://127.0.0.1/',
+        'http://127.0.0.1:33418/',
+      ],
+      token_endpoint_auth_method: 'none',
+      grant_types: [...code, 'urn:ietf:params:oauth:grant-type:device_code'],
+      response_types: ['code'],
+      application_type: 'native',
+    },
+    'http://127.0.0.1:33418/',
+    'native',
+  ],
+  [
+    'Cursor',
+    {
+      redirect_uris: [
+        'cursor://anysphere.cursor-mcp/oauth/callback',
+        'https://www.cursor.com/agents/mcp/oauth/callback',
+        'http://localhost:8787/callback',
+      ],
+      token_endpoint_auth_method: 'none',
+      grant_types: code,
+      response_types: ['code'],
+    },
+    'cursor://anysphere.cursor-mcp/oauth/callback',
+    'native',
+  ],
+  [
+    'OpenCode',
+    {
+      redirect_uris: ['http://127.0.0.1:19876/mcp/oauth/callback'],
+      token_endpoint_auth_method: 'none',
+      grant_types: code,
+      response_types: ['code'],
+    },
+    'http://127.0.0.1:19876/mcp/oauth/callback',
+    'native',
+  ],
+])('%s registers, signs in and calls', async (client_name, metadata, redirectUri, kind) => {
+  const registered = await register(place.paths.issuer, { client_name, ...metadata });
+  const session = await connect(registered, place.account, { redirectUri, resource: place.paths.resource });
+  const { status, body } = await callMcp(place.paths.resource, session.tokens.access_token);
+  expect([registered.client.application_type, status, JSON.parse(body), typeof session.tokens.refresh_token]).toEqual([
+    kind,
+    200,
+    { email: 'ada@example.com', client: client_name, scopes: ['mcp:read'] },
+    'string',
+  ]);
+});
+
+test.each([
+  [
+    'Claude Code, without a port',
+    'https://claude.ai/oauth/claude-code-client-metadata',
+    {
+      client_name: 'Claude Code',
+      redirect_uris: ['http://localhost/callback', 'http://127.0.0.1/callback'],
+      token_endpoint_auth_method: 'none',
+      grant_types: code,
+      response_types: ['code'],
+    },
+    'http://localhost:3118/callback',
+  ],
+  [
+    'ChatGPT, with a choice of methods and foreign grants',
+    'https://openai.com/chatgpt-client.json',
+    {
+      client_name: 'ChatGPT',
+      redirect_uris: ['https://chatgpt.com/connector/oauth/abc'],
+      token_endpoint_auth_methods_supported: ['none', 'tls_client_auth'],
+      grant_types: [...code, 'urn:ietf:params:oauth:grant-type:jwt-bearer'],
+      response_types: ['code', 'id_token'],
+    },
+    'https://chatgpt.com/connector/oauth/abc',
+  ],
+  [
+    'Visual Studio Code',
+    'https://vscode.dev/oauth/client-metadata.json',
+    {
+      client_name: 'Visual Studio Code',
+      redirect_uris: ['http://127.0.0.1:33418/', 'https://vscode.dev/redirect'],
+      token_endpoint_auth_method: 'none',
+      grant_types: [...code, 'urn:ietf:params:oauth:grant-type:device_code'],
+      response_types: ['code'],
+    },
+    'https://vscode.dev/redirect',
+  ],
+])('by its metadata document: %s', async (_name, clientId, document, redirectUri) => {
+  place.documents.set(clientId, { client_id: clientId, ...document });
+  const session = await connect(await byDocument(place.paths.issuer, clientId), place.account, { redirectUri });
+  const { status, body } = await callMcp(place.paths.resource, session.tokens.access_token);
+  expect([status, JSON.parse(body).client]).toEqual([200, document.client_name]);
+});
+
+async function tryRegister(metadata: unknown, from = place): Promise<[number, string, string]> {
+  const response = await fetch(`${from.local}/oauth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: typeof metadata === 'string' ? metadata : JSON.stringify(metadata),
+  });
+  const { error, error_description } = (await response.json()) as Record<string, string>;
+  return [response.status, `${error}`, `${error_description}`];
+}
+
+test.each([
+  [['http://evil.example/callback'], 'redirect_uris must be https, unless they lead to localhost'],
+  [['http://localhost.evil.example/callback'], 'redirect_uris must be https, unless they lead to localhost'],
+  [['javascript:alert(1)'], 'redirect_uris must not use the scheme javascript'],
+  [['data:text/html,x'], 'redirect_uris must not use the scheme data'],
+  [['https://a.example/#x'], 'redirect_uris must not contain fragments'],
+  [['https://u:p@a.example/'], 'redirect_uris must not contain credentials'],
+  [['https://*.example/'], 'redirect_uris must not contain spaces, backslashes or wildcards'],
+  [['/callback'], 'redirect_uris must only contain absolute URIs'],
+  [[], 'redirect_uris must be a list of 1 to 50 URIs'],
+  ['https://a.example/', 'redirect_uris must be a list of 1 to 50 URIs'],
+])('registration with %j is refused as RFC 7591 says', async (redirect_uris, description) => {
+  expect(await tryRegister({ client_name: 'Notebook', redirect_uris })).toEqual([
+    400,
+    'invalid_redirect_uri',
+    description,
+  ]);
+});
+
+test('registration that is no JSON object, or asks for what is not offered, is refused', async () => {
+  const redirect_uris = ['https://a.example/'];
+  expect([
+    (await tryRegister('{')).slice(0, 2),
+    (await tryRegister('[]')).slice(0, 2),
+    await tryRegister({ redirect_uris, client_name: 'x'.repeat(201) }),
+    await tryRegister({ redirect_uris, response_types: ['token'] }),
+    await tryRegister({ redirect_uris, grant_types: ['client_credentials'] }),
+    (await tryRegister({ redirect_uris, client_name: 'x'.repeat(60_000) })).slice(0, 2),
+  ]).toEqual([
+    [400, 'invalid_request'],
+    [400, 'invalid_request'],
+    [400, 'invalid_client_metadata', 'client_name must be a text of at most 200 characters'],
+    [400, 'invalid_client_metadata', 'response_types must include code'],
+    [400, 'invalid_client_metadata', 'grant_types must include authorization_code'],
+    [413, 'body_too_large'],
+  ]);
+});
+
+test('registration is limited for each address and says when to come back', async () => {
+  const small = await startServer({ env: { SERVICE_DCR_PER_HOUR: '2' } });
+  try {
+    const body = { client_name: 'Notebook', redirect_uris: ['https://a.example/'] };
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await tryRegister(body, small))[0]);
+    expect(statuses).toEqual([201, 201, 429]);
+  } finally {
+    await small.stop();
+  }
+});
+
+test('registration can be switched off, and is then not advertised', async () => {
+  const closed = await startServer({ env: { SERVICE_DCR: 'false', SERVICE_CIMD: 'false' } });
+  try {
+    const metadata = await (await fetch(`${closed.local}/.well-known/oauth-authorization-server`)).json();
+    const [status] = await tryRegister({ redirect_uris: ['https://a.example/'] }, closed);
+    const document = metadata as Record<string, unknown>;
+    expect([status, document.registration_endpoint, document.client_id_metadata_document_supported]).toEqual([
+      404,
+      undefined,
+      false,
+    ]);
+  } finally {
+    await closed.stop();
+  }
+});
+
+async function askAs(clientId: string, redirectUri = 'https://a.example/'): Promise<[number, string]> {
+  const query = new URLSearchParams({
+    client_id: clientId,
+    response_type: 'code',
+    redirect_uri: redirectUri,
+    code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+    code_challenge_method: 'S256',
+  });
+  const response = await fetch(`${place.local}/oauth/authorize?${query}`, {
+    redirect: 'manual',
+    headers: { accept: 'text/html' },
+  });
+  return [response.status, /<code>(.*?)<\/code>/.exec(await response.text())?.[1] ?? ''];
+}
+
+test.each([
+  [
+    'https://127.0.0.1/client.json',
+    'invalid_client: client_id cannot be fetched: the host must be a name, not an address',
+  ],
+  ['https://[::1]/client.json', 'invalid_client: client_id cannot be fetched: the host must be a name, not an address'],
+  ['https://localhost/client.json', 'invalid_client: client_id cannot be fetched: the host must be a public name'],
+  ['https://db.internal/client.json', 'invalid_client: client_id cannot be fetched: the host must be a public name'],
+  [
+    'https://a.example:8443/client.json',
+    'invalid_client: client_id cannot be fetched: only the usual https port is allowed',
+  ],
+  ['http://a.example/client.json', 'invalid_client: client is invalid'],
+  ['https://a.example/missing.json', 'invalid_client: client_id metadata document fetch failed'],
+])('a metadata document at %s is not used', async (clientId, detail) => {
+  expect(await askAs(clientId)).toEqual([400, detail]);
+});
+
+test('a metadata document must name itself and its client, and prove its redirect', async () => {
+  const redirect_uris = ['https://a.example/'];
+  const serve = (path: string, document: object) => {
+    const clientId = `https://docs.example/${path}`;
+    place.documents.set(clientId, { client_id: clientId, redirect_uris, ...document });
+    return clientId;
+  };
+  expect([
+    await askAs(serve('other', { client_id: 'https://docs.example/else', client_name: 'A' })),
+    await askAs(serve('nameless', {})),
+    await askAs(serve('secret', { client_name: 'A', client_secret: 'x' })),
+    await askAs(serve('elsewhere', { client_name: 'A' }), 'https://evil.example/'),
+  ]).toEqual([
+    [400, 'invalid_client_metadata: client_id metadata document client_id does not match the expected value'],
+    [400, 'invalid_client_metadata: client_name is required in a metadata document'],
+    [
+      400,
+      'invalid_client_metadata: client_id metadata document must not contain client_secret or client_secret_expires_at',
+    ],
+    [400, 'invalid_redirect_uri: redirect_uri did not match any of the client&#39;s registered redirect_uris'],
+  ]);
+});

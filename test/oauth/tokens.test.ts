@@ -1,0 +1,415 @@
+import * as oauth from 'oauth4webapi';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { hashToken } from '../../src/core/secret.ts';
+import { servers } from '../databases.ts';
+import { authorizationUrl, callMcp, connect, insecure, redeem, refresh, register, type Session } from './client.ts';
+import { createBrowser, signIn } from './flow.ts';
+import { type Started, startServer } from './place.ts';
+
+const redirectUri = 'https://notebook.example/callback';
+const asking = { redirectUri, scope: 'mcp:read' };
+
+let late = 0;
+const clock = { ...systemClock, now: () => Date.now() + late };
+let place: Started;
+beforeAll(async () => {
+  place = await startServer({ clock });
+});
+afterAll(() => place.stop());
+beforeEach(() => {
+  late = 0;
+});
+
+const connected = async (from = place): Promise<Session> => {
+  const metadata = { client_name: 'Notebook', redirect_uris: [redirectUri] };
+  return connect(await register(from.paths.issuer, metadata), from.account, asking);
+};
+const status = async (session: Session, token = session.tokens.access_token) =>
+  (await callMcp(place.paths.resource, token)).status;
+const outcome = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'ok',
+    (error: { error?: string }) => error.error ?? `${error}`,
+  );
+const refreshed = (session: Session, token = `${session.tokens.refresh_token}`) => refresh(session, token);
+const events = () => place.observed.flatMap((one) => (one.type === 'security' ? [one.event] : []));
+
+describe('an access token', () => {
+  test('opens the resource that it was made for, and its answer is remembered synchronously', async () => {
+    const session = await connected();
+    const header = `Bearer ${session.tokens.access_token}`;
+    const first = await place.gate.check(header);
+    const again = place.gate.check(header);
+    expect([again === first, place.gate.holds(first), session.tokens.expires_in, session.tokens.scope]).toEqual([
+      true,
+      true,
+      900,
+      'mcp:read',
+    ]);
+  });
+
+  test('is kept as a hash, and so are the other secrets of the client', async () => {
+    const session = await connected();
+    const { access_token, refresh_token } = session.tokens;
+    const find = async (model: string, token: string) => {
+      const row = await place.store.oauth.find(model, hashToken(token));
+      return row && !JSON.stringify(row).includes(token);
+    };
+    expect([
+      await find('AccessToken', access_token),
+      await find('RefreshToken', `${refresh_token}`),
+      await find('AuthorizationCode', `${session.code.parameters.get('code')}`),
+      await place.store.oauth.find('AccessToken', access_token),
+    ]).toEqual([true, true, true, undefined]);
+  });
+
+  test('that expired is refused, also when it was just remembered', async () => {
+    const session = await connected();
+    const before = await status(session);
+    late = 901_000;
+    const { status: after, body } = await callMcp(place.paths.resource, session.tokens.access_token);
+    expect([before, after, body]).toEqual([200, 401, 'The token is unknown, expired or revoked. Sign in again.']);
+  });
+
+  test.each([
+    ['another audience', { aud: 'https://other.example/mcp' }, 'The token was issued for another resource.'],
+    ['no audience', { aud: undefined }, 'The token was issued for another resource.'],
+    ['another kind', { kind: 'RefreshToken' }, 'This is no access token.'],
+    ['no expiry', { exp: undefined }, 'The token has expired. Refresh it or sign in again.'],
+    ['a key it is bound to', { jkt: 'abc' }, 'The token is bound to a key and cannot be used as a bearer token.'],
+    ['another account than its grant', { accountId: '999' }, 'The authorization was revoked. Sign in again.'],
+  ])('with %s is refused', async (_name, change, problem) => {
+    const session = await connected();
+    const row = await place.store.oauth.find('AccessToken', hashToken(session.tokens.access_token));
+    await place.store.oauth.upsert({
+      ...row!,
+      id: hashToken('a-token-of-the-test'),
+      payload: { ...row!.payload, ...change },
+    });
+    expect(await callMcp(place.paths.resource, 'a-token-of-the-test')).toEqual({ status: 401, body: problem });
+  });
+
+  test.each([
+    [undefined, 'A bearer token is needed. Sign in through the authorization server that the challenge names.'],
+    ['Bearer', 'The Authorization header must be `Bearer <token>`.'],
+    ['Basic dXNlcjpwYXNz', 'The Authorization header must be `Bearer <token>`.'],
+    ['DPoP abcdefghijklmnopqrstuvwxyz', 'The Authorization header must be `Bearer <token>`.'],
+    [`Bearer ${'x'.repeat(2000)}`, 'The Authorization header must be `Bearer <token>`.'],
+    ['Bearer abcdefghijklmnopqrstuvwxyz', 'The token is unknown, expired or revoked. Sign in again.'],
+  ])('is looked for in the header %j alone', async (authorization, problem) => {
+    const response = await fetch(place.paths.resource, {
+      method: 'POST',
+      headers: authorization ? { authorization } : {},
+    });
+    const challenge = `resource_metadata="${place.local}/.well-known/oauth-protected-resource/mcp", scope="mcp:read"`;
+    expect([response.status, await response.text(), response.headers.get('www-authenticate')]).toEqual([
+      401,
+      problem,
+      authorization ? `Bearer error="invalid_token", ${challenge}` : `Bearer ${challenge}`,
+    ]);
+  });
+
+  test('of a client that needs more names the scopes to ask for', () => {
+    expect(place.gate.scopeChallenge(['mcp:read', 'mcp:action'])).toBe(
+      `Bearer error="insufficient_scope", resource_metadata="${place.local}/.well-known/oauth-protected-resource/mcp", scope="mcp:read mcp:action"`,
+    );
+  });
+
+  test('of a user who is disabled is refused at once, and works again when he is enabled', async () => {
+    const session = await connected();
+    const { id } = (await place.store.identity.findUserByEmail(place.account.email))!;
+    const seen = [await status(session)];
+    await place.store.identity.setDisabled(id, true);
+    seen.push(await status(session));
+    const refreshing = await outcome(refreshed(session));
+    await place.store.identity.setDisabled(id, false);
+    expect([...seen, refreshing, await status(session)]).toEqual([200, 401, 'invalid_grant', 200]);
+  });
+});
+
+describe('revocation', () => {
+  test.each(['access_token', 'refresh_token'] as const)('of the %s ends the authorization at once', async (which) => {
+    const session = await connected();
+    const before = await status(session);
+    const auth = await place.gate.check(`Bearer ${session.tokens.access_token}`);
+    const { server, client, authentication } = session;
+    await oauth.revocationRequest(server, client, authentication, `${session.tokens[which]}`, insecure);
+    expect([before, place.gate.holds(auth), await status(session), await outcome(refreshed(session))]).toEqual([
+      200,
+      false,
+      401,
+      'invalid_grant',
+    ]);
+  });
+
+  test('leaves the other connections of the same user and client alone', async () => {
+    const one = await connected();
+    const other = await connect(one, place.account, asking);
+    const { server, client, authentication } = one;
+    await oauth.revocationRequest(server, client, authentication, one.tokens.access_token, insecure);
+    expect([await status(one), await status(other), await outcome(refreshed(other))]).toEqual([401, 200, 'ok']);
+  });
+
+  test("of another client's token does nothing", async () => {
+    const one = await connected();
+    const stranger = await register(place.paths.issuer, { client_name: 'Stranger', redirect_uris: [redirectUri] });
+    const { server, client, authentication } = stranger;
+    await oauth.revocationRequest(server, client, authentication, one.tokens.access_token, insecure);
+    expect(await status(one)).toBe(200);
+  });
+
+  test.each(servers.filter(({ dialect }) => dialect !== 'sqlite').map((server) => [server.dialect, server] as const))(
+    'in one process is felt by the next call in another, on %s',
+    async (_dialect, server) => {
+      const database = await server.create();
+      const one = await startServer({ storageUrl: database.url });
+      const two = await startServer({ storageUrl: database.url, beside: one });
+      try {
+        const session = await connected(one);
+        const there = `${two.local}/mcp`;
+        const before = await callMcp(there, session.tokens.access_token);
+        const auth = await two.gate.check(`Bearer ${session.tokens.access_token}`);
+        const { server: issuer, client, authentication } = session;
+        await oauth.revocationRequest(issuer, client, authentication, session.tokens.access_token, insecure);
+        const after = await callMcp(there, session.tokens.access_token);
+        expect([before.status, await two.gate.holds(auth), after.status]).toEqual([200, false, 401]);
+      } finally {
+        await two.stop();
+        await one.stop();
+        await database.drop();
+      }
+    },
+  );
+});
+
+describe('an authorization code', () => {
+  test('used twice is refused, and what was made of it is revoked', async () => {
+    const session = await connected();
+    const before = await status(session);
+    const again = await outcome(redeem(session, session.code));
+    expect([
+      before,
+      again,
+      await status(session),
+      await outcome(refreshed(session)),
+      events().includes('token.reused'),
+    ]).toEqual([200, 'invalid_grant', 401, 'invalid_grant', true]);
+  });
+
+  test('is not given for another verifier, redirect or client', async () => {
+    const registered = await register(place.paths.issuer, {
+      client_name: 'Notebook',
+      redirect_uris: [redirectUri, `${redirectUri}/2`],
+    });
+    const stranger = await register(place.paths.issuer, { client_name: 'Stranger', redirect_uris: [redirectUri] });
+    const attempt = async (change: Partial<Session['code']>, by = registered) => {
+      const { url, verifier } = await authorizationUrl(registered, asking);
+      const callback = await signIn(url, place.account, createBrowser());
+      const parameters = oauth.validateAuthResponse(registered.server, registered.client, callback, 'the-state');
+      return outcome(redeem(by, { parameters, verifier, redirectUri, ...change }));
+    };
+    expect([
+      await attempt({ verifier: oauth.generateRandomCodeVerifier() }),
+      await attempt({ redirectUri: `${redirectUri}/2` }),
+      await attempt({}, stranger),
+      await attempt({}),
+    ]).toEqual(['invalid_grant', 'invalid_grant', 'invalid_grant', 'ok']);
+  });
+});
+
+describe('a refresh token', () => {
+  test('rotates, and the new tokens work', async () => {
+    const session = await connected();
+    const next = await refreshed(session);
+    expect([next.refresh_token === session.tokens.refresh_token, await status(session, next.access_token)]).toEqual([
+      false,
+      200,
+    ]);
+  });
+
+  test('used five times at once succeeds each time, within the grace', async () => {
+    const session = await connected();
+    const outcomes = await Promise.all(Array.from({ length: 5 }, () => outcome(refreshed(session))));
+    expect(outcomes).toEqual(['ok', 'ok', 'ok', 'ok', 'ok']);
+  });
+
+  test('whose answer was lost is taken again within the grace', async () => {
+    const session = await connected();
+    await refreshed(session);
+    late = 50_000;
+    expect(await outcome(refreshed(session))).toBe('ok');
+  });
+
+  test('used after its successor was used revokes the family', async () => {
+    const session = await connected();
+    const next = await refreshed(session);
+    const last = await refreshed(session, `${next.refresh_token}`);
+    const replayed = await outcome(refreshed(session));
+    expect([
+      replayed,
+      await status(session, last.access_token),
+      await outcome(refreshed(session, `${last.refresh_token}`)),
+    ]).toEqual(['invalid_grant', 401, 'invalid_grant']);
+  });
+
+  test('used again after the grace revokes the family', async () => {
+    const session = await connected();
+    const next = await refreshed(session);
+    late = 61_000;
+    expect([await outcome(refreshed(session)), await status(session, next.access_token)]).toEqual([
+      'invalid_grant',
+      401,
+    ]);
+  });
+
+  test('cannot gain scopes', async () => {
+    const session = await connected();
+    const { server, client, authentication } = session;
+    const response = await oauth.refreshTokenGrantRequest(
+      server,
+      client,
+      authentication,
+      `${session.tokens.refresh_token}`,
+      {
+        ...insecure,
+        additionalParameters: { scope: 'mcp:read mcp:write' },
+      },
+    );
+    expect([response.status, ((await response.json()) as { error: string }).error]).toEqual([400, 'invalid_scope']);
+  });
+
+  test('with no grace at all is strict: of five at once one succeeds', async () => {
+    const strict = await startServer({ env: { SERVICE_REFRESH_GRACE_SECONDS: '0' } });
+    try {
+      const session = await connected(strict);
+      const outcomes = await Promise.all(Array.from({ length: 5 }, () => outcome(refreshed(session))));
+      expect(outcomes.filter((one) => one === 'ok')).toEqual(['ok']);
+    } finally {
+      await strict.stop();
+    }
+  });
+});
+
+describe('the resource', () => {
+  test.each([
+    ['as it is', (resource: string) => resource],
+    ['with a slash', (resource: string) => `${resource}/`],
+    ['in capitals', (resource: string) => resource.replace('http://localhost', 'HTTP://LOCALHOST')],
+    ['with our own query', (resource: string) => `${resource}?readonly&collections=a,b`],
+    ['not at all', () => undefined],
+  ])('named %s gives a token for it', async (_name, spell) => {
+    const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    const resource = spell(place.paths.resource);
+    const { url, verifier } = await authorizationUrl(registered, { redirectUri, ...(resource ? { resource } : {}) });
+    const callback = await signIn(url, place.account, createBrowser());
+    const body = new URLSearchParams({
+      grant_type: 'authorization_code',
+      client_id: registered.client.client_id,
+      code: `${callback.searchParams.get('code')}`,
+      code_verifier: verifier,
+      redirect_uri: redirectUri,
+      ...(resource ? { resource } : {}),
+    });
+    const response = await fetch(`${place.paths.issuer}/oauth/token`, { method: 'POST', body });
+    const { access_token } = (await response.json()) as { access_token: string };
+    const row = await place.store.oauth.find('AccessToken', hashToken(access_token));
+    expect([response.headers.get('cache-control'), row?.payload.aud]).toEqual(['no-store', place.paths.resource]);
+  });
+
+  test.each(['https://other.example/mcp', 'http://localhost/mcp', 'not a url', '?x=1', '#x', '/more'])(
+    'spelled %s is refused as invalid_target',
+    async (spelling) => {
+      const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+      const resource = /^[?#/]/.test(spelling) ? place.paths.resource + spelling : spelling;
+      const { url } = await authorizationUrl(registered, { redirectUri, resource });
+      const { leftTo } = await createBrowser().open(url);
+      expect(['error', 'state', 'iss'].map((name) => leftTo?.searchParams.get(name))).toEqual([
+        'invalid_target',
+        'the-state',
+        place.paths.issuer,
+      ]);
+    },
+  );
+});
+
+describe('introspection', () => {
+  test('answers the client of the token and clients with a secret, and no other public client', async () => {
+    const session = await connected();
+    const ask = async (by: Pick<Session, 'server' | 'client' | 'authentication'>) => {
+      const { server, client, authentication } = by;
+      const response = await oauth.introspectionRequest(
+        server,
+        client,
+        authentication,
+        session.tokens.access_token,
+        insecure,
+      );
+      const { active, aud, scope } = (await response.json()) as Record<string, unknown>;
+      return [active, aud, scope];
+    };
+    const metadata = { client_name: 'Other', redirect_uris: [redirectUri] };
+    expect([
+      await ask(session),
+      await ask(await register(place.paths.issuer, metadata)),
+      await ask(await register(place.paths.issuer, { ...metadata, token_endpoint_auth_method: 'client_secret_post' })),
+    ]).toEqual([
+      [true, place.paths.resource, 'mcp:read'],
+      [false, undefined, undefined],
+      [true, place.paths.resource, 'mcp:read'],
+    ]);
+  });
+});
+
+describe('a client secret', () => {
+  test('is kept as a hash, and a wrong one is refused', async () => {
+    const registered = await register(place.paths.issuer, {
+      client_name: 'Notebook',
+      redirect_uris: [redirectUri],
+      token_endpoint_auth_method: 'client_secret_basic',
+    });
+    const secret = `${registered.client.client_secret}`;
+    const row = await place.store.oauth.find('Client', registered.client.client_id);
+    const wrong = { ...registered, authentication: oauth.ClientSecretBasic(hashToken(secret)) };
+    const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'x' });
+    const ask = async (by: typeof registered) => {
+      const headers = new Headers();
+      by.authentication(by.server, by.client, body, headers);
+      return (await fetch(`${by.server.token_endpoint}`, { method: 'POST', body, headers })).status;
+    };
+    expect([row?.payload.client_secret === hashToken(secret), await ask(wrong), await ask(registered)]).toEqual([
+      true,
+      401,
+      400,
+    ]);
+  });
+});
+
+test('a request that was pushed is used once, gets the default scope, and signs in', async () => {
+  const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+  const { server, client, authentication } = registered;
+  const { url, verifier } = await authorizationUrl(registered, { redirectUri, resource: `${place.paths.resource}/` });
+  const pushed = await oauth.pushedAuthorizationRequest(server, client, authentication, url.searchParams, insecure);
+  const { request_uri } = await oauth.processPushedAuthorizationResponse(server, client, pushed);
+  const short = `${server.authorization_endpoint}?${new URLSearchParams({ client_id: client.client_id, request_uri })}`;
+  const callback = await signIn(short, place.account, createBrowser());
+  const parameters = oauth.validateAuthResponse(server, client, callback, 'the-state');
+  const tokens = await redeem(registered, { parameters, verifier, redirectUri });
+  const again = await createBrowser().open(short);
+  expect([tokens.scope, again.leftTo?.searchParams.get('error')]).toEqual(['mcp:read', 'invalid_request_uri']);
+});
+
+test('PKCE is needed, and with S256 only', async () => {
+  const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+  const { url } = await authorizationUrl(registered, asking);
+  const plain = new URL(url);
+  plain.searchParams.set('code_challenge_method', 'plain');
+  const without = new URL(url);
+  without.searchParams.delete('code_challenge');
+  without.searchParams.delete('code_challenge_method');
+  const errors = [];
+  for (const one of [plain, without]) {
+    errors.push((await createBrowser().open(one)).leftTo?.searchParams.get('error'));
+  }
+  expect(errors).toEqual(['invalid_request', 'invalid_request']);
+});

@@ -1,0 +1,102 @@
+// The store on every database that there is, and on the WebAssembly SQLite as well.
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach } from 'vitest';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { loadConfig } from '../../src/core/config.ts';
+import type { Observation } from '../../src/core/observe.ts';
+import type { SqliteWish } from '../../src/core/sqlite.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { type OpenedStore, openStore } from '../../src/store/open.ts';
+import { servers, type TestServer } from '../databases.ts';
+
+export interface Variant {
+  readonly name: string;
+  readonly server: TestServer;
+  readonly sqlite: SqliteWish;
+}
+
+export const variants: readonly Variant[] = [
+  ...servers.map((server): Variant => ({ name: server.dialect, server, sqlite: 'auto' })),
+  { name: 'sqlite (wasm)', server: servers[0]!, sqlite: 'wasm' },
+];
+
+export interface Place {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly observed: Observation[];
+  /** Another store on the same database, as another process would open it. */
+  open(options?: { clock?: Clock; secret?: string }): Promise<OpenedStore>;
+  /** The tables themselves, to arrange what no door of the store allows. */
+  tables(): Database;
+  child(): Promise<StoreChild>;
+}
+
+const undo: (() => unknown)[] = [];
+
+/** A new database and data folder, dropped after the test with everything that was opened on it. */
+export async function createPlace({ server, sqlite }: Variant): Promise<Place> {
+  const database = await server.create();
+  undo.push(() => database.drop());
+  const dataDir = mkdtempSync(join(tmpdir(), 'portico-store-'));
+  undo.push(() => rmSync(dataDir, { recursive: true, force: true }));
+  const observed: Observation[] = [];
+  const environment = { SERVICE_STORAGE_URL: database.url, SERVICE_DATA_DIR: dataDir, SERVICE_SQLITE: sqlite };
+  return {
+    url: database.url,
+    dataDir,
+    observed,
+    async open({ clock = systemClock, secret } = {}) {
+      const env = secret === undefined ? environment : { ...environment, SERVICE_SECRET: secret };
+      const store = await openStore({ config: loadConfig({ env }), observe: (one) => observed.push(one), clock });
+      undo.push(() => store.close());
+      return store;
+    },
+    tables() {
+      const tables = openDatabase({ url: database.url, dataDir, sqlite });
+      undo.push(() => tables.close());
+      return tables;
+    },
+    child: () => startChild(environment),
+  };
+}
+
+/** Registers the clean-up; call it once in each test file. */
+export function cleanUpAfterEach(): void {
+  afterEach(async () => {
+    for (const step of undo.splice(0).reverse()) await step();
+  });
+}
+
+export interface StoreChild {
+  readonly process: ChildProcess;
+  ask(request: ChildRequest): Promise<ChildAnswer>;
+}
+export type ChildRequest = { readonly do: 'open' | 'key' | 'begin' };
+export interface ChildAnswer {
+  readonly migrations?: readonly string[];
+  readonly keys?: readonly string[];
+  readonly error?: string;
+}
+
+async function startChild(environment: Readonly<Record<string, string>>): Promise<StoreChild> {
+  const child = fork(join(import.meta.dirname, 'child.ts'), [JSON.stringify(environment)], {
+    execArgv: ['--import', 'tsx'],
+  });
+  undo.push(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
+  await once(child, 'message');
+  return {
+    process: child,
+    async ask(request) {
+      child.send(request);
+      return (await once(child, 'message'))[0] as ChildAnswer;
+    },
+  };
+}
