@@ -22,9 +22,11 @@ describe.each<SqliteKind>(['native', 'wasm'])('the demo shop, on the %s driver',
 
   beforeAll(() => {
     place = makePlace();
-    const startedAt = performance.now();
+    const before = process.cpuUsage();
     writeDemo(join(place.folder, 'demo.sqlite'), { driver, clock: noon });
-    milliseconds = performance.now() - startedAt;
+    // Of the processor: what else the machine does at the time is not the shop's fault.
+    const { user, system } = process.cpuUsage(before);
+    milliseconds = (user + system) / 1000;
     left = readdirSync(place.folder);
     database = new driver(join(place.folder, 'demo.sqlite'));
   });
