@@ -172,8 +172,6 @@ function setPragmas(connection: SqliteConnection, kind: SqliteKind, inMemory: bo
   }
 }
 
-const ignore = (): void => undefined;
-
 function openServer(dialect: 'mysql' | 'postgres', url: URL, toConfig: (url: URL) => Knex.Config): Database {
   const database = knex({ log, pool: { min: 0, max: 10 }, acquireConnectionTimeout: 15_000, ...toConfig(url) });
   return {
