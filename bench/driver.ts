@@ -49,6 +49,8 @@ export async function start(contestant: Contestant, onOutput?: (output: string) 
     env: { ...process.env, NODE_ENV: 'production', ...contestant.env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  // A run that fails must not leave its servers behind.
+  process.once('exit', () => child.kill('SIGKILL'));
   let printed = '';
   const address = await new Promise<string>((resolve, reject) => {
     child.stdout!.on('data', (chunk) => {
