@@ -1,6 +1,11 @@
 // The engine as the rooms above it see it. Every operation takes an Access first: there is no other way in.
 import type { Access } from '../core/caller.ts';
+import type { Clock } from '../core/clock.ts';
 import type { PlainFilter, PlainSort } from '../core/filter.ts';
+import type { Observe } from '../core/observe.ts';
+import { buildModel } from './model/build.ts';
+import { count, describe, explain, index, list } from './operations.ts';
+import type { Source } from './sources/source.ts';
 
 export interface Engine {
   list(access: Access, request: ListRequest, options?: CallOptions): Promise<ListAnswer>;
@@ -12,6 +17,35 @@ export interface Engine {
   /** The plan of a list with its SQL, as text; no values in it. */
   explain(access: Access, request: ListRequest): string;
   close(): Promise<void>;
+}
+
+export interface EngineLimits {
+  /** The most records that one list may give. */
+  readonly pageSizeLimit: number;
+  /** A statement that takes longer is stopped. */
+  readonly queryTimeoutMs: number;
+}
+
+export interface EngineOptions {
+  readonly sources: readonly Source[];
+  readonly observe: Observe;
+  readonly clock: Clock;
+  readonly limits: EngineLimits;
+}
+
+/** Asks the sources what they hold and builds the model. CONFIGURATION when two publish one name. */
+export async function createEngine({ sources, observe, clock, limits }: EngineOptions): Promise<Engine> {
+  const ops = { model: await buildModel(sources, observe), clock, limits };
+  return {
+    list: (access, request, options) => list(ops, access, request, options),
+    count: (access, request, options) => count(ops, access, request, options),
+    index: (access) => index(ops, access),
+    describe: (access, collection) => describe(ops, access, collection),
+    explain: (access, request) => explain(ops, access, request),
+    close: async () => {
+      await Promise.all(sources.map((source) => source.close()));
+    },
+  };
 }
 
 export interface CallOptions {

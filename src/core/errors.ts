@@ -45,6 +45,11 @@ const table = {
     say: (d: { collection: string; field: string; operator: string; allowed: readonly string[] }) =>
       `'${d.operator}' cannot be used on '${d.field}' of '${d.collection}'. Allowed: ${d.allowed.join(', ')}.`,
   },
+  FIELD_NOT_SORTABLE: {
+    status: 400,
+    say: (d: { collection: string; field: string; sortable: readonly string[] }) =>
+      `'${d.collection}' cannot be sorted by '${d.field}'. Sortable: ${d.sortable.slice(0, 20).join(', ') || 'nothing'}.`,
+  },
   INVALID_VALUE: {
     status: 400,
     say: (d: { at: string; expected: string; got: unknown }) => `${d.at}: expected ${d.expected}, got ${shown(d.got)}.`,
@@ -85,6 +90,7 @@ const table = {
     status: 413,
     say: (d: { limitBytes: number }) => `The request body is larger than ${d.limitBytes} bytes.`,
   },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, say: () => 'Send the body as Content-Type: application/json.' },
   MALFORMED_JSON: { status: 400, say: (d: { problem: string }) => `The request body is not usable JSON: ${d.problem}` },
   NOT_FOUND: { status: 404, say: (d: { path: string }) => `Nothing is served at ${d.path}.` },
   METHOD_NOT_ALLOWED: {

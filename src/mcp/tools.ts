@@ -2,6 +2,11 @@
 import type { Engine } from '../agent/engine.ts';
 import type { Access } from '../core/caller.ts';
 import type { Config } from '../core/config.ts';
+import { fail } from '../core/errors.ts';
+import { nearNames } from '../core/near.ts';
+import type { Observe } from '../core/observe.ts';
+import { describeCollection } from './tools/describe-collection.ts';
+import { list } from './tools/list.ts';
 
 export interface ToolCall {
   readonly access: Access;
@@ -29,4 +34,32 @@ export interface Tool<Arguments = unknown> {
   readonly subject: (args: Arguments) => { readonly collection?: string; readonly recordIds?: readonly string[] };
   /** The answer as compact JSON text: the one text block of the result. */
   readonly run: (args: Arguments, call: ToolCall) => Promise<string>;
+}
+
+// A row is called with what its own `parse` gave, which the type of a mixed table cannot say.
+const table = [describeCollection, list] as unknown as readonly Tool[];
+
+export const toolNames: readonly string[] = table.map((tool) => tool.name);
+
+/**
+ * The tools to serve, in the order of the table: all, or exactly the named ones. CONFIGURATION for a name that does not
+ * exist or when none is left.
+ */
+export function selectTools(enabled: readonly string[] | null, observe: Observe): readonly Tool[] {
+  if (enabled === null) return table;
+  for (const name of enabled) {
+    if (toolNames.includes(name)) continue;
+    const near = nearNames(name, toolNames);
+    const hint = near.length > 0 ? `Near: ${near.join(', ')}.` : `There are ${toolNames.join(', ')}.`;
+    fail('CONFIGURATION', { problem: `enabledTools (SERVICE_MCP_ENABLED_TOOLS): no tool '${name}'. ${hint}` });
+  }
+  const selected = table.filter((tool) => enabled.includes(tool.name));
+  if (selected.length === 0) fail('CONFIGURATION', { problem: 'enabledTools (SERVICE_MCP_ENABLED_TOOLS) is empty.' });
+  if (!enabled.includes(describeCollection.name)) {
+    observe({
+      type: 'warning',
+      message: 'describeCollection is not among the enabled tools: assistants cannot find collections and fields.',
+    });
+  }
+  return selected;
 }

@@ -48,9 +48,20 @@ export interface DatabaseOptions {
 const BUSY_MS = 10_000;
 const variable = 'SERVICE_STORAGE_URL';
 
+const defaultUrl = ({ dataDir }: Pick<DatabaseOptions, 'dataDir'>): string =>
+  `sqlite:${resolve(dataDir, 'portico.sqlite')}`;
+const filePart = (location: string): string => location.replace(/^\/\/(?=\/|[^/])/, '');
+
+/** The file of a storage that is SQLite in a file; undefined for others. */
+export function locateStorage(options: Pick<DatabaseOptions, 'url' | 'dataDir'>): string | undefined {
+  const url = options.url ?? defaultUrl(options);
+  const path = /^sqlite:/i.test(url) ? filePart(url.slice('sqlite:'.length)) : '';
+  return path && path !== ':memory:' ? resolve(path) : undefined;
+}
+
 /** CONFIGURATION when the address is malformed or SQLite cannot open the file. Servers are first reached by a query. */
 export function openDatabase(options: DatabaseOptions): Database {
-  const url = options.url ?? `sqlite:${resolve(options.dataDir, 'portico.sqlite')}`;
+  const url = options.url ?? defaultUrl(options);
   const scheme = /^([a-z]+):/i.exec(url)?.[1]?.toLowerCase();
   switch (scheme) {
     case 'sqlite':
@@ -90,7 +101,7 @@ function parseServerUrl(text: string): URL {
 
 function openSqlite(location: string, options: DatabaseOptions): Database {
   const { driver, kind } = loadSqliteDriver(options.sqlite);
-  const path = location.replace(/^\/\/(?=\/|[^/])/, '');
+  const path = filePart(location);
   if (!path) malformed();
   const inMemory = path === ':memory:';
   const file = inMemory ? path : resolve(path);

@@ -46,6 +46,10 @@ export function createIdentity(database: Database, versions: VersionRows, clock:
       const row = await knex('users').count<{ n: number | string }[]>({ n: '*' });
       return Number(row[0]?.n ?? 0);
     },
+    async listUsers() {
+      const rows = await selectUsers(knex).orderBy('users.id');
+      return rows.map(toUser);
+    },
     async findUser(id) {
       const row = await findRow(knex, { 'users.id': id });
       return row && toUser(row);
@@ -112,19 +116,16 @@ export function createIdentity(database: Database, versions: VersionRows, clock:
   }
 }
 
-async function findRow(on: Knex, where: Record<string, unknown>): Promise<UserRow | undefined> {
+function selectUsers(on: Knex): Knex.QueryBuilder<object, UserRow[]> {
   return on('users')
     .join('memberships', 'memberships.user_id', 'users.id')
     .join('teams', 'teams.id', 'memberships.team_id')
     .join('roles', 'roles.id', 'memberships.role_id')
-    .where(where)
-    .first<UserRow | undefined>(
-      'users.*',
-      'memberships.level',
-      'memberships.tags',
-      'teams.name as team',
-      'roles.name as role',
-    );
+    .select('users.*', 'memberships.level', 'memberships.tags', 'teams.name as team', 'roles.name as role');
+}
+
+async function findRow(on: Knex, where: Record<string, unknown>): Promise<UserRow | undefined> {
+  return selectUsers(on).where(where).first<UserRow | undefined>();
 }
 
 function toUser(row: UserRow): User {

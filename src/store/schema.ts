@@ -32,6 +32,11 @@ export async function migrate(database: Database, now: number): Promise<readonly
   }
 }
 
+/** Names of the migrations that the storage lacks; CONFIGURATION when a newer version made it. Changes nothing. */
+export async function findPending(database: Database): Promise<readonly string[]> {
+  return (await missing(database.knex)).map(({ name }) => name);
+}
+
 /** The code of a driver's error, never its text, which may hold an address with a password. */
 function reason(cause: unknown): string {
   const code = (cause as { code?: unknown } | null)?.code;

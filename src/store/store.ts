@@ -58,6 +58,8 @@ export interface Identity {
   /** INVALID_ARGUMENT when the address is taken or malformed, or the password shorter than 10 characters. */
   addUser(user: NewUser): Promise<User>;
   countUsers(): Promise<number>;
+  /** Oldest first. */
+  listUsers(): Promise<readonly User[]>;
   findUser(id: number): Promise<User | undefined>;
   findUserByEmail(email: string): Promise<User | undefined>;
   /** The user, when the password is right and the user is not disabled; takes equally long otherwise. */

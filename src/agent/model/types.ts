@@ -39,11 +39,42 @@ export interface Column {
   readonly sortable: boolean;
 }
 
-/**
- * `native`: the source decides. `rewrite`: said with other operators of the same column, by the row of that name in
- * model/operators.ts.
- */
-export type Answer = 'native' | 'rewrite';
+/** What an operator wants as its value. */
+export type Takes = 'nothing' | 'value' | 'value or null' | 'values' | 'text' | 'pattern' | 'length' | 'days' | 'hours';
+
+/** An operator of one column: what it takes, and who answers it: the source, or other operators of the same column. */
+export interface Answer {
+  readonly takes: Takes;
+  readonly by: 'native' | Rewrite;
+}
+
+export interface Rewrite {
+  /** The meaning depends on the time at which it is asked. */
+  readonly dated: boolean;
+  readonly say: (value: unknown, moment: Moment) => Said;
+}
+
+/** A condition on one column. */
+export type Said =
+  | { readonly op: 'and' | 'or'; readonly of: readonly Said[] }
+  | { readonly op: 'not'; readonly of: Said }
+  | { readonly op: 'test'; readonly is: Operator; readonly value: unknown };
+
+/** When and where a question is asked: what relative dates are counted from. */
+export interface Moment {
+  /** IANA name. */
+  readonly zone: string;
+  now(): Edge;
+  /** The start of the current unit, moved by `shift` units; weeks start on Monday. */
+  startOf(unit: 'day' | 'week' | 'month' | 'quarter' | 'year', shift?: number): Edge;
+  hoursAgo(hours: number): Edge;
+}
+
+/** A point in time, as a Date and as a Dateonly column hold it. */
+export interface Edge {
+  readonly instant: string;
+  readonly day: string;
+}
 
 export interface KeyPair {
   /** On the collection that has the relation. */
@@ -58,4 +89,6 @@ export interface Relation {
   readonly to: Collection;
   /** One pair, or one for each column of a composite key. */
   readonly on: readonly KeyPair[];
+  /** The foreign collection holds the foreign key. */
+  readonly inverse: boolean;
 }

@@ -27,20 +27,45 @@ export interface Order {
   readonly ascending: boolean;
 }
 
+/** A column as it was asked for. */
+export interface Named {
+  /** As written, `@@@` read as `:`. It may name another column than `path`: `relation:key` is the own foreign key. */
+  readonly name: string;
+  readonly path: Path;
+  /** The relations that the name goes through, in order, then the last part of it. */
+  readonly through: readonly Hop[];
+  readonly leaf: string;
+}
+
+export interface Hop {
+  readonly name: string;
+  /** Null when there is no related record. */
+  readonly present: Path;
+}
+
 export interface Query {
   readonly collection: Collection;
-  readonly select: readonly Path[];
+  readonly select: readonly Named[];
   readonly where: Filter;
   /** Total: it ends with the key of the collection. */
   readonly order: readonly Order[];
+  /** Records wanted; one more is read, to know whether there is more. */
   readonly limit: number;
   readonly skip: number;
+  /** Whether a cursor may be made of the answer. */
+  readonly cursor: boolean;
 }
 
 /** Plain data: what the database does (`select`, or null when no record can match) and how rows become records. */
 export interface ReadPlan {
   readonly source: Source;
   readonly select: Select | null;
+  /** Where each asked column lies. */
+  readonly columns: readonly Slot[];
+  /** Where the values of the order lie; empty when no cursor may be made. */
+  readonly keys: readonly Slot[];
+  /** Slots whose values are not ready for JSON. */
+  readonly binary: readonly Slot[];
   readonly shape: Shape;
 }
 

@@ -5,6 +5,7 @@
 //   String, Enum   string                      Number    number; a string of digits where a number would lose some
 //   Uuid           lower-case string           Boolean   boolean
 //   Date           'YYYY-MM-DDTHH:mm:ss.sssZ'  Dateonly  'YYYY-MM-DD'       Time  'HH:mm:ss[.ffffff]'
+//                  ('...ss.ffffffZ' where the microseconds are not zero, so that a value always finds its own row again)
 //   Json           the parsed value            Binary    Buffer             Point [x, y]
 //   [T]            array of T                  nothing   null, never undefined
 import type { Operator } from '../../core/filter.ts';
@@ -45,6 +46,10 @@ export interface DescribedColumn {
   readonly collation: Collation;
   /** What the source can decide about this column by itself, with the meaning of query/evaluate.ts. */
   readonly operators: ReadonlySet<Operator>;
+  /**
+   * The source can order by it (an Enum by its text). Statements may then also test it with Missing, Equal, GreaterThan
+   * and LessThan, in agreement with that order, whether or not `operators` has them: cursors do.
+   */
   readonly sortable: boolean;
 }
 

@@ -1,0 +1,15 @@
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { prepareAnswer } from './work.ts';
+
+const answer = prepareAnswer(JSON.parse(process.env.BENCH_WORK ?? '{}'));
+const app = express();
+app.disable('x-powered-by');
+app.use(express.json());
+app.post('/mcp', async (req, res) => {
+  res.type('application/json').send(await answer(req.body.id));
+});
+const server = app.listen(0, '127.0.0.1', () =>
+  console.log(`listening http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+);
+process.once('SIGTERM', () => process.exit(0));

@@ -1,0 +1,261 @@
+// One table for the operators: what each takes, on which types it may be used, and how it is said with others where the
+// source has no answer of its own. `solveOperators` gives each column its answers, once, at start.
+//
+// An operator is either decided by the source or said with others; those that depend on the time or are mere words for
+// something else (Present, Before, Today...) are always said with others, so that they mean the same on every database.
+import type { Operator } from '../../core/filter.ts';
+import { operators } from '../../core/filter.ts';
+import type { ColumnType, PrimitiveType } from '../sources/source.ts';
+import type { Answer, Edge, Moment, Rewrite, Said, Takes } from './types.ts';
+
+type Say = (value: unknown, moment: Moment, type: ColumnType) => Said;
+
+interface Way {
+  /** Operators that must have an answer on the column. */
+  readonly needs: readonly Operator[];
+  readonly types?: readonly PrimitiveType[];
+  readonly dated?: true;
+  readonly say: Say;
+}
+
+interface Row {
+  readonly takes: Takes;
+  readonly types: readonly PrimitiveType[];
+  /** Whether it may be used on arrays; not when absent. */
+  readonly arrays?: 'too' | 'only';
+  /** Whether an answer of the source is taken; true when absent. */
+  readonly native?: false;
+  readonly ways?: readonly Way[];
+}
+
+const all = [
+  'String',
+  'Number',
+  'Boolean',
+  'Date',
+  'Dateonly',
+  'Time',
+  'Enum',
+  'Json',
+  'Uuid',
+  'Binary',
+  'Point',
+] as const satisfies readonly PrimitiveType[];
+const comparable = all.filter((type) => type !== 'Json' && type !== 'Point');
+const ordered = ['String', 'Number', 'Date', 'Dateonly', 'Time'] as const satisfies readonly PrimitiveType[];
+const texts = ['String'] as const satisfies readonly PrimitiveType[];
+const days = ['Date', 'Dateonly'] as const satisfies readonly PrimitiveType[];
+const instants = ['Date'] as const satisfies readonly PrimitiveType[];
+
+const test = (is: Operator, value: unknown = null): Said => ({ op: 'test', is, value });
+const not = (of: Said): Said => ({ op: 'not', of });
+const or = (...of: Said[]): Said => ({ op: 'or', of });
+const and = (...of: Said[]): Said => ({ op: 'and', of });
+
+const escaped = (value: unknown): string => String(value).replace(/[\\%_]/g, '\\$&');
+const like = (is: 'Like' | 'ILike', pattern: (text: string) => string): Way => ({
+  needs: [is],
+  say: (value) => test(is, pattern(escaped(value))),
+});
+const negated = (is: Operator): Way => ({ needs: [is], say: (value) => not(test(is, value)) });
+
+const value = (edge: Edge, type: ColumnType): string => (type === 'Dateonly' ? edge.day : edge.instant);
+const dated = (needs: readonly Operator[], say: Say): readonly Way[] => [{ needs, dated: true, say }];
+
+/** From the start inclusive to the end exclusive, so that midnight belongs to exactly one day. */
+const between = (from: (moment: Moment, value: number) => Edge, to: (moment: Moment) => Edge): readonly Way[] =>
+  dated(['GreaterThanOrEqual', 'LessThan'], (given, moment, type) =>
+    and(
+      test('GreaterThanOrEqual', value(from(moment, Number(given)), type)),
+      test('LessThan', value(to(moment), type)),
+    ),
+  );
+/** A period up to now; for days, today is in it. */
+const toDate = (from: (moment: Moment, value: number) => Edge): readonly Way[] =>
+  dated(['GreaterThanOrEqual', 'LessThan'], (given, moment, type) =>
+    and(
+      test('GreaterThanOrEqual', value(from(moment, Number(given)), type)),
+      test('LessThan', type === 'Dateonly' ? moment.startOf('day', 1).day : moment.now().instant),
+    ),
+  );
+const relative = (ways: readonly Way[]): Row => ({ takes: 'nothing', types: days, native: false, ways });
+
+const table: { readonly [O in Operator]: Row } = {
+  Present: {
+    takes: 'nothing',
+    types: all,
+    arrays: 'too',
+    native: false,
+    ways: [
+      { needs: ['Missing', 'Equal'], types: texts, say: () => not(or(test('Missing'), test('Equal', ''))) },
+      { needs: ['Missing'], say: () => not(test('Missing')) },
+    ],
+  },
+  Blank: {
+    takes: 'nothing',
+    types: all,
+    arrays: 'too',
+    native: false,
+    ways: [
+      { needs: ['Missing', 'Equal'], types: texts, say: () => or(test('Missing'), test('Equal', '')) },
+      { needs: ['Missing'], say: () => test('Missing') },
+    ],
+  },
+  Missing: { takes: 'nothing', types: all, arrays: 'too' },
+
+  Equal: {
+    takes: 'value or null',
+    types: comparable,
+    ways: [{ needs: ['In'], say: (given) => test('In', [given]) }],
+  },
+  NotEqual: { takes: 'value or null', types: comparable, ways: [negated('Equal')] },
+  In: {
+    takes: 'values',
+    types: comparable,
+    ways: [{ needs: ['Equal'], say: (given) => or(...(given as unknown[]).map((item) => test('Equal', item))) }],
+  },
+  NotIn: { takes: 'values', types: comparable, ways: [negated('In')] },
+
+  LessThan: { takes: 'value', types: ordered },
+  GreaterThan: { takes: 'value', types: ordered },
+  LessThanOrEqual: {
+    takes: 'value',
+    types: ordered,
+    ways: [{ needs: ['LessThan', 'Equal'], say: (given) => or(test('LessThan', given), test('Equal', given)) }],
+  },
+  GreaterThanOrEqual: {
+    takes: 'value',
+    types: ordered,
+    ways: [{ needs: ['GreaterThan', 'Equal'], say: (given) => or(test('GreaterThan', given), test('Equal', given)) }],
+  },
+  Before: {
+    takes: 'value',
+    types: days,
+    native: false,
+    ways: [{ needs: ['LessThan'], say: (given) => test('LessThan', given) }],
+  },
+  After: {
+    takes: 'value',
+    types: days,
+    native: false,
+    ways: [{ needs: ['GreaterThan'], say: (given) => test('GreaterThan', given) }],
+  },
+
+  Like: { takes: 'pattern', types: texts },
+  ILike: { takes: 'pattern', types: texts },
+  Match: { takes: 'text', types: texts },
+  Contains: { takes: 'text', types: texts, ways: [like('Like', (text) => `%${text}%`)] },
+  NotContains: { takes: 'text', types: texts, ways: [negated('Contains')] },
+  IContains: { takes: 'text', types: texts, ways: [like('ILike', (text) => `%${text}%`)] },
+  NotIContains: { takes: 'text', types: texts, ways: [negated('IContains')] },
+  StartsWith: { takes: 'text', types: texts, ways: [like('Like', (text) => `${text}%`)] },
+  EndsWith: { takes: 'text', types: texts, ways: [like('Like', (text) => `%${text}`)] },
+  IStartsWith: { takes: 'text', types: texts, ways: [like('ILike', (text) => `${text}%`)] },
+  IEndsWith: { takes: 'text', types: texts, ways: [like('ILike', (text) => `%${text}`)] },
+  LongerThan: { takes: 'length', types: texts },
+  ShorterThan: { takes: 'length', types: texts },
+
+  IncludesAll: { takes: 'values', types: comparable, arrays: 'only' },
+  IncludesNone: { takes: 'values', types: comparable, arrays: 'only' },
+
+  Today: relative(
+    between(
+      (moment) => moment.startOf('day'),
+      (moment) => moment.startOf('day', 1),
+    ),
+  ),
+  Yesterday: relative(
+    between(
+      (moment) => moment.startOf('day', -1),
+      (moment) => moment.startOf('day'),
+    ),
+  ),
+  ...previous('week', 'PreviousWeek', 'PreviousWeekToDate'),
+  ...previous('month', 'PreviousMonth', 'PreviousMonthToDate'),
+  ...previous('quarter', 'PreviousQuarter', 'PreviousQuarterToDate'),
+  ...previous('year', 'PreviousYear', 'PreviousYearToDate'),
+  PreviousXDays: {
+    takes: 'days',
+    types: days,
+    native: false,
+    ways: between(
+      (moment, count) => moment.startOf('day', -count),
+      (moment) => moment.startOf('day'),
+    ),
+  },
+  PreviousXDaysToDate: {
+    takes: 'days',
+    types: days,
+    native: false,
+    ways: toDate((moment, count) => moment.startOf('day', -count)),
+  },
+  BeforeXHoursAgo: {
+    takes: 'hours',
+    types: instants,
+    native: false,
+    ways: dated(['LessThan'], (given, moment) => test('LessThan', moment.hoursAgo(Number(given)).instant)),
+  },
+  AfterXHoursAgo: {
+    takes: 'hours',
+    types: instants,
+    native: false,
+    ways: dated(['GreaterThan'], (given, moment) => test('GreaterThan', moment.hoursAgo(Number(given)).instant)),
+  },
+  Past: relative(dated(['LessThan'], (_, moment, type) => test('LessThan', value(moment.now(), type)))),
+  Future: relative(dated(['GreaterThan'], (_, moment, type) => test('GreaterThan', value(moment.now(), type)))),
+};
+
+function previous<W extends Operator, D extends Operator>(
+  unit: 'week' | 'month' | 'quarter' | 'year',
+  whole: W,
+  running: D,
+): { readonly [O in W | D]: Row } {
+  const rows = {
+    [whole]: relative(
+      between(
+        (moment) => moment.startOf(unit, -1),
+        (moment) => moment.startOf(unit),
+      ),
+    ),
+    [running]: relative(toDate((moment) => moment.startOf(unit))),
+  };
+  return rows as { readonly [O in W | D]: Row };
+}
+
+function allowed(row: Row, type: ColumnType): boolean {
+  if (typeof type === 'string') return row.arrays !== 'only' && row.types.includes(type);
+  return row.arrays !== undefined && row.types.includes(type[0]);
+}
+
+/**
+ * The answers of a column, in the order of core/filter.ts. A way is taken only when everything it needs has an answer
+ * already, so there is no circle; the search ends when a round finds nothing new.
+ */
+export function solveOperators(type: ColumnType, native: ReadonlySet<Operator>): ReadonlyMap<Operator, Answer> {
+  const found = new Map<Operator, Answer>();
+  for (const operator of operators) {
+    const row = table[operator];
+    if (allowed(row, type) && row.native !== false && native.has(operator))
+      found.set(operator, Object.freeze({ takes: row.takes, by: 'native' }));
+  }
+  for (let before = -1; before !== found.size; ) {
+    before = found.size;
+    for (const operator of operators) {
+      const row = table[operator];
+      if (found.has(operator) || !allowed(row, type)) continue;
+      const way = row.ways?.find(
+        ({ needs, types }) =>
+          needs.every((needed) => found.has(needed)) && (!types || types.some((possible) => possible === type)),
+      );
+      if (way) found.set(operator, Object.freeze({ takes: row.takes, by: rewrite(way, type) }));
+    }
+  }
+  return new Map(operators.flatMap((operator) => (found.has(operator) ? [[operator, found.get(operator)!]] : [])));
+}
+
+function rewrite(way: Way, type: ColumnType): Rewrite {
+  return Object.freeze({
+    dated: way.dated === true,
+    say: (given: unknown, moment: Moment) => way.say(given, moment, type),
+  });
+}

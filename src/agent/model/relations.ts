@@ -1,0 +1,89 @@
+// Relations come from foreign keys: to one on the collection that holds the key, and its inverse on the other. A name
+// depends on the tables and columns it comes from only, never on their order: where two relations of a collection would
+// bear one name, or a column bears it already, each of them takes the long form `<target>_through_<columns>`.
+import type { DescribedForeignKey } from '../sources/source.ts';
+import type { Collection, KeyPair, Relation } from './types.ts';
+
+/** One foreign key, its collections found. */
+export interface Reference {
+  readonly owner: Collection;
+  readonly target: Collection;
+  readonly on: readonly KeyPair[];
+}
+
+interface Wanted {
+  readonly home: Collection;
+  readonly short: string;
+  readonly long: string;
+  readonly make: (name: string) => Relation;
+}
+
+/** Undefined when the key points to something that is not served, or that may hold several records for one value. */
+export function findReference(
+  owner: Collection,
+  target: Collection | undefined,
+  foreignKey: DescribedForeignKey,
+): Reference | undefined {
+  if (!target) return undefined;
+  const on: KeyPair[] = [];
+  for (const [index, name] of foreignKey.columns.entries()) {
+    const from = owner.fields.get(name);
+    const to = target.fields.get(foreignKey.targetColumns[index] ?? '');
+    if (from?.kind !== 'column' || to?.kind !== 'column') return undefined;
+    on.push(Object.freeze({ from, to }));
+  }
+  return isUnique(
+    target,
+    on.map((pair) => pair.to.name),
+  )
+    ? { owner, target, on: Object.freeze(on) }
+    : undefined;
+}
+
+/** The relations of every collection, ordered by name; nothing is written to the collections. */
+export function buildRelations(references: readonly Reference[]): Map<Collection, Relation[]> {
+  const wanted = references.flatMap((reference) => [toOne(reference), inverse(reference)]);
+  const claims = new Map<Collection, Map<string, number>>();
+  for (const { home, short } of wanted) {
+    const names = claims.get(home) ?? new Map<string, number>();
+    claims.set(home, names.set(short, (names.get(short) ?? 0) + 1));
+  }
+  const built = new Map<Collection, Relation[]>();
+  for (const { home, short, long, make } of wanted) {
+    const relations = built.get(home) ?? [];
+    const taken = (name: string) => home.fields.has(name) || relations.some((relation) => relation.name === name);
+    let name = claims.get(home)!.get(short) === 1 && !taken(short) ? short : long;
+    for (let count = 2; taken(name); count++) name = `${long}_${count}`;
+    relations.push(make(name));
+    built.set(home, relations);
+  }
+  for (const relations of built.values()) relations.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return built;
+}
+
+function toOne({ owner, target, on }: Reference): Wanted {
+  const columns = on.map((pair) => pair.from.name);
+  const stem = columns.length === 1 ? columns[0]!.replace(/(?<=.)(?:_id|Id|_ID)$/, '') : columns[0]!;
+  return {
+    home: owner,
+    short: columns.length === 1 && stem !== columns[0] ? stem : target.name,
+    long: `${target.name}_through_${columns.join('_')}`,
+    make: (name) => Object.freeze({ kind: 'one', name, to: target, on, inverse: false }),
+  };
+}
+
+function inverse({ owner, target, on }: Reference): Wanted {
+  const columns = on.map((pair) => pair.from.name);
+  const turned = Object.freeze(on.map((pair) => Object.freeze({ from: pair.to, to: pair.from })));
+  const kind = isUnique(owner, columns) ? 'one' : 'many';
+  return {
+    home: target,
+    short: owner.name,
+    long: `${owner.name}_through_${columns.join('_')}`,
+    make: (name) => Object.freeze({ kind, name, to: owner, on: turned, inverse: true }),
+  };
+}
+
+function isUnique(collection: Collection, columns: readonly string[]): boolean {
+  return collection.uniqueKeys.some((key) => key.every((column) => columns.includes(column.name)));
+}

@@ -1,0 +1,98 @@
+// A cursor is the place after one row: the values that the order looks at, and a mark of the query that they belong to.
+// The next page is found by a condition, not by counting rows, so that rows that come and go in between neither hide
+// another nor show one twice. It holds nothing that the row did not show or the caller could not sort by, so it needs
+// no signature; values are checked again when it comes back.
+import { fail } from '../../core/errors.ts';
+import { isBranch, type Operator, type PlainFilter } from '../../core/filter.ts';
+import { hashToken } from '../../core/secret.ts';
+import type { Collection, Moment } from '../model/types.ts';
+import type { Row } from '../sources/source.ts';
+import type { Conditions } from './lower.ts';
+import { always, and, never, not, or } from './simplify.ts';
+import type { Filter, Order, Path, Slot } from './types.ts';
+import { checkValue } from './values.ts';
+
+/** Marks a query: the same for every caller who asks the same. */
+export function fingerprint(
+  collection: Collection,
+  order: readonly Order[],
+  conditions: Conditions & { readonly timezone?: string },
+): string {
+  const parts = [
+    collection.name,
+    order.map(({ path, ascending }) => [path.id, ascending]),
+    conditions.filter ? canonical(conditions.filter) : null,
+    conditions.search ?? '',
+    conditions.searchExtended ?? false,
+    conditions.timezone ?? '',
+  ];
+  return hashToken(JSON.stringify(parts)).slice(0, 12);
+}
+
+/** Free of the order in which the caller wrote the properties. */
+function canonical(filter: PlainFilter): unknown {
+  return isBranch(filter)
+    ? [filter.aggregator, filter.conditions.map(canonical)]
+    : [filter.field, filter.operator, filter.value ?? null];
+}
+
+export function writeCursor(mark: string, row: Row, keys: readonly Slot[]): string {
+  return Buffer.from(JSON.stringify([mark, ...keys.map((slot) => row[slot])])).toString('base64url');
+}
+
+/** The values of the order; INVALID_CURSOR when it was not made for this query. */
+export function readCursor(cursor: string, mark: string, order: readonly Order[], moment: Moment): readonly unknown[] {
+  try {
+    const [marked, ...values] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
+    if (marked === mark && values.length === order.length)
+      return order.map(({ path }, index) => checkCursorValue(path, values[index], moment));
+  } catch (cause) {
+    return fail('INVALID_CURSOR', {}, cause);
+  }
+  return fail('INVALID_CURSOR', {});
+}
+
+function checkCursorValue(path: Path, value: unknown, moment: Moment): unknown {
+  if (value === null) return null;
+  return checkValue('value', value, { column: path.field, at: 'cursor', moment, days: false });
+}
+
+/** The records that come after one with these values: nulls come first in ascending order, last in descending. */
+export function afterCursor(order: readonly Order[], values: readonly unknown[]): Filter {
+  let after: Filter = never;
+  for (let index = order.length - 1; index >= 0; index--)
+    after = or(comesAfter(order[index]!, values[index]), and(isSame(order[index]!.path, values[index]), after));
+  return order.length > 1 ? and(lowerBound(order[0], values[0]), after) : after;
+}
+
+function isSame(path: Path, value: unknown): Filter {
+  return value === null ? missing(path) : test(path, 'Equal', value);
+}
+
+function comesAfter({ path, ascending }: Order, value: unknown): Filter {
+  if (value === null) return ascending ? not(missing(path)) : never;
+  if (ascending) return test(path, 'GreaterThan', value);
+  return or(test(path, 'LessThan', value), missing(path));
+}
+
+/** Says again what the condition implies, so that a database that cannot see it starts in the right place of an index. */
+function lowerBound(first: Order | undefined, value: unknown): Filter {
+  if (!first || value === null) return always;
+  const { path, ascending } = first;
+  const is = ascending ? 'GreaterThanOrEqual' : 'LessThanOrEqual';
+  if (path.field.operators.get(is)?.by !== 'native' || !(ascending || isAlways(path))) return always;
+  return test(path, is, value);
+}
+
+function missing(path: Path): Filter {
+  return isAlways(path) ? never : test(path, 'Missing', null);
+}
+
+/** Whether the path has a value on every row. */
+function isAlways({ via, field }: Path): boolean {
+  return via.length === 0 && !field.nullable;
+}
+
+function test(path: Path, is: Operator, value: unknown): Filter {
+  return { op: 'test', path, is, value };
+}

@@ -1,0 +1,229 @@
+// What every operator means on canonical values (sources/source.ts). The memory source answers with it; the SQL sources
+// must agree with it.
+import type { Column } from '../model/types.ts';
+import type { Filter, Path } from './types.ts';
+
+/** Whether a record satisfies the filter; `valueAt` gives the value at a path, null when there is none. */
+export function holds(filter: Filter, valueAt: (path: Path) => unknown): boolean {
+  switch (filter.op) {
+    case 'always':
+      return true;
+    case 'never':
+      return false;
+    case 'and':
+      return filter.of.every((each) => holds(each, valueAt));
+    case 'or':
+      return filter.of.some((each) => holds(each, valueAt));
+    case 'not':
+      return !holds(filter.of, valueAt);
+    case 'test':
+      return testHolds(filter, valueAt(filter.path));
+  }
+}
+
+function testHolds({ is, path: { field }, value: given }: Filter & { readonly op: 'test' }, value: unknown): boolean {
+  if (value === null)
+    return is === 'Missing' || is === 'NotEqual' || is === 'NotIn' || is === 'NotContains' || is === 'NotIContains';
+  const list = given as readonly unknown[];
+  const text = value as string;
+  const wanted = given as string;
+  switch (is) {
+    case 'Missing':
+      return false;
+    case 'Equal':
+      return compareValues(value, given, field) === 0;
+    case 'NotEqual':
+      return compareValues(value, given, field) !== 0;
+    case 'In':
+      return list.some((item) => compareValues(value, item, field) === 0);
+    case 'NotIn':
+      return !list.some((item) => compareValues(value, item, field) === 0);
+    case 'LessThan':
+      return compareValues(value, given, field) < 0;
+    case 'GreaterThan':
+      return compareValues(value, given, field) > 0;
+    case 'LessThanOrEqual':
+      return compareValues(value, given, field) <= 0;
+    case 'GreaterThanOrEqual':
+      return compareValues(value, given, field) >= 0;
+    case 'Like':
+      return isLike(text, wanted);
+    case 'ILike':
+      return isLike(fold(text), fold(wanted));
+    case 'Contains':
+      return text.includes(wanted);
+    case 'NotContains':
+      return !text.includes(wanted);
+    case 'IContains':
+      return fold(text).includes(fold(wanted));
+    case 'NotIContains':
+      return !fold(text).includes(fold(wanted));
+    case 'StartsWith':
+      return text.startsWith(wanted);
+    case 'EndsWith':
+      return text.endsWith(wanted);
+    case 'IStartsWith':
+      return fold(text).startsWith(fold(wanted));
+    case 'IEndsWith':
+      return fold(text).endsWith(fold(wanted));
+    case 'LongerThan':
+      return countCharacters(text) > (given as number);
+    case 'ShorterThan':
+      return countCharacters(text) < (given as number);
+    case 'IncludesAll':
+      return list.every((item) =>
+        (value as unknown[]).some((own) => own !== null && compareValues(own, item, field) === 0),
+      );
+    case 'IncludesNone':
+      return !list.some((item) =>
+        (value as unknown[]).some((own) => own !== null && compareValues(own, item, field) === 0),
+      );
+    default:
+      throw new Error(`${is} is said with other operators, and is not decided here`);
+  }
+}
+
+/** Orders two values of a column, neither null (of its items, for an array). */
+export function compareValues(a: unknown, b: unknown, { type, collation }: Column): number {
+  switch (typeof type === 'string' ? type : type[0]) {
+    case 'Number':
+      return compareNumbers(a as number | string, b as number | string);
+    case 'String':
+      return collation === 'binary'
+        ? compareTexts(a as string, b as string)
+        : compareTexts(fold(a as string), fold(b as string));
+    case 'Boolean':
+      return Number(a) - Number(b);
+    case 'Binary':
+      return Buffer.compare(a as Buffer, b as Buffer);
+    case 'Date':
+      // Without the Z, a value with microseconds follows the same one without.
+      return compareTexts((a as string).slice(0, -1), (b as string).slice(0, -1));
+    default:
+      return compareTexts(a as string, b as string);
+  }
+}
+
+/** Nulls first. */
+export function compareNullable(a: unknown, b: unknown, column: Column): number {
+  if (a === null || b === null) return Number(a !== null) - Number(b !== null);
+  return compareValues(a, b, column);
+}
+
+/** Equal values of a column, and no others, have the same mark. */
+export function markOf(value: unknown, { type, collation }: Column): string {
+  if (type === 'Number') {
+    const { negative, digits, exponent } = readDecimal(value as number | string);
+    return `${negative ? '-' : ''}${digits}e${exponent}`;
+  }
+  if (type === 'Binary') return (value as Buffer).toString('hex');
+  return collation === 'insensitive' && type === 'String' ? fold(value as string) : String(value);
+}
+
+function fold(text: string): string {
+  return text.toLowerCase();
+}
+
+function countCharacters(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+/** By code points, as bytes of UTF-8 order them; JavaScript compares surrogates, which differs above U+FFFF. */
+function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  const length = Math.min(a.length, b.length);
+  for (let index = 0; index < length; index++) {
+    const left = a.charCodeAt(index);
+    const right = b.charCodeAt(index);
+    if (left === right) continue;
+    const leftHigh = left >= 0xd800 && left <= 0xdfff;
+    const rightHigh = right >= 0xd800 && right <= 0xdfff;
+    return leftHigh === rightHigh ? left - right : leftHigh ? 1 : -1;
+  }
+  return a.length - b.length;
+}
+
+interface Decimal {
+  readonly negative: boolean;
+  /** Without zeros at either end; '' for zero. */
+  readonly digits: string;
+  /** The value is 0.digits times ten to this. */
+  readonly exponent: number;
+}
+
+function readDecimal(value: number | string): Decimal {
+  const found = /^([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d+))?$/i.exec(String(value));
+  if (!found) throw new Error('not a number');
+  const [, sign, whole = '', fraction = '', power = '0'] = found;
+  const all = whole + fraction;
+  const digits = all.replace(/^0+/, '');
+  const exponent = whole.length + Number(power) - (all.length - digits.length);
+  const trimmed = digits.replace(/0+$/, '');
+  return trimmed === ''
+    ? { negative: false, digits: '', exponent: 0 }
+    : { negative: sign === '-', digits: trimmed, exponent };
+}
+
+/** Exact also where one of them is a text of digits that no number can hold. */
+function compareNumbers(a: number | string, b: number | string): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  const left = readDecimal(a);
+  const right = readDecimal(b);
+  const signs = signOf(left) - signOf(right);
+  if (signs !== 0 || left.digits === '') return signs;
+  const size = left.exponent - right.exponent || (left.digits < right.digits ? -1 : left.digits > right.digits ? 1 : 0);
+  return left.negative ? -size : size;
+}
+
+function signOf({ negative, digits }: Decimal): number {
+  return digits === '' ? 0 : negative ? -1 : 1;
+}
+
+/**
+ * `%` stands for any text, `_` for one character, `\` takes the meaning from the next. Goes back to the last `%` only, so
+ * that the time is bounded by the product of the lengths.
+ */
+function isLike(text: string, pattern: string): boolean {
+  const characters = [...text];
+  const parts = readPattern(pattern);
+  let at = 0;
+  let part = 0;
+  let star = -1;
+  let resume = 0;
+  while (at < characters.length) {
+    const wanted = parts[part];
+    if (wanted === anyText) {
+      star = part++;
+      resume = at;
+    } else if (wanted !== undefined && (wanted === anyCharacter || wanted === characters[at])) {
+      part++;
+      at++;
+    } else if (star >= 0) {
+      part = star + 1;
+      at = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (parts[part] === anyText) part++;
+  return part === parts.length;
+}
+
+const anyText = Symbol('%');
+const anyCharacter = Symbol('_');
+
+function readPattern(pattern: string): (string | symbol)[] {
+  const parts: (string | symbol)[] = [];
+  let isEscaped = false;
+  for (const character of pattern) {
+    if (isEscaped) {
+      parts.push(character);
+      isEscaped = false;
+    } else if (character === '\\') isEscaped = true;
+    else if (character === '%') parts.push(anyText);
+    else parts.push(character === '_' ? anyCharacter : character);
+  }
+  return parts;
+}

@@ -1,0 +1,49 @@
+// Paths are interned: one object for one id of a collection, so that what is made of a path can be kept with it.
+import type { Collection, Column, Relation } from '../model/types.ts';
+import type { Path } from './types.ts';
+
+// Relations can be followed in circles, so that the number of paths has no end: past this they are made anew.
+const KEPT = 10_000;
+
+const interned = new WeakMap<Collection, Map<string, Path>>();
+
+/** `home` is the collection that the path starts at. */
+export function pathTo(home: Collection, via: readonly Relation[], field: Column): Path {
+  let paths = interned.get(home);
+  if (!paths) {
+    paths = new Map();
+    interned.set(home, paths);
+  }
+  const id = via.length ? `${idOf(via)}:${field.name}` : field.name;
+  const known = paths.get(id);
+  if (known) return known;
+  if (paths.size >= KEPT) paths.clear();
+  const path: Path = Object.freeze({ id, via: Object.freeze([...via]), field });
+  paths.set(id, path);
+  return path;
+}
+
+export function idOf(via: readonly Relation[]): string {
+  return via.map((relation) => relation.name).join(':');
+}
+
+const twins = new WeakMap<Relation, Relation>();
+const isTwin = new WeakSet<Relation>();
+
+/**
+ * The same relation under another name, joined beside it: a row scope looks through relations at every row, while the
+ * caller's own use of the relation shows only the rows that the caller may see.
+ */
+export function twinOf(relation: Relation): Relation {
+  let twin = twins.get(relation);
+  if (!twin) {
+    twin = Object.freeze({ ...relation, name: `${relation.name} (scope)` });
+    twins.set(relation, twin);
+    isTwin.add(twin);
+  }
+  return twin;
+}
+
+export function isUnscoped(relation: Relation): boolean {
+  return isTwin.has(relation);
+}

@@ -1,0 +1,125 @@
+// What a column of a database is to us: its type, how its values cross the border in both directions, and what SQL is
+// put around it. One row of this kind for every native type of the three databases (types-*.ts); the statements are
+// built from nothing else.
+import { fail } from '../../../core/errors.ts';
+import type { Operator } from '../../../core/filter.ts';
+import type { ColumnType } from '../source.ts';
+
+export type Dialect = 'sqlite' | 'mysql' | 'postgres';
+
+export interface Codec {
+  readonly type: ColumnType;
+  readonly operators: ReadonlySet<Operator>;
+  readonly sortable: boolean;
+  /** The driver's value, never null, to the canonical one; absent when they are the same. */
+  readonly decode?: (value: unknown) => unknown;
+  /** The canonical value, never null, to what is bound. */
+  readonly encode: (value: unknown) => unknown;
+  /** SQL of the bound value; `?` when absent. `kind` is what `kindOf` said. */
+  readonly parameter?: (kind: string) => string;
+  /** Where values of one column need different SQL: a short word that becomes part of the statement's shape. */
+  readonly kindOf?: (value: unknown) => string;
+  /** SQL compared for equality, made of the quoted column; the column itself when absent. */
+  readonly equal?: (column: string) => string;
+  /** SQL compared for order and sorted by; the column itself when absent. */
+  readonly ordered?: (column: string) => string;
+  /** Where order is compared by something else than what is sorted by: both sides of that comparison. */
+  readonly ranked?: { readonly column: (column: string) => string; readonly encode: (value: unknown) => unknown };
+  /** SQL of the text that patterns and lengths look at; the column itself when absent. */
+  readonly text?: (column: string) => string;
+  /** PostgreSQL: type of the array that `In` and `Includes` bind. */
+  readonly list?: (kind: string) => string;
+}
+
+const presence = ['Missing'] as const;
+const equality = ['Missing', 'Equal', 'NotEqual', 'In', 'NotIn'] as const;
+const order = ['LessThan', 'GreaterThan', 'LessThanOrEqual', 'GreaterThanOrEqual'] as const;
+// biome-ignore format: one family a line
+const patterns = [
+  'Like', 'ILike', 'Contains', 'NotContains', 'IContains', 'NotIContains',
+  'StartsWith', 'EndsWith', 'IStartsWith', 'IEndsWith', 'LongerThan', 'ShorterThan',
+] as const;
+
+/** The families of operators that columns have. */
+export const families = {
+  presence: new Set<Operator>(presence),
+  equality: new Set<Operator>(equality),
+  ordered: new Set<Operator>([...equality, ...order]),
+  text: new Set<Operator>([...equality, ...order, ...patterns]),
+  array: new Set<Operator>([...presence, 'IncludesAll', 'IncludesNone']),
+} as const;
+
+export const same = (value: unknown): unknown => value;
+
+/** A text of digits as a number when that loses nothing, else the digits without idle zeros. */
+export function decodeDigits(value: unknown): unknown {
+  const text = String(value);
+  if (text.length <= 15) {
+    const number = Number(text);
+    return Number.isFinite(number) ? number : null;
+  }
+  if (/^-?\d+$/.test(text)) {
+    const number = Number(text);
+    return Number.isSafeInteger(number) ? number : text;
+  }
+  const parts = /^(-?)0*(\d*)\.?(\d*?)0*$/.exec(text);
+  if (!parts) return Number.isFinite(Number(text)) ? Number(text) : null;
+  const [, sign = '', whole = '', fraction = ''] = parts;
+  const significant = `${whole}${fraction}`.replace(/^0+/, '');
+  const trimmed = fraction === '' ? significant.replace(/0+$/, '') : significant;
+  if (trimmed.length <= 15) return Number(text);
+  return `${sign}${whole || '0'}${fraction ? `.${fraction}` : ''}`;
+}
+
+/** `YYYY-MM-DD HH:mm:ss[.f][+00]` in UTC to the canonical instant; microseconds stay where there are some. */
+export function decodeInstant(value: unknown): unknown {
+  const text = String(value);
+  const zoneless = text.endsWith('+00') ? text.slice(0, -3) : text;
+  if (!/^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d/.test(zoneless) || zoneless.startsWith('0000-00')) return null;
+  return `${zoneless.slice(0, 10)}T${zoneless.slice(11, 19)}.${canonicalFraction(zoneless.slice(20))}Z`;
+}
+
+/** Three digits, or six when the last three are not all zero. */
+export function canonicalFraction(digits: string): string {
+  const six = digits.padEnd(6, '0').slice(0, 6);
+  return six.endsWith('000') ? six.slice(0, 3) : six;
+}
+
+/** A canonical instant (or any other ISO form) as `YYYY-MM-DD HH:mm:ss.ffffff` in UTC. */
+export function encodeInstant(value: unknown): string {
+  const text = String(value);
+  const utc = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z$/.test(text) ? text : new Date(text).toISOString();
+  return `${utc.slice(0, 10)} ${utc.slice(11, -1)}`;
+}
+
+/** A time of day: no fraction when it is zero, else six digits. */
+export function decodeTime(value: unknown): unknown {
+  const [clock = '', fraction = ''] = String(value).split('.');
+  return /[1-9]/.test(fraction) ? `${clock}.${fraction.padEnd(6, '0')}` : clock;
+}
+
+export const encodeDay = (value: unknown): string => String(value).slice(0, 10);
+
+export function decodeJson(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
+
+/** Servers refuse a label that an enum does not have, where the test should be false; said clearly instead. */
+export function checkLabel(labels: readonly string[], value: unknown): string {
+  const label = String(value);
+  if (!labels.includes(label))
+    fail('INVALID_VALUE', { at: 'filter', expected: `one of ${labels.join(', ')}`, got: value });
+  return label;
+}
+
+/** Whole and within 64 bits. */
+export function isInt64(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isSafeInteger(value);
+  if (!/^-?\d{1,19}$/.test(String(value))) return false;
+  return BigInt.asIntN(64, BigInt(String(value))) === BigInt(String(value));
+}

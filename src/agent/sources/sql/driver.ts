@@ -1,0 +1,25 @@
+// One database behind its driver: runs a statement that is already text, and really stops it when asked to.
+import type { ReadOptions } from '../source.ts';
+
+/** A statement of one shape, kept by the source; a driver keeps with it what it prepared. */
+export interface Prepared {
+  readonly sql: string;
+  /** A short name, unique within the source. */
+  readonly name: string;
+  uses: number;
+  /** SQLite: read integers as 64 bits, for one was met that a double cannot hold. */
+  bigIntegers: boolean;
+  /** The driver's own. */
+  kept?: unknown;
+}
+
+export interface Driver {
+  /** Rows as objects; for the catalogue, at start. */
+  catalogue(sql: string): Promise<Record<string, unknown>[]>;
+  /**
+   * Rows by position, values as the driver gives them. TIMED_OUT, CANCELLED, SOURCE_UNAVAILABLE; any other error is the
+   * database's own. An answer that was to be had at once comes without a promise.
+   */
+  run(prepared: Prepared, values: readonly unknown[], options: ReadOptions): Promise<unknown[][]> | unknown[][];
+  close(): Promise<void>;
+}

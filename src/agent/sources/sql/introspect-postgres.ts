@@ -1,0 +1,146 @@
+import { families } from './codec.ts';
+import type { Catalogue, ColumnFacts, Facts } from './introspect.ts';
+import { type PostgresType, postgresCodec } from './types-postgres.ts';
+
+/** Four statements. Partitions are left out, for their parent shows their rows; materialised views are views. */
+export async function readPostgresFacts(catalogue: Catalogue): Promise<Facts> {
+  const columns = (await catalogue(COLUMNS)) as unknown as ColumnRow[];
+  const types = new Map(((await catalogue(TYPES)) as unknown as TypeRow[]).map((row) => [row.oid, row]));
+  const keys = (await catalogue(KEYS)) as unknown as { table: string; key: string; primary: boolean; column: string }[];
+  const foreign = (await catalogue(FOREIGN_KEYS)) as unknown as ForeignRow[];
+
+  const tables = new Map<string, { name: string; kind: 'table' | 'view' }>();
+  const skipped = new Map<string, string>();
+  const facts: ColumnFacts[] = [];
+  for (const row of columns) {
+    if (row.readable === 'f') {
+      skipped.set(row.table, 'the database user may not SELECT from it');
+      continue;
+    }
+    tables.set(row.table, { name: row.table, kind: row.kind === 'v' || row.kind === 'm' ? 'view' : 'table' });
+    facts.push(columnFacts(row, types));
+  }
+  return {
+    tables: [...tables.values()],
+    columns: facts,
+    keys: keys.map((row) => ({ ...row, primary: String(row.primary) === 't' })),
+    foreignKeys: foreign.map((row) => ({
+      table: row.table,
+      columns: JSON.parse(row.columns) as string[],
+      target: row.here === 't' ? row.target : null,
+      targetColumns: JSON.parse(row.targetColumns) as string[],
+      ...(row.here === 't' ? {} : { why: `its target lies in the schema ${row.targetSchema}` }),
+    })),
+    skipped: [...skipped].map(([table, reason]) => ({ table, reason })),
+  };
+}
+
+interface ColumnRow {
+  table: string;
+  kind: string;
+  readable: string;
+  name: string;
+  type: string;
+  native: string;
+  required: string;
+  fallback: string;
+  identity: string;
+  generated: string;
+  deterministic: string;
+}
+
+const COLUMNS = `select c.relname as "table", c.relkind as kind, has_table_privilege(c.oid, 'SELECT') as readable,
+  a.attname as name, a.atttypid as type, format_type(a.atttypid, a.atttypmod) as native, a.attnotnull as required,
+  a.atthasdef as fallback, a.attidentity as identity, a.attgenerated as generated,
+  coalesce((select l.collisdeterministic from pg_collation l where l.oid = a.attcollation), true) as deterministic
+  from pg_class c join pg_attribute a on a.attrelid = c.oid
+  where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f')
+  and not c.relispartition and a.attnum > 0 and not a.attisdropped
+  order by c.relname, a.attnum`;
+
+const TYPES = `select t.oid, t.typname as name, t.typtype as kind, t.typbasetype as base, t.typelem as element,
+  t.typcategory as category, t.typnotnull as required, t.typlen as length, format_type(t.oid, null) as sql,
+  (select json_agg(e.enumlabel order by e.enumsortorder) from pg_enum e where e.enumtypid = t.oid) as labels
+  from pg_type t where t.typtype <> 'c' and t.typisdefined`;
+
+const KEYS = `select c.relname as "table", i.indexrelid as key, i.indisprimary as primary,
+  (select a.attname from pg_attribute a where a.attrelid = c.oid and a.attnum = k.attnum) as "column"
+  from pg_index i join pg_class c on c.oid = i.indrelid
+  cross join unnest(i.indkey::int2[]) with ordinality as k(attnum, place)
+  where c.relnamespace = current_schema()::regnamespace and not c.relispartition
+  and i.indisunique and i.indisvalid and i.indpred is null and k.place <= i.indnkeyatts
+  order by c.relname, i.indexrelid, k.place`;
+
+const FOREIGN_KEYS = `select c.relname as "table", f.relname as target, n.nspname as "targetSchema",
+  f.relnamespace = c.relnamespace as here,
+  (select json_agg(a.attname order by k.place) from unnest(o.conkey) with ordinality as k(attnum, place)
+    join pg_attribute a on a.attrelid = o.conrelid and a.attnum = k.attnum) as columns,
+  (select json_agg(a.attname order by k.place) from unnest(o.confkey) with ordinality as k(attnum, place)
+    join pg_attribute a on a.attrelid = o.confrelid and a.attnum = k.attnum) as "targetColumns"
+  from pg_constraint o join pg_class c on c.oid = o.conrelid join pg_class f on f.oid = o.confrelid
+  join pg_namespace n on n.oid = f.relnamespace
+  where o.contype = 'f' and o.conparentid = 0 and c.relnamespace = current_schema()::regnamespace
+  and not c.relispartition
+  order by c.relname, o.conname`;
+
+interface TypeRow {
+  oid: string;
+  name: string;
+  kind: string;
+  base: string;
+  element: string;
+  category: string;
+  required: string;
+  length: string;
+  sql: string;
+  labels: string | null;
+}
+
+interface ForeignRow {
+  table: string;
+  target: string;
+  targetSchema: string;
+  here: string;
+  columns: string;
+  targetColumns: string;
+}
+
+function columnFacts(row: ColumnRow, types: ReadonlyMap<string, TypeRow>): ColumnFacts {
+  const base = baseOf(row.type, types);
+  const codec = postgresCodec(typeOf(base, types));
+  const labels = base?.kind === 'e' ? labelsOf(base) : undefined;
+  const deterministic = row.deterministic === 't';
+  return {
+    table: row.table,
+    name: row.name,
+    // Patterns cannot be matched under a collation that takes different texts for equal.
+    codec: deterministic ? codec : { ...codec, operators: families.ordered },
+    nativeType: row.native,
+    nullable: row.required === 'f' && types.get(row.type)?.required !== 't',
+    readOnly: row.identity === 'a' || row.generated !== '',
+    hasDefault: row.fallback === 't' || row.identity !== '',
+    ...(labels ? { enumValues: labels } : {}),
+    collation: base?.name === 'citext' || !deterministic ? 'insensitive' : 'binary',
+  };
+}
+
+/** A domain is what it is made of. */
+function baseOf(oid: string, types: ReadonlyMap<string, TypeRow>): TypeRow | undefined {
+  let type = types.get(oid);
+  while (type?.kind === 'd') type = types.get(type.base);
+  return type;
+}
+
+function typeOf(type: TypeRow | undefined, types: ReadonlyMap<string, TypeRow>): PostgresType {
+  if (!type) return { name: '', kind: 'other', sql: 'text' };
+  const { name, sql } = type;
+  if (type.kind === 'e') return { name, kind: 'enum', sql, labels: labelsOf(type) };
+  if (type.category === 'A' && type.element !== '0' && type.length === '-1') {
+    return { name, kind: 'array', sql, element: typeOf(baseOf(type.element, types), types) };
+  }
+  return { name, kind: type.kind === 'b' ? 'base' : 'other', sql };
+}
+
+function labelsOf(type: TypeRow): string[] {
+  return type.labels ? (JSON.parse(type.labels) as string[]) : [];
+}

@@ -1,0 +1,183 @@
+import type { Collation } from '../source.ts';
+import { type Catalogue, type ColumnFacts, type Facts, listOf } from './introspect.ts';
+import { readCollations } from './sqlite-collations.ts';
+import { needsSample, type Sample, sqliteCodec } from './types-sqlite.ts';
+
+/** Four statements, and one for each 400 tables of which a sample is taken; virtual and shadow tables are left out. */
+export async function readSqliteFacts(catalogue: Catalogue): Promise<Facts> {
+  const skipped: { table: string; reason: string }[] = [];
+  const columns = (await catalogue(columnsOf("m.type = 'table'"))) as unknown as ColumnRow[];
+  columns.push(...(await readViews(catalogue, skipped)));
+  const keys = (await catalogue(KEYS)) as unknown as { table: string; key: string; origin: string; column: string }[];
+  const foreign = (await catalogue(FOREIGN_KEYS)) as unknown as ForeignRow[];
+
+  const tables = new Map<string, { name: string; kind: 'table' | 'view' }>();
+  const served: ColumnRow[] = [];
+  for (const row of columns) {
+    if (row.kind === 'virtual') {
+      if (!skipped.some(({ table }) => table === row.table)) {
+        skipped.push({ table: row.table, reason: 'virtual tables are not served' });
+      }
+    } else if (row.kind !== 'shadow') {
+      tables.set(row.table, { name: row.table, kind: row.kind === 'view' ? 'view' : 'table' });
+      served.push(row);
+    }
+  }
+  const samples = await readSamples(catalogue, served);
+  const byTable = new Map<string, ColumnRow[]>();
+  for (const row of served) listOf(byTable, row.table).push(row);
+  return {
+    tables: [...tables.values()],
+    columns: [...byTable.values()].flatMap((rows) => tableFacts(rows, samples)),
+    keys: [...primaryKeys(byTable), ...keys.map((row) => ({ ...row, primary: false }))],
+    foreignKeys: foreignKeys(foreign, byTable),
+    skipped,
+  };
+}
+
+interface ColumnRow {
+  table: string;
+  kind: string;
+  sql: string;
+  withoutRowid: number;
+  name: string;
+  declared: string;
+  required: number;
+  fallback: string | null;
+  place: number;
+  hidden: number;
+}
+
+const columnsOf = (which: string): string => `select m.name as "table", l.type as kind, m.sql as sql,
+  l.wr as withoutRowid, c.name as name, c.type as declared, c."notnull" as required, c.dflt_value as fallback,
+  c.pk as place, c.hidden as hidden
+  from sqlite_schema m join pragma_table_list l on l.schema = 'main' and l.name = m.name
+  join pragma_table_xinfo(m.name) c
+  where ${which} and m.name not like 'sqlite\\_%' escape '\\' and c.hidden <> 1
+  order by m.name, c.cid`;
+
+const KEYS = `select m.name as "table", i.name as key, i.origin as origin, x.name as "column"
+  from sqlite_schema m join pragma_index_list(m.name) i join pragma_index_xinfo(i.name) x
+  where m.type = 'table' and i."unique" = 1 and i.partial = 0 and i.origin <> 'pk' and x.key = 1
+  order by m.name, i.seq desc, x.seqno`;
+
+const FOREIGN_KEYS = `select m.name as "table", f.id as id, f."table" as target, f."from" as "column", f."to" as targetColumn
+  from sqlite_schema m join pragma_foreign_key_list(m.name) f where m.type = 'table'
+  order by m.name, f.id desc, f.seq`;
+
+/** A view that no longer compiles fails the statement; then they are read one by one and that one is left out. */
+async function readViews(catalogue: Catalogue, skipped: { table: string; reason: string }[]): Promise<ColumnRow[]> {
+  try {
+    return (await catalogue(columnsOf("m.type = 'view'"))) as unknown as ColumnRow[];
+  } catch {
+    const views = await catalogue("select name from sqlite_schema where type = 'view' order by name");
+    const rows: ColumnRow[] = [];
+    for (const { name } of views) {
+      try {
+        rows.push(...((await catalogue(columnsOf(`m.name = ${literal(name)}`))) as unknown as ColumnRow[]));
+      } catch (error) {
+        skipped.push({ table: String(name), reason: `the view is broken: ${(error as Error).message}` });
+      }
+    }
+    return rows;
+  }
+}
+
+/** The forms of the values of the columns that need it, in the first 100 rows and, where there are rowids, the last 100. */
+async function readSamples(catalogue: Catalogue, rows: readonly ColumnRow[]): Promise<Map<string, Sample>> {
+  const wanted = rows.filter((row) => needsSample(row.declared));
+  const samples = new Map<string, Set<string>>();
+  const parts = wanted.map((row, index) => {
+    const table = quote(row.table);
+    const column = quote(row.name);
+    const some = (tail: string) => `select * from (select ${column} as v from ${table}${tail} limit 100)`;
+    const last = row.kind === 'view' || row.withoutRowid ? '' : ` union all ${some(' order by rowid desc')}`;
+    return `select ${index} as at, ${formOf(/^(uuid|guid|unique)/i.test(row.declared))} as form from (${some('')}${last}) where v is not null group by 2`;
+  });
+  for (let start = 0; start < parts.length; start += 400) {
+    for (const { at, form } of await catalogue(parts.slice(start, start + 400).join(' union all '))) {
+      const row = wanted[Number(at)]!;
+      const id = JSON.stringify([row.table, row.name]);
+      const sample = samples.get(id) ?? new Set();
+      samples.set(id, sample.add(String(form)));
+    }
+  }
+  return samples;
+}
+
+/** See `Sample`; identifiers tell instead whether they have capitals. */
+const formOf = (isUuid: boolean): string => `typeof(v) || case typeof(v)
+  when 'text' then ':' || length(v) || ':' || ${
+    isUuid
+      ? "case when v <> lower(v) then 'U' else '' end"
+      : "substr(v, 11, 1) || ':' || case when substr(v, -1) = 'Z' then 'Z' else '' end"
+  }
+  when 'integer' then case when abs(v) >= 100000000000 then ':ms' else ':s' end else '' end`;
+
+function tableFacts(rows: readonly ColumnRow[], samples: ReadonlyMap<string, Sample>): ColumnFacts[] {
+  const collations: ReadonlyMap<string, Collation> =
+    rows[0]?.kind === 'table' ? readCollations(rows[0].sql) : new Map();
+  const keyWidth = rows.filter((row) => row.place > 0).length;
+  return rows.map((row) => {
+    const sample = samples.get(JSON.stringify([row.table, row.name])) ?? new Set<string>();
+    // The only column of a rowid table's key that is declared INTEGER is the rowid itself: never null, filled when missing.
+    const isRowid = row.place === 1 && keyWidth === 1 && !row.withoutRowid && /^integer$/i.test(row.declared.trim());
+    return {
+      table: row.table,
+      name: row.name,
+      codec: sqliteCodec(row.declared, sample),
+      nativeType: row.declared || 'any',
+      nullable: !(row.required || isRowid || (row.place > 0 && row.withoutRowid)),
+      readOnly: row.hidden === 2 || row.hidden === 3,
+      hasDefault: row.fallback !== null || isRowid,
+      collation: collations.get(row.name.toLowerCase()) ?? 'binary',
+    };
+  });
+}
+
+function primaryKeys(byTable: ReadonlyMap<string, ColumnRow[]>): Facts['keys'] {
+  return [...byTable.values()].flatMap((rows) =>
+    rows
+      .filter((row) => row.place > 0)
+      .sort((a, b) => a.place - b.place)
+      .map((row) => ({ table: row.table, key: 'primary', primary: true, column: row.name })),
+  );
+}
+
+interface ForeignRow {
+  table: string;
+  id: number;
+  target: string;
+  column: string;
+  /** null for the primary key of the target. */
+  targetColumn: string | null;
+}
+
+/** Names in a foreign key may be written in any case. */
+function foreignKeys(rows: readonly ForeignRow[], byTable: ReadonlyMap<string, ColumnRow[]>): Facts['foreignKeys'] {
+  const tables = new Map([...byTable.keys()].map((name) => [name.toLowerCase(), name]));
+  const found = new Map<string, ForeignRow[]>();
+  for (const row of rows) listOf(found, JSON.stringify([row.table, row.id])).push(row);
+  const columnName = (table: string, name: string): string =>
+    byTable.get(table)?.find((row) => row.name.toLowerCase() === name.toLowerCase())?.name ?? name;
+  return [...found.values()]
+    .filter((parts) => byTable.has(parts[0]!.table))
+    .map((parts) => {
+      const { table, target: written } = parts[0]!;
+      const target = tables.get(written.toLowerCase()) ?? null;
+      const key =
+        target === null ? [] : primaryKeys(new Map([[target, byTable.get(target)!]])).map((part) => part.column);
+      return {
+        table,
+        columns: parts.map((part) => columnName(table, part.column)),
+        target,
+        targetColumns: parts.map((part, at) =>
+          part.targetColumn === null ? (key[at] ?? '') : columnName(target ?? '', part.targetColumn),
+        ),
+        ...(target === null ? { why: `its target ${written} is not served` } : {}),
+      };
+    });
+}
+
+const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+const literal = (value: unknown): string => `'${String(value).replaceAll("'", "''")}'`;

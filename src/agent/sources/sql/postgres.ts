@@ -1,0 +1,100 @@
+import { createRequire } from 'node:module';
+import type pg from 'pg';
+import type { Clock } from '../../../core/clock.ts';
+import { fail } from '../../../core/errors.ts';
+import type { Driver } from './driver.ts';
+import { networkCodes, stoppable, unavailable } from './stopping.ts';
+
+const lost = new Set<string>([
+  ...networkCodes,
+  // Connection failures, wrong credentials, a database that is not there, a server that stops or is full.
+  '08000',
+  '08003',
+  '08006',
+  '08001',
+  '08004',
+  '28000',
+  '28P01',
+  '3D000',
+  '53300',
+  '57P01',
+  '57P02',
+  '57P03',
+]);
+
+/** Every value as the text that the server sends: the codecs know what it means. */
+const asText = { getTypeParser: () => (value: unknown) => value };
+
+/** PostgreSQL. Connections are opened when needed, ten at most, and renewed so that prepared texts do not pile up. */
+export function openPostgres(url: string, clock: Clock): Driver {
+  const { Pool, Client } = createRequire(import.meta.url)('pg') as typeof pg;
+  const settings = {
+    connectionString: url,
+    connectionTimeoutMillis: 10_000,
+    types: asText as unknown as pg.CustomTypesConfig,
+  };
+  const pool = new Pool({ ...settings, max: 10, maxUses: 50_000 });
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => {
+    // Queued before the first statement of the connection.
+    client
+      .query("set timezone = 'UTC'; set datestyle = 'ISO, YMD'; set bytea_output = 'hex'; set extra_float_digits = 1")
+      .catch(() => undefined);
+  });
+
+  const translate = (error: unknown): unknown =>
+    /Connection terminated|timeout exceeded when trying to connect/.test((error as Error).message)
+      ? unavailable({ code: 'ECONNRESET', error }, lost)
+      : unavailable(error, lost);
+
+  const connect = async (): Promise<pg.PoolClient> => {
+    try {
+      return await pool.connect();
+    } catch (error) {
+      throw translate(error);
+    }
+  };
+
+  async function stop(id: number): Promise<void> {
+    const client = new Client({ ...settings, connectionTimeoutMillis: 5000 });
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      await client.query('select pg_cancel_backend($1)', [id]);
+    } finally {
+      await client.end();
+    }
+  }
+
+  return {
+    async catalogue(sql) {
+      const client = await connect();
+      try {
+        return (await client.query(sql)).rows as Record<string, unknown>[];
+      } catch (error) {
+        throw translate(error);
+      } finally {
+        client.release();
+      }
+    },
+    async run(prepared, values, options) {
+      const client = await connect();
+      if (options.signal?.aborted) {
+        client.release();
+        fail('CANCELLED', {});
+      }
+      // A text that is used once is not worth a prepared statement on the server.
+      const query = { text: prepared.sql, values: values as unknown[], rowMode: 'array' as const };
+      const running = client.query<unknown[]>(prepared.uses > 1 ? { ...query, name: prepared.name } : query);
+      const { rows } = await stoppable(
+        running.catch((error: unknown) => {
+          throw translate(error);
+        }),
+        { clock, options, stop: () => stop((client as unknown as { processID: number }).processID) },
+        { ended: () => client.release(), stopped: () => client.release(true) },
+      );
+      return rows;
+    },
+    close: () => pool.end(),
+  };
+}

@@ -1,0 +1,125 @@
+// The shape of a statement: all of it but the values. Two statements of one shape have the same SQL text, so the text is
+// built once and found again by this key; the same walk collects the values, in the order in which the text asks for them.
+import type { Relation } from '../../model/types.ts';
+import type { Filter, Path } from '../../query/types.ts';
+import type { CountSelect, Join, Select } from '../source.ts';
+import type { Codec, Dialect } from './codec.ts';
+
+/** What the source knows about a path; kept by the path itself, which is one object for one field. */
+export interface PathFacts {
+  readonly id: number;
+  readonly codec: Codec;
+}
+
+export interface Shapes {
+  /** The key of the statement; its values are added to `values`. */
+  key(statement: Select | CountSelect, values: unknown[]): string;
+  facts(path: Path, rootTable: string): PathFacts;
+}
+
+/** `codecOf` by the names of the database. */
+export function createShapes(dialect: Dialect, codecOf: (table: string, column: string) => Codec): Shapes {
+  const pathFacts = new WeakMap<Path, PathFacts>();
+  const relationIds = new WeakMap<Relation, number>();
+  let last = 0;
+
+  function facts(path: Path, rootTable: string): PathFacts {
+    let found = pathFacts.get(path);
+    if (!found) {
+      const table = path.via.at(-1)?.to.table ?? rootTable;
+      found = { id: ++last, codec: codecOf(table, path.field.column) };
+      pathFacts.set(path, found);
+    }
+    return found;
+  }
+
+  function relationId(relation: Relation): number {
+    let id = relationIds.get(relation);
+    if (id === undefined) {
+      id = ++last;
+      relationIds.set(relation, id);
+    }
+    return id;
+  }
+
+  function ofJoin(join: Join, values: unknown[]): string {
+    let key = 'j';
+    for (const relation of join.via) key += `${relationId(relation)}.`;
+    return key + ofFilter(join.where, join.via.at(-1)?.to.table ?? '', values);
+  }
+
+  function ofFilter(filter: Filter, table: string, values: unknown[]): string {
+    switch (filter.op) {
+      case 'always':
+        return 'T';
+      case 'never':
+        return 'F';
+      case 'not':
+        return `!${ofFilter(filter.of, table, values)}`;
+      case 'test': {
+        const { id, codec } = facts(filter.path, table);
+        const value = boundValue(filter, dialect);
+        if (value === undefined) return `${filter.is}${id}N;`;
+        values.push(value);
+        return `${filter.is}${id}${kindOf(codec, value)}${sizeOf(value, dialect)};`;
+      }
+      default: {
+        let key = filter.op === 'and' ? '&(' : '|(';
+        for (const part of filter.of) key += ofFilter(part, table, values);
+        return `${key})`;
+      }
+    }
+  }
+
+  return {
+    facts,
+    key(statement, values) {
+      const { table } = statement;
+      let key = table;
+      for (const join of statement.joins) key += ofJoin(join, values);
+      key += `\n${ofFilter(statement.where, table, values)}`;
+      if (!('columns' in statement)) return `${key}#`;
+      key += '\n';
+      for (const column of statement.columns) key += `${facts(column, table).id},`;
+      for (const { path, ascending } of statement.order) key += `${facts(path, table).id}${ascending ? '+' : '-'}`;
+      if (statement.limit !== undefined) key += `L${statement.limit}`;
+      if (statement.skip) {
+        key += dialect === 'mysql' ? `S${statement.skip}` : 'S';
+        if (dialect !== 'mysql') values.push(statement.skip);
+      }
+      return key;
+    },
+  };
+}
+
+type Test = Extract<Filter, { op: 'test' }>;
+
+/** What the test binds; undefined when nothing: `Missing`, and equality with null, which is a test of presence. */
+export function boundValue(test: Test, dialect: Dialect): unknown {
+  const { is, value } = test;
+  if (is === 'Missing' || value === null || value === undefined) return undefined;
+  if (is !== 'In' && is !== 'NotIn') return value;
+  const list = (Array.isArray(value) ? value : [value]).filter((item) => item !== null && item !== undefined);
+  return dialect === 'postgres' || list.length < 2 ? list : [...new Set(list)];
+}
+
+/** The kind of a value, or of a list: of its first item that is not plain. */
+export function kindOf(codec: Codec, value: unknown): string {
+  const of = codec.kindOf;
+  if (!of) return '';
+  if (!Array.isArray(value)) return of(value);
+  const plain = of(0);
+  return value.map(of).find((kind) => kind !== plain) ?? plain;
+}
+
+/** How many placeholders a list gets: the next power of two, so that lists of similar length share a text; or one for all. */
+export function placeholders(list: readonly unknown[], dialect: Dialect): number | 'one' {
+  if (list.length === 0) return 0;
+  if (dialect === 'postgres') return 'one';
+  if (dialect === 'sqlite' && list.length > 256 && !Buffer.isBuffer(list[0])) return 'one';
+  return 2 ** Math.ceil(Math.log2(list.length));
+}
+
+function sizeOf(value: unknown, dialect: Dialect): string {
+  return Array.isArray(value) ? `*${placeholders(value, dialect)}` : '';
+}

@@ -1,0 +1,412 @@
+// Select and CountSelect to one SQL text. The text holds no value: it is built once for each shape of statement
+// (shape.ts), and `binds` says where each placeholder finds its value among those that the shape's walk collected.
+//
+// Tests are two-valued. A test that meets NULL is unknown in SQL, which and, or and WHERE treat as false; only under a
+// negation would it show. So negation never stands above a test: it is carried down to it, and says there whether NULL
+// passes.
+import type { Knex } from 'knex';
+import { fail } from '../../../core/errors.ts';
+import type { Operator } from '../../../core/filter.ts';
+import type { Relation } from '../../model/types.ts';
+import type { Filter, Path } from '../../query/types.ts';
+import type { CountSelect, Join, Select } from '../source.ts';
+import type { Codec, Dialect } from './codec.ts';
+import { globPattern, insensitive, likePattern } from './patterns.ts';
+import { boundValue, kindOf, placeholders, type Shapes } from './shape.ts';
+
+/** One placeholder: which collected value it takes, and what is made of it. */
+export interface Bind {
+  readonly value: number;
+  /** Which item of a list; the last one is repeated to fill the list up. */
+  readonly item?: number;
+  readonly encode: (value: unknown) => unknown;
+}
+
+export interface Statement {
+  readonly sql: string;
+  readonly binds: readonly Bind[];
+}
+
+export interface StatementContext {
+  readonly dialect: Dialect;
+  /** Builds only; it has no connection. */
+  readonly knex: Knex;
+  readonly shapes: Shapes;
+}
+
+/** What is bound, in the order of the text. */
+export function bindValues(binds: readonly Bind[], values: readonly unknown[]): unknown[] {
+  return binds.map(({ value, item, encode }) => {
+    const given = values[value];
+    if (item === undefined) return encode(given);
+    const list = given as readonly unknown[];
+    return encode(list[Math.min(item, list.length - 1)]);
+  });
+}
+
+export function buildSelect(select: Select, context: StatementContext): Statement {
+  const { knex, dialect, shapes } = context;
+  const writer = createWriter(context);
+  const root = writer.root(select.table);
+  const joins = writer.joins(root, select.joins);
+  const where = writer.where(root, select.where);
+  const query = knex.select(
+    select.columns.length ? select.columns.map((path) => knex.raw(writer.column(root, path))) : [knex.raw('1')],
+  );
+  const binds = from(query, writer, root, joins, where, context);
+  for (const { path, ascending } of select.order) {
+    const { codec } = shapes.facts(path, select.table);
+    const column = writer.column(root, path);
+    const nulls = dialect === 'postgres' && isNullable(path) ? (ascending ? ' nulls first' : ' nulls last') : '';
+    query.orderByRaw(`${codec.ordered?.(column) ?? column} ${ascending ? 'asc' : 'desc'}${nulls}`);
+  }
+  return finish(query, binds, writer.page(select), context);
+}
+
+export function buildCount(select: CountSelect, context: StatementContext): Statement {
+  const writer = createWriter(context);
+  const root = writer.root(select.table);
+  const joins = writer.joins(root, select.joins);
+  const where = writer.where(root, select.where);
+  const query = context.knex.select(context.knex.raw('count(*)'));
+  const binds = from(query, writer, root, joins, where, context);
+  return finish(query, binds, { sql: '', binds: [] }, context);
+}
+
+function from(
+  query: Knex.QueryBuilder,
+  writer: Writer,
+  root: Root,
+  joins: readonly Statement[],
+  where: Statement,
+  { knex }: StatementContext,
+): readonly Bind[] {
+  // knex carries the place of each bind, not the bind, which it would take for a value of its own.
+  const binds: Bind[] = [];
+  const places = (more: readonly Bind[]) => more.map((bind) => binds.push(bind) - 1);
+  query.from(knex.raw(`${writer.name(root.table)} as ${writer.name(root.alias)}`) as unknown as string);
+  for (const join of joins) query.joinRaw(join.sql, places(join.binds));
+  if (where.sql !== TRUE) query.whereRaw(where.sql, places(where.binds));
+  return binds;
+}
+
+/** Placeholders as the driver wants them; names get their question marks back. */
+function finish(
+  query: Knex.QueryBuilder,
+  all: readonly Bind[],
+  page: Statement,
+  { dialect }: StatementContext,
+): Statement {
+  const { sql, bindings } = query.toSQL();
+  const text = sql + page.sql;
+  let at = 0;
+  const numbered = dialect === 'postgres' ? text.replace(/\?/g, () => `$${++at}`) : text;
+  return {
+    sql: numbered.replaceAll(QUESTION, '?'),
+    binds: [...(bindings as readonly number[]).map((place) => all[place]!), ...page.binds],
+  };
+}
+
+/** Stands for `?` in names, where knex would see a placeholder. */
+const QUESTION = '\uE000';
+const TRUE = '1 = 1';
+const FALSE = '1 = 0';
+
+interface Root {
+  readonly table: string;
+  readonly alias: string;
+  /** By the names of the relations that lead there. */
+  readonly aliases: Map<string, string>;
+}
+
+interface Writer {
+  name(name: string): string;
+  root(table: string): Root;
+  column(root: Root, path: Path): string;
+  joins(root: Root, joins: readonly Join[]): Statement[];
+  where(root: Root, filter: Filter): Statement;
+  page(select: Select): Statement;
+}
+
+function createWriter(context: StatementContext): Writer {
+  const { knex, dialect, shapes } = context;
+  const client = knex.client as { wrapIdentifier(name: string, context: object): string };
+  let aliases = 0;
+  // Values are counted in the order of the shape's walk: joins first, then the filter, each from left to right.
+  let values = 0;
+
+  const name = (text: string): string => client.wrapIdentifier(text.replaceAll('?', QUESTION), {});
+  const root = (table: string): Root => ({ table, alias: `t${aliases++}`, aliases: new Map() });
+  const viaId = (via: readonly Relation[]): string => via.map((relation) => relation.name).join(':');
+  const aliasOf = (from: Root, via: readonly Relation[]): string =>
+    via.length === 0 ? from.alias : (from.aliases.get(viaId(via)) ?? missingJoin(viaId(via)));
+  const column = (from: Root, path: Path): string => `${name(aliasOf(from, path.via))}.${name(path.field.column)}`;
+
+  function onPairs(from: Root, via: readonly Relation[], alias: string): string {
+    const relation = via.at(-1)!;
+    const near = aliasOf(from, via.slice(0, -1));
+    return relation.on
+      .map((pair) => `${name(alias)}.${name(pair.to.column)} = ${name(near)}.${name(pair.from.column)}`)
+      .join(' and ');
+  }
+
+  function joins(from: Root, list: readonly Join[]): Statement[] {
+    return list.map((join) => {
+      const foreign = root(join.via.at(-1)!.to.table);
+      const on = onPairs(from, join.via, foreign.alias);
+      from.aliases.set(viaId(join.via), foreign.alias);
+      const where = scope(foreign, join.where);
+      const and = where.sql === TRUE ? '' : ` and ${where.sql}`;
+      return { sql: `left join ${name(foreign.table)} as ${name(foreign.alias)} on ${on}${and}`, binds: where.binds };
+    });
+  }
+
+  /** A condition on a joined row may look further: what it needs is joined within it, so that the row stays one row. */
+  function scope(foreign: Root, filter: Filter): Statement {
+    const further = viasOf(filter);
+    if (further.length === 0) return where(foreign, filter);
+    const inner = joins(
+      foreign,
+      further.map((via) => ({ via, where: { op: 'always' } })),
+    );
+    const condition = where(foreign, filter);
+    const lookups = inner.map((join) => join.sql).join(' ');
+    return {
+      sql: `exists (select 1 from (select 1 as ${name('one')}) as ${name(`t${aliases++}`)} ${lookups} where ${condition.sql})`,
+      binds: condition.binds,
+    };
+  }
+
+  function where(from: Root, filter: Filter): Statement {
+    const binds: Bind[] = [];
+    const sql = write(from, filter, false, binds);
+    return { sql, binds };
+  }
+
+  function write(from: Root, filter: Filter, negated: boolean, binds: Bind[]): string {
+    switch (filter.op) {
+      case 'always':
+        return negated ? FALSE : TRUE;
+      case 'never':
+        return negated ? TRUE : FALSE;
+      case 'not':
+        return write(from, filter.of, !negated, binds);
+      case 'test':
+        return writeTest(from, filter, negated, binds);
+      default: {
+        const all = (filter.op === 'and') !== negated;
+        if (filter.of.length === 0) return all ? TRUE : FALSE;
+        const parts = filter.of.map((part) => write(from, part, negated, binds));
+        return parts.length === 1 ? parts[0]! : `(${parts.join(all ? ' and ' : ' or ')})`;
+      }
+    }
+  }
+
+  function writeTest(from: Root, test: Extract<Filter, { op: 'test' }>, outer: boolean, binds: Bind[]): string {
+    const { codec } = shapes.facts(test.path, from.table);
+    const raw = column(from, test.path);
+    const value = boundValue(test, dialect);
+    const opposite = opposites[test.is];
+    const negated = outer !== (opposite !== undefined);
+    const operator = opposite ?? test.is;
+    if (value === undefined) {
+      if (operator === 'Missing' || operator === 'Equal') return `${raw} is ${negated ? 'not ' : ''}null`;
+      return negated ? TRUE : FALSE;
+    }
+    const index = values++;
+    const term: Term = { codec, raw, value, index, binds, dialect };
+    const { sql, seen } = (terms[operator] ?? unsupported(operator))(operator, term);
+    if (!negated) return sql;
+    const not = operator === 'Equal' ? `${seen} <> ${sql.slice(seen.length + 3)}` : `not (${sql})`;
+    if (sql === FALSE) return TRUE;
+    return isNullable(test.path) || seen !== raw ? `(${not} or ${seen} is null)` : not;
+  }
+
+  function page(select: Select): Statement {
+    let sql = select.limit === undefined ? '' : ` limit ${whole(select.limit)}`;
+    if (!select.skip) return { sql, binds: [] };
+    if (dialect === 'mysql') {
+      return { sql: `${sql || ' limit 18446744073709551615'} offset ${whole(select.skip)}`, binds: [] };
+    }
+    if (dialect === 'sqlite' && sql === '') sql = ' limit -1';
+    return { sql: `${sql} offset ?`, binds: [{ value: values++, encode: Number }] };
+  }
+
+  return { name, root, column, joins, where, page };
+}
+
+/** Negation is carried by the writer, so each of these is written as the denial of the other. */
+const opposites: Partial<Record<Operator, Operator>> = {
+  NotEqual: 'Equal',
+  NotIn: 'In',
+  NotContains: 'Contains',
+  NotIContains: 'IContains',
+};
+
+interface Term {
+  readonly codec: Codec;
+  /** The quoted column. */
+  readonly raw: string;
+  readonly value: unknown;
+  readonly index: number;
+  readonly binds: Bind[];
+  readonly dialect: Dialect;
+}
+
+/** `seen` is what the test looks at, and what is null when the test is unknown. */
+type WriteTerm = (operator: Operator, term: Term) => { readonly sql: string; readonly seen: string };
+
+const terms: Partial<Record<Operator, WriteTerm>> = {
+  Equal: (_, term) => {
+    const seen = term.codec.equal?.(term.raw) ?? term.raw;
+    return { sql: `${seen} = ${parameter(term)}`, seen };
+  },
+  In: (_, term) => {
+    const seen = term.codec.equal?.(term.raw) ?? term.raw;
+    return { sql: inList(seen, term), seen };
+  },
+  LessThan: compare('<'),
+  GreaterThan: compare('>'),
+  LessThanOrEqual: compare('<='),
+  GreaterThanOrEqual: compare('>='),
+  Like: matches,
+  ILike: matches,
+  Contains: matches,
+  IContains: matches,
+  StartsWith: matches,
+  EndsWith: matches,
+  IStartsWith: matches,
+  IEndsWith: matches,
+  LongerThan: measure('>'),
+  ShorterThan: measure('<'),
+  IncludesAll: (_, term) => ({ sql: `${term.raw} @> ${wholeList(term)}`, seen: term.raw }),
+  IncludesNone: (_, term) => ({ sql: `not (${term.raw} && ${wholeList(term)})`, seen: term.raw }),
+};
+
+/** The operators that some column can decide here; tests hold the codecs to it. */
+export const writtenOperators: ReadonlySet<string> = new Set([
+  ...Object.keys(terms),
+  ...Object.keys(opposites),
+  'Missing',
+]);
+
+function compare(sign: string): WriteTerm {
+  return (_, term) => {
+    const { ranked } = term.codec;
+    if (ranked) {
+      term.binds.push({ value: term.index, encode: ranked.encode });
+      return { sql: `${ranked.column(term.raw)} ${sign} ?`, seen: term.raw };
+    }
+    const seen = term.codec.ordered?.(term.raw) ?? term.raw;
+    return { sql: `${seen} ${sign} ${parameter(term)}`, seen };
+  };
+}
+
+function measure(sign: string): WriteTerm {
+  return (_, term) => {
+    const text = term.codec.text?.(term.raw) ?? term.raw;
+    term.binds.push({ value: term.index, encode: Number });
+    const length = term.dialect === 'sqlite' ? 'length' : 'char_length';
+    const number = term.dialect === 'postgres' ? '?::numeric' : '?';
+    return { sql: `${length}(${text}) ${sign} ${number}`, seen: term.raw };
+  };
+}
+
+function matches(operator: Operator, term: Term): { sql: string; seen: string } {
+  const text = term.codec.text?.(term.raw) ?? term.raw;
+  const anyCase = insensitive.has(operator);
+  const { sql, encode } = patternOf[term.dialect](operator, text, anyCase);
+  term.binds.push({ value: term.index, encode: (value) => term.codec.encode(encode(value)) });
+  return { sql, seen: term.raw };
+}
+
+const patternOf: Record<
+  Dialect,
+  (operator: Operator, text: string, anyCase: boolean) => { sql: string; encode: (value: unknown) => string }
+> = {
+  sqlite: (operator, text) =>
+    operator === 'Contains'
+      ? { sql: `instr(${text}, ?) > 0`, encode: String }
+      : { sql: `${text} glob ?`, encode: globPattern(operator) },
+  mysql: (operator, text, anyCase) => ({
+    sql: anyCase
+      ? `lower(${text}) collate utf8mb4_bin like lower(?) escape '|'`
+      : `${text} collate utf8mb4_bin like ? escape '|'`,
+    encode: likePattern(operator, '|'),
+  }),
+  postgres: (operator, text, anyCase) => ({
+    // The letters of a column collated "C" would be those of ASCII.
+    sql: anyCase ? `${text} collate "default" ilike ?` : `${text} like ?`,
+    encode: likePattern(operator, '\\'),
+  }),
+};
+
+function parameter({ codec, value, index, binds }: Term): string {
+  binds.push({ value: index, encode: codec.encode });
+  return codec.parameter?.(kindOf(codec, value)) ?? '?';
+}
+
+function inList(seen: string, term: Term): string {
+  const list = term.value as readonly unknown[];
+  const { codec, index, binds, dialect } = term;
+  const count = placeholders(list, dialect);
+  if (count === 0) return FALSE;
+  if (count === 'one') {
+    if (dialect === 'postgres') return `${seen} = any(${wholeList(term)})`;
+    binds.push({ value: index, encode: (all) => jsonList((all as unknown[]).map(codec.encode)) });
+    return `${seen} in (select value from json_each(?))`;
+  }
+  if (count > 32_768)
+    fail('INVALID_VALUE', { at: 'In', expected: 'at most 32768 values', got: `${list.length} values` });
+  if (list.length === 1) {
+    binds.push({ value: index, item: 0, encode: codec.encode });
+    return `${seen} = ${codec.parameter?.(kindOf(codec, list)) ?? '?'}`;
+  }
+  const one = codec.parameter?.(kindOf(codec, list)) ?? '?';
+  for (let item = 0; item < count; item++) binds.push({ value: index, item, encode: codec.encode });
+  return `${seen} in (${Array(count).fill(one).join(', ')})`;
+}
+
+/** PostgreSQL: the whole list as one array. */
+function wholeList({ codec, value, index, binds }: Term): string {
+  binds.push({ value: index, encode: (all) => (Array.isArray(all) ? all : [all]).map(codec.encode) });
+  return `?::${codec.list?.(kindOf(codec, value)) ?? 'text'}[]`;
+}
+
+function jsonList(items: readonly unknown[]): string {
+  return `[${items.map((item) => (typeof item === 'bigint' ? String(item) : JSON.stringify(item))).join(',')}]`;
+}
+
+function isNullable(path: Path): boolean {
+  return path.via.length > 0 || path.field.nullable;
+}
+
+/** Every chain of relations that the filter's paths follow, parents before children. */
+function viasOf(filter: Filter): (readonly Relation[])[] {
+  const found = new Map<string, readonly Relation[]>();
+  const visit = (part: Filter): void => {
+    if (part.op === 'test') {
+      part.path.via.forEach((_, at) => {
+        const via = part.path.via.slice(0, at + 1);
+        const id = via.map((relation) => relation.name).join(':');
+        if (!found.has(id)) found.set(id, via);
+      });
+    } else if (part.op === 'not') visit(part.of);
+    else if (part.op === 'and' || part.op === 'or') part.of.forEach(visit);
+  };
+  visit(filter);
+  return [...found.values()];
+}
+
+function whole(value: number): number {
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`not a number of rows: ${value}`);
+  return value;
+}
+
+function missingJoin(via: string): never {
+  throw new Error(`the statement uses ${via} but does not join it`);
+}
+
+function unsupported(operator: Operator): never {
+  throw new Error(`the SQL source was asked for ${operator}, which no column of it offers`);
+}

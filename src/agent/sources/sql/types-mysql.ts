@@ -1,0 +1,182 @@
+// The native types of MariaDB and MySQL. The driver gives dates, decimals and large integers as text (mysql.ts).
+import {
+  type Codec,
+  checkLabel,
+  decodeDigits,
+  decodeInstant,
+  decodeJson,
+  decodeTime,
+  encodeDay,
+  encodeInstant,
+  families,
+  same,
+} from './codec.ts';
+
+export interface MysqlColumn {
+  readonly dataType: string;
+  readonly columnType: string;
+  /** MariaDB keeps JSON as a text with a check. */
+  readonly checkedJson: boolean;
+  readonly charset: string | null;
+  readonly labels: readonly string[];
+}
+
+/** undefined when the column cannot be served. */
+export function mysqlCodec(column: MysqlColumn): Codec | undefined {
+  const { dataType, columnType } = column;
+  if (column.checkedJson || dataType === 'json') return json;
+  if (columnType.startsWith('tinyint(1)') || columnType === 'bit(1)') return boolean;
+  if (dataType === 'enum') return enumeration(column.labels);
+  if (textual.has(dataType)) return text(column.charset);
+  return table[dataType];
+}
+
+const textual = new Set(['char', 'varchar', 'tinytext', 'text', 'mediumtext', 'longtext', 'set', 'inet4', 'inet6']);
+
+// Parameters travel as doubles or texts. A safe integer is exact as a double; anything else is compared as DECIMAL, for
+// a text beside a number would be compared as a double.
+const number: Codec = {
+  type: 'Number',
+  operators: families.ordered,
+  sortable: true,
+  decode: (value) => (typeof value === 'number' ? value : decodeDigits(Buffer.isBuffer(value) ? bits(value) : value)),
+  kindOf: (value) => (Number.isSafeInteger(value) ? '' : 'd'),
+  encode: (value) => (Number.isSafeInteger(value) ? value : plainDigits(value)),
+  parameter: (kind) => (kind === 'd' ? 'cast(? as decimal(65, 30))' : '?'),
+};
+
+const float: Codec = {
+  type: 'Number',
+  operators: families.ordered,
+  sortable: true,
+  decode: (value) => shortest(Number(value)),
+  encode: Number,
+  parameter: () => 'cast(? as float)',
+};
+
+const double: Codec = {
+  type: 'Number',
+  operators: families.ordered,
+  sortable: true,
+  encode: Number,
+};
+
+const boolean: Codec = {
+  type: 'Boolean',
+  operators: families.ordered,
+  sortable: true,
+  decode: (value) => (Buffer.isBuffer(value) ? value.some((byte) => byte !== 0) : Number(value) !== 0),
+  encode: (value) => (value ? 1 : 0),
+};
+
+const instant: Codec = {
+  type: 'Date',
+  operators: families.ordered,
+  sortable: true,
+  decode: decodeInstant,
+  encode: encodeInstant,
+};
+
+const binary: Codec = { type: 'Binary', operators: families.equality, sortable: false, encode: same };
+
+const json: Codec = {
+  type: 'Json',
+  operators: families.presence,
+  sortable: false,
+  decode: decodeJson,
+  encode: (value) => JSON.stringify(value),
+};
+
+/** Sorted by the position of its labels, but compared as text unless it is made a number. */
+function enumeration(labels: readonly string[]): Codec {
+  return {
+    type: 'Enum',
+    operators: families.ordered,
+    sortable: true,
+    encode: String,
+    ranked: { column: (column) => `(${column} + 0)`, encode: (value) => labels.indexOf(checkLabel(labels, value)) + 1 },
+  };
+}
+
+function text(charset: string | null): Codec {
+  return {
+    type: 'String',
+    operators: families.text,
+    sortable: true,
+    decode: (value) => (Buffer.isBuffer(value) ? value.toString('utf8') : value),
+    encode: String,
+    ...(charset === 'utf8mb4' ? {} : { text: (column: string) => `convert(${column} using utf8mb4)` }),
+  };
+}
+
+const table: Readonly<Record<string, Codec>> = {
+  tinyint: number,
+  smallint: number,
+  mediumint: number,
+  int: number,
+  integer: number,
+  bigint: number,
+  bit: number,
+  year: number,
+  decimal: number,
+  numeric: number,
+  float,
+  double,
+  date: {
+    type: 'Dateonly',
+    operators: families.ordered,
+    sortable: true,
+    decode: (value) => (String(value).startsWith('0000-00') ? null : value),
+    encode: encodeDay,
+  },
+  datetime: instant,
+  timestamp: instant,
+  time: { type: 'Time', operators: families.ordered, sortable: true, decode: decodeTime, encode: String },
+  uuid: {
+    type: 'Uuid',
+    operators: families.ordered,
+    sortable: true,
+    decode: (value) => String(value).toLowerCase(),
+    encode: String,
+  },
+  binary,
+  varbinary: binary,
+  tinyblob: binary,
+  blob: binary,
+  mediumblob: binary,
+  longblob: binary,
+  point: {
+    type: 'Point',
+    operators: families.presence,
+    sortable: false,
+    decode: (value) => {
+      const { x, y } = value as { x: number; y: number };
+      return [x, y];
+    },
+    encode: same,
+  },
+};
+
+/** FLOAT arrives as the nearest double: the shortest digits that give the same float are what was stored. */
+function shortest(value: number): number {
+  for (let digits = 6; digits <= 9; digits++) {
+    const short = Number(value.toPrecision(digits));
+    if (Math.fround(short) === value) return short;
+  }
+  return value;
+}
+
+/** Digits without an exponent, which `cast` would read as a double. */
+function plainDigits(value: unknown): string {
+  const [, sign = '', whole = '', fraction = '', exponent] =
+    /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/i.exec(String(value)) ?? [];
+  if (exponent === undefined) return String(value);
+  const shift = Number(exponent);
+  const digits = whole + fraction;
+  if (shift < 0) return `${sign}0.${'0'.repeat(-shift - 1)}${digits}`;
+  return sign + digits.padEnd(1 + shift, '0');
+}
+
+function bits(value: Buffer): string {
+  return BigInt(`0x${value.toString('hex') || '0'}`).toString();
+}

@@ -1,0 +1,217 @@
+// The types that SQLite columns are declared with. SQLite keeps what it is given, so a date may be a text of several
+// forms or a number; introspection looks at some rows of each such column (`Sample`), and where they agree on one form
+// the column is compared as it is, by its index; where they do not, both sides are brought to one form in SQL.
+import {
+  type Codec,
+  canonicalFraction,
+  decodeDigits,
+  decodeJson,
+  decodeTime,
+  encodeDay,
+  encodeInstant,
+  families,
+  same,
+} from './codec.ts';
+
+/** The forms that were seen: `text:19: :` is a text of 19 characters with a space at 11 and no `Z` at the end. */
+export type Sample = ReadonlySet<string>;
+
+/** Which columns introspection takes a sample of. */
+export function needsSample(declared: string): boolean {
+  return declared === '' || /^(date|datetime|timestamp|uuid|guid)/.test(normal(declared));
+}
+
+const normal = (declared: string): string => declared.toLowerCase().replace(/\(.*$/, '').trim();
+
+export function sqliteCodec(declared: string, sample: Sample): Codec {
+  const type = normal(declared);
+  if (type === '') return untyped(sample);
+  if (/^bool/.test(type) || /^(tinyint|bit)\(1\)/i.test(declared.toLowerCase())) return boolean;
+  if (/^json/.test(type)) return json;
+  if (/^(uuid|guid|uniqueidentifier)$/.test(type)) return uuid(sample);
+  if (/^(datetime|timestamp)/.test(type)) return instant(sample);
+  if (type === 'date') return day(sample);
+  if (/^time\b/.test(type)) return time;
+  if (/int/.test(type) && type !== 'point' && type !== 'interval') return integer;
+  if (/char|clob|text|enum|string|point|interval|inet|xml/.test(type)) return text;
+  if (/blob|binary|bytea/.test(type)) return binary;
+  if (/real|doub|floa/.test(type)) return real;
+  if (/decimal|numeric|number|money|year/.test(type)) return decimal;
+  return loose(sample);
+}
+
+/** Thrown by a decoder that met an integer which a double cannot hold: the statement is read again with 64-bit integers. */
+export const needsBigIntegers: unique symbol = Symbol('needs 64-bit integers');
+
+function decodeNumber(value: unknown): unknown {
+  if (typeof value === 'number') {
+    if (Number.isInteger(value) && !Number.isSafeInteger(value)) throw needsBigIntegers;
+    return Number.isFinite(value) ? value : null;
+  }
+  return decodeExactNumber(value);
+}
+
+/** As read with 64-bit integers. */
+function decodeExactNumber(value: unknown): unknown {
+  if (typeof value === 'bigint' || typeof value === 'string') return decodeDigits(value);
+  return value;
+}
+
+function encodeNumber(value: unknown): unknown {
+  if (typeof value === 'number') return value;
+  const digits = String(value);
+  if (!/^-?\d+$/.test(digits)) return Number(digits);
+  const big = BigInt(digits);
+  return BigInt.asIntN(64, big) === big ? big : Number(digits);
+}
+
+const integer: Codec = {
+  type: 'Number',
+  operators: families.ordered,
+  sortable: true,
+  decode: decodeNumber,
+  encode: encodeNumber,
+};
+const decimal = integer;
+const real: Codec = {
+  ...integer,
+  decode: (value) => (typeof value === 'number' ? (Number.isFinite(value) ? value : null) : decodeExactNumber(value)),
+};
+
+const boolean: Codec = {
+  type: 'Boolean',
+  operators: families.ordered,
+  sortable: true,
+  decode: (value) => (typeof value === 'string' ? /^(1|t|true|yes|y|on)$/i.test(value) : Number(value) !== 0),
+  encode: (value) => (value ? 1 : 0),
+};
+
+const text: Codec = {
+  type: 'String',
+  operators: families.text,
+  sortable: true,
+  decode: (value) =>
+    typeof value === 'string' ? value : Buffer.isBuffer(value) ? value.toString('utf8') : String(value),
+  encode: String,
+};
+
+const binary: Codec = {
+  type: 'Binary',
+  operators: families.equality,
+  sortable: false,
+  decode: (value) => (Buffer.isBuffer(value) ? value : Buffer.from(String(value))),
+  encode: same,
+};
+
+const json: Codec = {
+  type: 'Json',
+  operators: families.presence,
+  sortable: false,
+  decode: decodeJson,
+  encode: (value) => JSON.stringify(value),
+};
+
+const time: Codec = { type: 'Time', operators: families.ordered, sortable: true, decode: decodeTime, encode: String };
+
+/** A declared type that SQLite does not know, or none: what the rows hold decides. */
+function loose(sample: Sample): Codec {
+  const kinds = new Set([...sample].map((form) => form.split(':')[0]));
+  if (kinds.size > 0 && [...kinds].every((kind) => kind === 'integer' || kind === 'real')) return integer;
+  if (kinds.size === 1 && kinds.has('text')) return text;
+  if (kinds.size === 1 && kinds.has('blob')) return binary;
+  return { ...text, equal: asText, ordered: asText, text: asText };
+}
+const untyped = loose;
+const asText = (column: string): string => `cast(${column} as text)`;
+
+function uuid(sample: Sample): Codec {
+  const upper = [...sample].some((form) => form.endsWith('U'));
+  const lower = (column: string) => `lower(${column})`;
+  return {
+    type: 'Uuid',
+    operators: families.ordered,
+    sortable: true,
+    decode: (value) => String(value).toLowerCase(),
+    encode: (value) => String(value).toLowerCase(),
+    ...(upper ? { equal: lower, ordered: lower } : {}),
+  };
+}
+
+interface TimeForm {
+  readonly encode: (value: unknown) => unknown;
+}
+
+/** The single form that all sampled instants have, when their order as they are is their order in time. */
+function instantForm(sample: Sample): TimeForm | undefined {
+  const forms = [...sample];
+  const only = (...allowed: string[]) => forms.length > 0 && forms.every((form) => allowed.includes(form));
+  const text = (separator: string, digits: number | 'idle', zone: string): TimeForm => ({
+    encode: (value) => {
+      const utc = encodeInstant(value);
+      const fraction = utc.slice(20).padEnd(6, '0');
+      const cut = digits === 'idle' ? (fraction === '000000' ? '' : fraction) : fraction.slice(0, digits);
+      // What is finer than the form is written so that it sorts between two of its values and equals none.
+      const finer = digits !== 'idle' && /[1-9]/.test(fraction.slice(digits)) ? '~' : '';
+      return `${utc.slice(0, 10)}${separator}${utc.slice(11, 19)}${cut ? `.${cut}` : ''}${zone}${finer}`;
+    },
+  });
+  if (only('text:24:T:Z')) return text('T', 3, 'Z');
+  if (only('text:20:T:Z')) return text('T', 0, 'Z');
+  if (only('text:19:T:')) return text('T', 0, '');
+  if (only('text:19: :')) return text(' ', 0, '');
+  if (only('text:23: :')) return text(' ', 3, '');
+  if (only('text:19: :', 'text:26: :')) return text(' ', 'idle', '');
+  if (only('integer:s')) return { encode: (value) => Date.parse(String(value)) / 1000 };
+  if (only('integer:ms')) return { encode: (value) => Date.parse(String(value)) };
+  return undefined;
+}
+
+const canonicalSql = (column: string): string =>
+  `case typeof(${column}) when 'text' then strftime('%Y-%m-%dT%H:%M:%fZ', ${column}) when 'null' then null else ` +
+  `strftime('%Y-%m-%dT%H:%M:%fZ', case when abs(${column}) >= 100000000000 then ${column} / 1000.0 else ${column} end, 'unixepoch') end`;
+
+function instant(sample: Sample): Codec {
+  const form = instantForm(sample);
+  const base = { type: 'Date', operators: families.ordered, sortable: true, decode: decodeSqliteInstant } as const;
+  if (form) return { ...base, encode: form.encode };
+  return {
+    ...base,
+    encode: (value) => new Date(String(value)).toISOString(),
+    equal: canonicalSql,
+    ordered: canonicalSql,
+  };
+}
+
+function day(sample: Sample): Codec {
+  const base = { type: 'Dateonly', operators: families.ordered, sortable: true } as const;
+  const decode = (value: unknown) => {
+    const at = decodeSqliteInstant(value);
+    return at === null ? null : String(at).slice(0, 10);
+  };
+  if ([...sample].length > 0 && [...sample].every((form) => form.startsWith('text:10:'))) {
+    return {
+      ...base,
+      decode: (value) => (typeof value === 'string' && value.length === 10 ? value : decode(value)),
+      encode: encodeDay,
+    };
+  }
+  const daySql = (column: string) => `substr(${canonicalSql(column)}, 1, 10)`;
+  return { ...base, decode, encode: encodeDay, equal: daySql, ordered: daySql };
+}
+
+/** Text in ISO form with or without a zone (UTC then), or seconds or milliseconds since the epoch; null when it is no date. */
+function decodeSqliteInstant(value: unknown): unknown {
+  if (typeof value === 'number' || typeof value === 'bigint') {
+    const number = Number(value);
+    const at = new Date(Math.abs(number) >= 1e11 ? number : number * 1000);
+    return Number.isNaN(at.getTime()) ? null : at.toISOString();
+  }
+  const parts = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(?::(\d\d)(?:\.(\d+))?)?\s*(Z|[+-]\d\d:?\d\d)?)?$/i.exec(
+    String(value),
+  );
+  if (!parts) return null;
+  const [, date, clock = '00:00', seconds = '00', fraction = '', zone = 'Z'] = parts;
+  if (zone.toUpperCase() === 'Z') return `${date}T${clock}:${seconds}.${canonicalFraction(fraction)}Z`;
+  const at = new Date(`${date}T${clock}:${seconds}.${fraction.padEnd(3, '0').slice(0, 3)}${zone}`);
+  return Number.isNaN(at.getTime()) ? null : at.toISOString();
+}

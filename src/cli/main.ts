@@ -1,0 +1,132 @@
+#!/usr/bin/env node
+// The command. Each subcommand imports what it needs when it runs, so that none pays for another. Exit codes: 0 well
+// done, 1 failed, 2 wrongly used.
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { type SettingName, settings } from '../core/config.ts';
+import { isAppError } from '../core/errors.ts';
+import { type Flags, readConfig, readEnvironment } from './environment.ts';
+
+const FAILED = 1;
+const WRONGLY_USED = 2;
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+/** Options that stand for settings, by the table of core/config.ts. */
+const settingOptions: readonly [SettingName, Option][] = (
+  Object.entries(settings) as [SettingName, (typeof settings)[SettingName]][]
+).flatMap(([name, row]) => {
+  if (!('flag' in row)) return [];
+  const check = (value: string): string => {
+    try {
+      row.read(value);
+      return value;
+    } catch (error) {
+      throw new InvalidArgumentError((error as Error).message);
+    }
+  };
+  return [[name, new Option(`${row.flag} <value>`, `${row.about} (${row.env})`).argParser(check)]];
+});
+
+function flagsOf(command: Command): Flags {
+  const given = command.opts<Record<string, string>>();
+  return Object.fromEntries(Object.keys(settings).flatMap((name) => (name in given ? [[name, given[name]]] : [])));
+}
+
+const program = new Command('portico')
+  .description('An MCP server with its own sign-in, in front of your database.')
+  .version(version, '--version', 'Print the version')
+  .helpOption('-h, --help', 'Show help')
+  .helpCommand(false)
+  .showHelpAfterError("Try 'portico --help'.")
+  .configureOutput({
+    outputError: (text, write) => write(text.replace(/^error: /, 'portico: ')),
+  })
+  .exitOverride();
+
+function addCommand(parent: Command, nameAndArguments: string, description: string): Command {
+  const command = parent.command(nameAndArguments).description(description).allowExcessArguments(false);
+  command.helpOption('-h, --help', 'Show help');
+  return command;
+}
+
+function withSettings(command: Command, only?: SettingName): Command {
+  for (const [name, option] of settingOptions) if (!only || only === name) command.addOption(option);
+  return command;
+}
+
+withSettings(addCommand(program, 'start', 'Start the server; with the demo shop when no database is named'))
+  .option('--email <address>', 'Address of the first user, made at the first start')
+  .action(async (options: { email?: string }, command: Command) => {
+    const { start } = await import('./start.ts');
+    await start(readConfig(flagsOf(command)), { version, ...options });
+  });
+
+withSettings(addCommand(program, 'doctor', 'Print the settings in effect, and what is wrong')).action(
+  async (_options: object, command: Command) => {
+    const { examine } = await import('./doctor.ts');
+    if (!(await examine(readConfig(flagsOf(command))))) process.exitCode = FAILED;
+  },
+);
+
+const user = addCommand(program, 'user', 'Add and list the people who may sign in');
+
+withSettings(addCommand(user, 'add <email>', 'Add a user'), 'dataDir')
+  .option('--level <level>', 'admin, developer, editor or user')
+  .option('--team <name>', 'Team; made when there is none of this name')
+  .option('--role <name>', 'Role; made, without permissions, when there is none of this name')
+  .option('--first-name <name>', 'First name')
+  .option('--last-name <name>', 'Last name')
+  .option('--timezone <name>', 'IANA timezone, such as Europe/Paris')
+  .option('--password-stdin', 'Read the password from standard input instead of making one')
+  .action(async (email: string, options: Record<string, string>, command: Command) => {
+    const { addUser } = await import('./user.ts');
+    const { dataDir: _dataDir, ...rest } = options;
+    await addUser(readConfig(flagsOf(command)), email, rest);
+  });
+
+withSettings(addCommand(user, 'password <email>', 'Set another password'), 'dataDir')
+  .option('--password-stdin', 'Read the password from standard input instead of making one')
+  .action(async (email: string, options: Record<string, string>, command: Command) => {
+    const { setPassword } = await import('./user.ts');
+    await setPassword(readConfig(flagsOf(command)), email, options);
+  });
+
+withSettings(addCommand(user, 'list', 'List the users'), 'dataDir').action(
+  async (_options: object, command: Command) => {
+    const { listUsers } = await import('./user.ts');
+    await listUsers(readConfig(flagsOf(command)));
+  },
+);
+
+function wantsDebug(): boolean {
+  const flag = process.argv.join(' ').match(/--log-level[= ](\w+)/)?.[1];
+  return (flag ?? readLogLevel())?.toLowerCase() === 'debug';
+}
+
+/** What stopped the command may be the environment itself. */
+function readLogLevel(): string | undefined {
+  try {
+    return readEnvironment().SERVICE_LOG_LEVEL;
+  } catch {
+    return process.env.SERVICE_LOG_LEVEL;
+  }
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? 0 : WRONGLY_USED;
+  } else {
+    const { message, stack } = error instanceof Error ? error : new Error(String(error));
+    const line = isAppError(error) ? message : `Something went wrong: ${message}. SERVICE_LOG_LEVEL=Debug tells more.`;
+    process.stderr.write(`portico: ${line}\n`);
+    if (wantsDebug())
+      process.stderr.write(`${stack}\n${error instanceof Error && error.cause ? `${error.cause}\n` : ''}`);
+    // What a failed start left open must not keep the process alive.
+    process.exit(FAILED);
+  }
+}

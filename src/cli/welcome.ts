@@ -1,0 +1,47 @@
+// What a person sees when the server is up: where it is, how to sign in, and the lines to paste into an assistant.
+import type { Paint } from './terminal.ts';
+
+export interface Welcome {
+  readonly version: string;
+  readonly mcpUrl: string;
+  /** What is served, in a few words. */
+  readonly serves: string;
+  readonly email: string;
+  /** Only at the start that made it. */
+  readonly password?: string;
+  /** The command that sets another password. */
+  readonly resetCommand: string;
+  readonly warnings: readonly string[];
+}
+
+export function composeWelcome(welcome: Welcome, paint: Paint): string {
+  const { mcpUrl } = welcome;
+  const label = (text: string) => `  ${paint('dim', text.padEnd(12))}`;
+  const entry = JSON.stringify({ mcpServers: { portico: { type: 'http', url: mcpUrl } } });
+  const signIn = welcome.password
+    ? [
+        `${label('E-mail')}${welcome.email}`,
+        `${label('Password')}${paint('bold', welcome.password)}  (shown this once)`,
+        `${label('')}Another one: ${welcome.resetCommand}`,
+      ]
+    : [`${label('E-mail')}${welcome.email}`, `${label('Password')}as before; for another: ${welcome.resetCommand}`];
+  return [
+    '',
+    `  ${paint('bold', `Portico ${welcome.version}`)} is ready.`,
+    '',
+    `${label('MCP address')}${paint('cyan', mcpUrl)}`,
+    `${label('Serves')}${welcome.serves}`,
+    ...signIn,
+    '',
+    `  ${paint('bold', 'Add it to your assistant')}, which then opens the sign-in in your browser:`,
+    '',
+    `${label('Claude Code')}claude mcp add --transport http portico ${mcpUrl}`,
+    `${label('Codex')}codex mcp add portico --url ${mcpUrl}`,
+    `${label('VS Code')}code --add-mcp '${JSON.stringify({ name: 'portico', type: 'http', url: mcpUrl })}'`,
+    `${label('Cursor')}in .cursor/mcp.json, and in .mcp.json of others:`,
+    `${label('')}${entry}`,
+    '',
+    ...welcome.warnings.flatMap((warning) => [`  ${paint('yellow', `! ${warning}`)}`, '']),
+    '',
+  ].join('\n');
+}

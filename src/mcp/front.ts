@@ -1,0 +1,252 @@
+// POST /mcp, from the socket to the SDK. The checks, in this order; the first that fails answers:
+//   1. Host is one of ours                                   403
+//   2. Origin is absent or allowed                           403    OPTIONS is answered here
+//   3. the method is POST (GET, DELETE within a session)     405
+//   4. no token and no unknown parameter in the query        401, 400
+//   5. the bearer token                                      401    nothing of the body has been read yet
+//   6. Content-Type is JSON                                  415
+//   7. the body is small enough, UTF-8, flat enough, JSON    413, 400
+//   8. the token has the OAuth scope of the tool             403
+// Then the hot methods of well-formed requests go to two long-lived instances, one for 2026-07-28 and one for what came
+// before (mux.ts), tools/list as bytes made once. Everything else goes to the SDK's own handler, which owns every other
+// answer of the protocol.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type NodeIncomingMessageLike, type NodeServerResponseLike, toNodeHandler } from '@modelcontextprotocol/node';
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import type { Engine } from '../agent/engine.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
+import { AppError, fail, toAppError } from '../core/errors.ts';
+import type { Observe } from '../core/observe.ts';
+import { randomId } from '../core/secret.ts';
+import type { Authenticated, Gate } from '../oauth/bearer.ts';
+import type { ActivityLog } from '../store/store.ts';
+import { allowOrigin, answerPreflight, createAdmission } from './admission.ts';
+import { announcesTooMuch, readJson } from './body.ts';
+import { createCallTool, type Identity, recordCall } from './call.ts';
+import { authInfoOf, identityOfHttp } from './identity.ts';
+import { createMux, type HotRequest, type Mux } from './mux.ts';
+import { answerError, discardBody, type Refuser } from './refusal.ts';
+import { createServerBuilder, type Extension } from './server.ts';
+import { createSessions } from './sessions.ts';
+import { selectTools, type Tool } from './tools.ts';
+import { acceptsStreams, eraOf, isRecord, messagesOf, repairCall, tolerateAccept } from './wire.ts';
+
+export interface McpFrontParts {
+  readonly config: Config;
+  readonly engine: Engine;
+  readonly gate: Gate;
+  readonly activity: Pick<ActivityLog, 'record'>;
+  readonly observe: Observe;
+  readonly clock: Clock;
+  /** Of this package; told to clients. */
+  readonly version: string;
+  /** `auto`: a client of an earlier revision that declares elicitation or sampling is given a session. Default `off`. */
+  readonly legacySessions?: 'off' | 'auto';
+  /** `sdk` serves everything through the SDK's own handler, one instance a request. Default `shared`. */
+  readonly serving?: 'shared' | 'sdk';
+  readonly extension?: Extension;
+}
+
+export interface McpFront {
+  /** Answers any request to the address of the endpoint, whatever its method. */
+  handle(req: IncomingMessage, res: ServerResponse): void;
+  /** Ends what is under way. */
+  close(): Promise<void>;
+}
+
+/** CONFIGURATION for enabled tools that do not exist. */
+export function createMcpFront(parts: McpFrontParts): McpFront {
+  const { config, gate, clock, observe } = parts;
+  const admission = createAdmission(config);
+  const tools = selectTools(config.enabledTools, observe);
+  const toolsByName = new Map<string, Tool>(tools.map((tool) => [tool.name, tool]));
+  const callTool = createCallTool(parts);
+  const { version, extension } = parts;
+  const build = createServerBuilder({ version, tools, callTool, extension, notify: () => handler.notify });
+  const onerror = (cause: Error) => {
+    observe({ type: 'warning', message: `The MCP SDK reported: ${cause.message}` });
+  };
+
+  const handler = createMcpHandler(() => build(identityOfHttp), { onerror, maxRequestBodySize: config.bodyLimitBytes });
+  const viaSdk = toNodeHandler(handler, { onerror, maxRequestBodySize: config.bodyLimitBytes });
+  const sessions = parts.legacySessions === 'auto' ? createSessions(build, clock) : undefined;
+  const methods = sessions ? ['POST', 'GET', 'DELETE', 'OPTIONS'] : ['POST', 'OPTIONS'];
+  const refuser: Refuser = { gate, observe, limitBytes: config.bodyLimitBytes, clock };
+  const refuse = (res: ServerResponse, error: AppError) => answerError(refuser, res.req, res, error);
+  const shared = parts.serving === 'sdk' ? undefined : createShared(build, clock, refuse, onerror);
+
+  const serve = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    // DNS rebinding: a page whose name was pointed at us shows its own name in Host (MCP 2025-11-25, transports, security).
+    if (!admission.allowsHost(req.headers.host)) fail('HOST_NOT_ALLOWED', {});
+    // Origin present and not allowed is refused with 403 (MCP 2026-07-28, Streamable HTTP, security warning).
+    const origin = req.headers.origin;
+    if (origin !== undefined) {
+      if (!admission.allowsOrigin(origin)) fail('ORIGIN_NOT_ALLOWED', {});
+      allowOrigin(res, origin);
+    }
+    if (req.method === 'OPTIONS') {
+      answerPreflight(req, res, methods);
+      return;
+    }
+    const sessionId = sessions ? headerOf(req, 'mcp-session-id') : undefined;
+    const sessionMethod = sessionId !== undefined && (req.method === 'GET' || req.method === 'DELETE');
+    if (req.method !== 'POST' && !sessionMethod) {
+      fail('METHOD_NOT_ALLOWED', { method: req.method ?? '', allow: sessions ? methods.slice(0, 3) : ['POST'] });
+    }
+    checkQuery(req.url ?? '');
+    const authorization = req.headers.authorization;
+    const checked = gate.check(authorization);
+    const auth: Authenticated = checked instanceof Promise ? await checked : checked;
+    const identity: Identity = { auth, authorization };
+    if (sessionMethod) {
+      if (!(await sessions!.serve(sessionId, req, res, undefined, identity)))
+        fail('NOT_FOUND', { path: 'this session' });
+      return;
+    }
+    if (!isJson(req.headers['content-type'])) fail('UNSUPPORTED_MEDIA_TYPE', {});
+    if (announcesTooMuch(req, config.bodyLimitBytes)) fail('BODY_TOO_LARGE', { limitBytes: config.bodyLimitBytes });
+    const body = await readJson(req, { bytes: config.bodyLimitBytes, depth: config.jsonDepthLimit });
+    for (const message of messagesOf(body)) {
+      repairCall(message);
+      checkScope(message, auth);
+    }
+    tolerateAccept(req);
+    await dispatch(req, res, body, identity, sessionId);
+  };
+
+  /** The token holds every OAuth scope that the call needs, else 403 with all of them in one challenge (RFC 6750 section 3.1). */
+  const checkScope = (message: unknown, auth: Authenticated) => {
+    if (!isRecord(message) || message.method !== 'tools/call' || !isRecord(message.params)) return;
+    const tool = toolsByName.get(String(message.params.name));
+    if (!tool || auth.scopes.has(tool.scope)) return;
+    const failure = new AppError('INSUFFICIENT_SCOPE', { tool: tool.name, scopes: [tool.scope] });
+    recordCall(parts, { tool, subject: {}, auth, startedAt: clock.now(), durationMs: 0, failure });
+    throw failure;
+  };
+
+  const dispatch = async (
+    req: IncomingMessage,
+    res: ServerResponse,
+    body: unknown,
+    identity: Identity,
+    sessionId: string | undefined,
+  ): Promise<void> => {
+    if (sessions && sessionId !== undefined && eraOf(req, body) !== 'modern') {
+      if (!(await sessions.serve(sessionId, req, res, body, identity))) fail('NOT_FOUND', { path: 'this session' });
+      return;
+    }
+    if (sessions && isRecord(body) && body.method === 'initialize' && sessions.wants(body.params)) {
+      await sessions.open(req, res, body, identity);
+      return;
+    }
+    const era = shared ? eraOf(req, body) : undefined;
+    if (shared && era) {
+      const request = body as unknown as HotRequest;
+      const leg = shared[era];
+      if (request.method === 'tools/call') {
+        leg.mux.serve(request, identity, res, acceptsStreams(req));
+        return;
+      }
+      if (leg.list !== undefined) {
+        await confirm(identity);
+        const text = `{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},"result":${leg.list}}`;
+        res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+        res.end(text);
+        return;
+      }
+    }
+    await confirm(identity);
+    const withAuth = Object.assign(req, { auth: authInfoOf(identity) });
+    await viaSdk(withAuth as NodeIncomingMessageLike, res as unknown as NodeServerResponseLike, body);
+  };
+
+  /** What is not a tool call has no work to hold back: the token is compared before it is answered. */
+  const confirm = async (identity: Identity): Promise<void> => {
+    const holds = gate.holds(identity.auth);
+    if (holds === true || (await holds)) return;
+    await gate.check(identity.authorization);
+  };
+
+  return {
+    handle(req, res) {
+      serve(req, res).catch((error: unknown) => {
+        if (res.destroyed || req.destroyed) return;
+        const requestId = randomId();
+        const shown = toAppError(error, requestId);
+        if (shown.code === 'INTERNAL') observe({ type: 'failure', where: 'mcp', requestId, cause: error });
+        refuse(res, shown);
+        if (!req.complete) discardBody(refuser, req);
+      });
+    },
+    async close() {
+      await Promise.allSettled([handler.close(), sessions?.close(), shared?.close()]);
+    },
+  };
+}
+
+interface Leg {
+  readonly mux: Mux;
+  /** The result of tools/list as JSON, once it is made. */
+  list?: string;
+}
+
+function createShared(
+  build: ReturnType<typeof createServerBuilder>,
+  clock: Clock,
+  refuse: (res: ServerResponse, error: AppError) => void,
+  onerror: (cause: Error) => void,
+) {
+  const modern: Leg = { mux: createMux(clock, refuse) };
+  const legacy: Leg = { mux: createMux(clock, refuse) };
+  const keepList = async (leg: Leg, params: Record<string, unknown>) => {
+    leg.list = JSON.stringify(await leg.mux.ask('tools/list', params));
+  };
+  const stdio = serveStdio(() => build((ctx) => modern.mux.identityOf(ctx.mcpReq.id)), {
+    transport: modern.mux,
+    onerror,
+  });
+  const server = build((ctx) => legacy.mux.identityOf(ctx.mcpReq.id));
+  server.onerror = onerror;
+  const openLegacy = async () => {
+    await server.connect(legacy.mux);
+    const clientInfo = { name: 'portico', version: '0' };
+    await legacy.mux.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
+    await keepList(legacy, {});
+  };
+  const envelope = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  keepList(modern, { _meta: envelope }).catch(onerror);
+  openLegacy().catch(onerror);
+  return {
+    modern,
+    legacy,
+    close: () => Promise.allSettled([stdio.close(), server.close()]),
+  };
+}
+
+/** RFC 6750 section 2.3 and MCP, access token usage: a token in the query string is never used. */
+function checkQuery(url: string): void {
+  const at = url.indexOf('?');
+  if (at < 0) return;
+  for (const name of new URLSearchParams(url.slice(at + 1)).keys()) {
+    if (/^(access_?token|token|authorization|api_?key)$/i.test(name)) {
+      fail('UNAUTHENTICATED', {
+        problem: `A token in the query string is not taken and should now be revoked. Send it in the Authorization header.`,
+      });
+    }
+    fail('INVALID_ARGUMENT', { argument: name, problem: 'unknown parameter of the address; remove it.' });
+  }
+}
+
+function isJson(contentType: string | undefined): boolean {
+  return contentType !== undefined && /^\s*application\/json\s*(;|$)/i.test(contentType);
+}
+
+function headerOf(req: IncomingMessage, name: string): string | undefined {
+  const value = req.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -1,0 +1,140 @@
+// One long-lived SDK instance serves many HTTP requests through this transport: every JSON-RPC id is replaced by a
+// number of our own, and what is needed to answer lies in a map under that number. Identity travels the same way, and
+// only that way: the SDK passes messages through one queue, where an AsyncLocalStorage holds whoever came first.
+import type { ServerResponse } from 'node:http';
+import type { JSONRPCMessage, RequestId, Transport, TransportSendOptions } from '@modelcontextprotocol/server';
+import type { Clock } from '../core/clock.ts';
+import type { AppError } from '../core/errors.ts';
+import type { Identity } from './call.ts';
+
+const KEEP_ALIVE_MS = 15_000;
+/** MissingRequiredClientCapability is the one error of a handler that has an HTTP status of its own (2026-07-28). */
+const MISSING_CAPABILITY = -32021;
+
+export interface HotRequest {
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params?: Record<string, unknown>;
+}
+
+export interface Mux extends Transport {
+  /** Answers `res`, as JSON, or as an event stream once a message comes before the result and the client takes streams. */
+  serve(request: HotRequest, identity: Identity, res: ServerResponse, takesStream: boolean): void;
+  /** Asks the instance on our own behalf; the result as it would go to a client. */
+  ask(method: string, params: Record<string, unknown>): Promise<unknown>;
+  identityOf(id: RequestId): Identity | undefined;
+  /** Calls under way. */
+  readonly pending: number;
+}
+
+interface Exchange {
+  readonly clientId: RequestId;
+  readonly identity: Identity;
+  readonly res: ServerResponse;
+  readonly takesStream: boolean;
+  stopKeepAlive?: () => void;
+}
+
+/** `refuse` answers a request whose token stopped being good while it was served. */
+export function createMux(clock: Clock, refuse: (res: ServerResponse, error: AppError) => void): Mux {
+  const exchanges = new Map<RequestId, Exchange>();
+  const questions = new Map<RequestId, (message: JSONRPCMessage) => void>();
+  let next = 1;
+
+  const keepAlive = (exchange: Exchange) => {
+    exchange.stopKeepAlive = clock.after(KEEP_ALIVE_MS, () => {
+      exchange.res.write(': keep-alive\n\n');
+      keepAlive(exchange);
+    });
+  };
+
+  const stream = (exchange: Exchange, message: JSONRPCMessage) => {
+    if (!exchange.takesStream) return;
+    if (!exchange.stopKeepAlive) {
+      exchange.res.writeHead(200, {
+        'content-type': 'text/event-stream',
+        'cache-control': 'no-cache, no-transform',
+        'x-accel-buffering': 'no',
+      });
+      keepAlive(exchange);
+    }
+    exchange.res.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+  };
+
+  const finish = (exchange: Exchange, message: JSONRPCMessage) => {
+    const { res, identity } = exchange;
+    const text = JSON.stringify({ ...message, id: exchange.clientId });
+    if (exchange.stopKeepAlive) {
+      exchange.stopKeepAlive();
+      res.end(`event: message\ndata: ${text}\n\n`);
+      return;
+    }
+    if (identity.refusal) {
+      refuse(res, identity.refusal);
+      return;
+    }
+    const lacksCapability = 'error' in message && message.error.code === MISSING_CAPABILITY;
+    res.writeHead(lacksCapability ? 400 : 200, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text),
+    });
+    res.end(text);
+  };
+
+  const mux: Mux = {
+    async start() {},
+    async close() {
+      for (const exchange of exchanges.values()) {
+        exchange.stopKeepAlive?.();
+        exchange.res.destroy();
+      }
+      exchanges.clear();
+      mux.onclose?.();
+    },
+    async send(message: JSONRPCMessage, options?: TransportSendOptions) {
+      const answers = 'id' in message && message.id !== undefined && !('method' in message);
+      const id = answers ? message.id : options?.relatedRequestId;
+      if (id === undefined) return;
+      const exchange = exchanges.get(id);
+      if (!exchange) {
+        if (answers) questions.get(id)?.(message);
+        return;
+      }
+      if (!answers) {
+        stream(exchange, message);
+        return;
+      }
+      exchanges.delete(id);
+      finish(exchange, message);
+    },
+    serve(request, identity, res, takesStream) {
+      const id = next++;
+      const exchange: Exchange = { clientId: request.id, identity, res, takesStream };
+      exchanges.set(id, exchange);
+      res.on('close', () => {
+        exchange.stopKeepAlive?.();
+        // Closing the response is how a client of 2026-07-28 cancels; earlier ones that hang up want no answer either.
+        if (exchanges.delete(id)) {
+          mux.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
+        }
+      });
+      mux.onmessage?.({ jsonrpc: '2.0', ...request, id });
+    },
+    ask(method, params) {
+      const id = next++;
+      return new Promise((resolve, reject) => {
+        questions.set(id, (message) => {
+          questions.delete(id);
+          if ('result' in message) resolve(message.result);
+          else reject(new Error('error' in message ? message.error.message : 'no result'));
+        });
+        mux.onmessage?.({ jsonrpc: '2.0', id, method, params });
+      });
+    },
+    identityOf: (id) => exchanges.get(id)?.identity,
+    get pending() {
+      return exchanges.size;
+    },
+  };
+  return mux;
+}

@@ -1,0 +1,308 @@
+// What a query means, with no plan: one record after another, one condition after another, straight from what the
+// caller wrote. It shares no code with the engine: numbers are compared as whole hundredths, texts as bytes of UTF-8,
+// patterns as regular expressions, and days in a timezone are what Intl says they are.
+
+import type { Row } from '../../../src/agent/sources/source.ts';
+import { isBranch, type PlainFilter, type PlainLeaf, type PlainSort } from '../../../src/core/filter.ts';
+import type { Kind, World, WorldTable } from './world.ts';
+
+export interface Meaning {
+  readonly world: World;
+  readonly scopes: Readonly<Record<string, PlainFilter>>;
+  /** Of the caller's profile. */
+  readonly zone: string;
+  /** Whether columns of kind `label` ignore case. */
+  readonly ignoresCase: boolean;
+  /** Whether columns of kind `choice` are texts like others, as on SQLite. */
+  readonly choiceIsText: boolean;
+}
+
+export interface Word {
+  readonly text: string;
+  readonly wanted: boolean;
+}
+
+export interface Question {
+  readonly table: string;
+  readonly fields: readonly string[];
+  readonly filter?: PlainFilter;
+  readonly words?: readonly Word[];
+  readonly extended?: boolean;
+  readonly sort: readonly PlainSort[];
+  readonly zone?: string;
+}
+
+/** Every matching record, in order. */
+export function interpret(meaning: Meaning, question: Question): unknown[][] {
+  const table = tableOf(meaning, question.table);
+  const zone = question.zone ?? meaning.zone;
+  const rows = table.rows.filter(
+    (row) =>
+      visible(meaning, table, row) &&
+      (!question.filter || matches(meaning, table, row, question.filter, zone, true)) &&
+      (question.words ?? []).every((word) => finds(meaning, table, row, word, question.extended ?? false)),
+  );
+  const last = table.key.length ? table.key : table.columns.map((column) => column.name);
+  const sorts = [...question.sort, ...last.map((field) => ({ field, ascending: true }))];
+  rows.sort((a, b) => {
+    for (const { field, ascending = true } of sorts) {
+      const left = look(meaning, table, a, field, true);
+      const right = look(meaning, table, b, field, true);
+      const difference = compare(meaning, left.value, right.value, left.kind);
+      if (difference !== 0) return ascending ? difference : -difference;
+    }
+    return 0;
+  });
+  return rows.map((row) => question.fields.map((field) => look(meaning, table, row, field, true).value));
+}
+
+function tableOf({ world }: Meaning, name: string): WorldTable {
+  return world.tables.find((table) => table.name === name)!;
+}
+
+/** Scopes are written by someone who sees every row, so that relations in them are followed to any row. */
+function visible(meaning: Meaning, table: WorldTable, row: Row): boolean {
+  const scope = meaning.scopes[table.name];
+  return !scope || matches(meaning, table, row, scope, meaning.zone, false);
+}
+
+function look(
+  meaning: Meaning,
+  table: WorldTable,
+  row: Row,
+  name: string,
+  scoped: boolean,
+): { value: unknown; kind: Kind } {
+  const at = table.columns.findIndex((column) => column.name === name);
+  if (at >= 0) return { value: row[at] ?? null, kind: table.columns[at]!.kind };
+  const [head, ...rest] = name.split(':');
+  const relation = table.relations.find((each) => each.name === head)!;
+  const to = tableOf(meaning, relation.to);
+  const wanted = relation.from.map((column) => look(meaning, table, row, column, scoped));
+  const found = to.rows.find(
+    (other) =>
+      relation.target.every((column, index) => {
+        const { value, kind } = look(meaning, to, other, column, scoped);
+        const own = wanted[index]!.value;
+        return value !== null && own !== null && compare(meaning, value, own, kind) === 0;
+      }) &&
+      (!scoped || visible(meaning, to, other)),
+  );
+  if (found) return look(meaning, to, found, rest.join(':'), scoped);
+  return { value: null, kind: kindOf(meaning, to, rest.join(':')) };
+}
+
+function kindOf(meaning: Meaning, table: WorldTable, name: string): Kind {
+  const column = table.columns.find((each) => each.name === name);
+  if (column) return column.kind;
+  const [head, ...rest] = name.split(':');
+  const relation = table.relations.find((each) => each.name === head)!;
+  return kindOf(meaning, tableOf(meaning, relation.to), rest.join(':'));
+}
+
+function finds(meaning: Meaning, table: WorldTable, row: Row, word: Word, extended: boolean): boolean {
+  const names = table.columns.map((column) => column.name);
+  if (extended)
+    for (const relation of table.relations)
+      for (const column of tableOf(meaning, relation.to).columns) names.push(`${relation.name}:${column.name}`);
+  const found = names.some((name) => {
+    const { value, kind } = look(meaning, table, row, name, true);
+    if (value === null) return false;
+    if (kind === 'text' || kind === 'label' || (kind === 'choice' && meaning.choiceIsText))
+      return lower(value).includes(lower(word.text));
+    if (kind === 'whole' || kind === 'big' || kind === 'decimal')
+      return /^[+-]?\d+(\.\d+)?$/.test(word.text) && hundredths(word.text) === hundredths(value);
+    if (kind === 'uuid') return value === word.text.toLowerCase();
+    return kind === 'choice' && value === word.text.toLowerCase();
+  });
+  return found === word.wanted;
+}
+
+function matches(
+  meaning: Meaning,
+  table: WorldTable,
+  row: Row,
+  filter: PlainFilter,
+  zone: string,
+  scoped: boolean,
+): boolean {
+  if (isBranch(filter)) {
+    const each = (condition: PlainFilter) => matches(meaning, table, row, condition, zone, scoped);
+    return filter.aggregator === 'And' ? filter.conditions.every(each) : filter.conditions.some(each);
+  }
+  const { value, kind } = look(meaning, table, row, filter.field, scoped);
+  return leaf(meaning, value, kind, filter, zone);
+}
+
+function leaf(
+  meaning: Meaning,
+  value: unknown,
+  kind: Kind,
+  { operator, value: given }: PlainLeaf,
+  zone: string,
+): boolean {
+  const same = (item: unknown): boolean =>
+    item === null || value === null ? item === value : compare(meaning, value, item, kind) === 0;
+  switch (operator) {
+    case 'Missing':
+      return value === null;
+    case 'Blank':
+      return value === null || value === '';
+    case 'Present':
+      return value !== null && value !== '';
+    case 'Equal':
+      return same(given);
+    case 'NotEqual':
+      return !same(given);
+    case 'In':
+      return (given as unknown[]).some(same);
+    case 'NotIn':
+      return !(given as unknown[]).some(same);
+    case 'NotContains':
+      return value === null || !String(value).includes(String(given));
+    case 'NotIContains':
+      return value === null || !lower(value).includes(lower(given));
+  }
+  if (value === null) return false;
+  const day = kind === 'instant' && /^\d{4}-\d\d-\d\d$/.test(String(given));
+  const difference = (): number =>
+    day ? (localDay(String(value), zone) < String(given) ? -1 : 1) : compare(meaning, value, given, kind);
+  switch (operator) {
+    case 'LessThan':
+    case 'Before':
+      return difference() < 0;
+    case 'GreaterThan':
+    case 'After':
+      return difference() > 0;
+    case 'LessThanOrEqual':
+      return difference() <= 0;
+    case 'GreaterThanOrEqual':
+      return difference() >= 0;
+    case 'Like':
+      return pattern(String(given), 'su').test(String(value));
+    case 'ILike':
+      return pattern(String(given), 'siu').test(String(value));
+    case 'Contains':
+      return String(value).includes(String(given));
+    case 'IContains':
+      return lower(value).includes(lower(given));
+    case 'StartsWith':
+      return String(value).startsWith(String(given));
+    case 'EndsWith':
+      return String(value).endsWith(String(given));
+    case 'IStartsWith':
+      return lower(value).startsWith(lower(given));
+    case 'IEndsWith':
+      return lower(value).endsWith(lower(given));
+    case 'LongerThan':
+      return Array.from(String(value)).length > Number(given);
+    case 'ShorterThan':
+      return Array.from(String(value)).length < Number(given);
+  }
+  return period(meaning.world.now, String(value), kind, operator, Number(given), zone);
+}
+
+function period(now: number, value: string, kind: Kind, operator: string, count: number, zone: string): boolean {
+  const instant = kind === 'instant';
+  const today = localDay(new Date(now).toISOString(), zone);
+  const day = instant ? localDay(value, zone) : value;
+  const begun = instant ? Date.parse(value) < now : day <= today;
+  const [, whole, toDate] = /^Previous(Week|Month|Quarter|Year)(ToDate)?$/.exec(operator) ?? [];
+  if (whole) {
+    const current = startOf(whole, today);
+    return toDate ? day >= current && begun : startOf(whole, day) === startOf(whole, addDays(current, -1));
+  }
+  switch (operator) {
+    case 'Today':
+      return day === today;
+    case 'Yesterday':
+      return day === addDays(today, -1);
+    case 'PreviousXDays':
+      return day >= addDays(today, -count) && day < today;
+    case 'PreviousXDaysToDate':
+      return day >= addDays(today, -count) && begun;
+    case 'BeforeXHoursAgo':
+      return Date.parse(value) < now - count * 3_600_000;
+    case 'AfterXHoursAgo':
+      return Date.parse(value) > now - count * 3_600_000;
+    case 'Past':
+      return instant ? Date.parse(value) < now : day < today;
+    case 'Future':
+      return instant ? Date.parse(value) > now : day > today;
+    default:
+      throw new Error(`the interpreter does not know ${operator}`);
+  }
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function localDay(instant: string, zone: string): string {
+  let format = formats.get(zone);
+  if (!format) {
+    format = new Intl.DateTimeFormat('en-CA', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit' });
+    formats.set(zone, format);
+  }
+  return format.format(new Date(instant));
+}
+
+function addDays(day: string, count: number): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + count * 86_400_000).toISOString().slice(0, 10);
+}
+
+function startOf(unit: string, day: string): string {
+  const month = Number(day.slice(5, 7));
+  switch (unit) {
+    case 'Week':
+      return addDays(day, -((new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7));
+    case 'Month':
+      return `${day.slice(0, 7)}-01`;
+    case 'Quarter':
+      return `${day.slice(0, 4)}-${String(month - ((month - 1) % 3)).padStart(2, '0')}-01`;
+    default:
+      return `${day.slice(0, 4)}-01-01`;
+  }
+}
+
+/** Nulls first. */
+function compare({ ignoresCase }: Meaning, a: unknown, b: unknown, kind: Kind): number {
+  if (a === null || b === null) return (a === null ? 0 : 1) - (b === null ? 0 : 1);
+  switch (kind) {
+    case 'whole':
+    case 'big':
+    case 'decimal': {
+      const difference = hundredths(a) - hundredths(b);
+      return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+    }
+    case 'flag':
+      return Number(a) - Number(b);
+    case 'instant':
+      return Date.parse(String(a)) - Date.parse(String(b));
+    case 'label':
+      return ignoresCase ? bytes(lower(a), lower(b)) : bytes(String(a), String(b));
+    default:
+      return bytes(String(a), String(b));
+  }
+}
+
+function bytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+/** No value of a world has more than four decimals. */
+function hundredths(value: unknown): bigint {
+  const [, sign, whole, fraction = ''] = /^([+-]?)(\d+)(?:\.(\d{1,4}))?$/.exec(String(value))!;
+  const digits = BigInt(`${whole}${fraction.padEnd(4, '0')}`);
+  return sign === '-' ? -digits : digits;
+}
+
+function lower(value: unknown): string {
+  return String(value).toLowerCase();
+}
+
+function pattern(like: string, flags: string): RegExp {
+  const literal = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  const source = like.replace(/\\(.)|([%_])|([^%_\\]+)/gsu, (_, escaped, wild, plain) =>
+    wild === '%' ? '.*' : wild === '_' ? '.' : literal(escaped ?? plain),
+  );
+  return new RegExp(`^${source}$`, flags);
+}

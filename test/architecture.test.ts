@@ -1,0 +1,200 @@
+// The house rules of docs/architecture.md hold for src/, and each rule is shown to notice what it forbids.
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { judge, type Manifest } from './house/rules.ts';
+import { readSource } from './house/source-text.ts';
+
+const readManifest = () => JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
+
+test('the source keeps every rule of the house', () => {
+  const paths = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => `src/${path.replaceAll('\\', '/')}`);
+  const files = new Map(paths.map((path) => [path, readFileSync(path, 'utf8')]));
+  expect(files.size).toBeGreaterThan(15);
+  expect(judge(files, readManifest())).toEqual([]);
+});
+
+const manifest: Manifest = {
+  exports: { '.': { default: './dist/index.js' } },
+  dependencies: { knex: '1', express: '1', pino: '1', 'oidc-provider': '1', '@modelcontextprotocol/server': '1' },
+};
+const house = {
+  'src/index.ts': "export { one } from './core/one.ts';",
+  'src/core/one.ts': 'export const one = 1;',
+  'src/store/store.ts': 'export interface Store {}',
+  'src/store/rows.ts': "import { one } from '../core/one.ts'; export const rows = one;",
+  'src/oauth/bearer.ts': "import { rows } from '../store/rows.ts'; export const bearer = rows;",
+  'src/agent/engine.ts': 'export interface Engine {}',
+  'src/agent/model/types.ts': "import type { Source } from '../sources/source.ts'; export type Model = Source;",
+  'src/agent/model/build.ts': 'export const build = 1;',
+  'src/agent/sources/source.ts': "import type { Model } from '../model/types.ts'; export type Source = Model;",
+  'src/agent/query/plan.ts': "import type { Model } from '../model/types.ts'; export type Plan = Model;",
+  'src/mcp/tools.ts': "import type { Engine } from '../agent/engine.ts'; export type Tool = Engine;",
+  'src/mcp/server.ts': 'export const server = 1;',
+  'src/app.ts': "import { server } from './mcp/server.ts'; export const app = server;",
+};
+
+const judgeWith = (extra: Record<string, string>, other: Partial<Manifest> = {}) =>
+  judge(new Map(Object.entries({ ...house, ...extra })), { ...manifest, ...other });
+
+test('a house in order has no offence', () => {
+  expect(judgeWith({})).toEqual([]);
+});
+
+const offences: readonly (readonly [rule: string, extra: Record<string, string>, expected: RegExp])[] = [
+  ['core imports nothing of ours', { 'src/core/two.ts': "import '../store/rows.ts';" }, /core may not import store/],
+  [
+    'store does not know oauth',
+    { 'src/store/a.ts': "import { b } from '../oauth/bearer.ts';" },
+    /store may not import oauth/,
+  ],
+  [
+    'agent does not know the store',
+    { 'src/agent/a.ts': "import type { S } from '../store/store.ts';" },
+    /agent may not import store/,
+  ],
+  [
+    'oauth does not know the agent',
+    { 'src/oauth/a.ts': "import type { E } from '../agent/engine.ts';" },
+    /oauth may not import agent/,
+  ],
+  ['api does not know mcp', { 'src/api/a.ts': "import { t } from '../mcp/tools.ts';" }, /api may not import mcp/],
+  ['mcp does not know api', { 'src/api/a.ts': '', 'src/mcp/a.ts': "import '../api/a.ts';" }, /mcp may not import api/],
+  ['mcp does not know the composition', { 'src/mcp/a.ts': "import('../app.ts');" }, /mcp may not import app/],
+  [
+    'console sees the tool table of mcp only',
+    { 'src/console/a.ts': "import '../mcp/server.ts';" },
+    /console may not import mcp\/server/,
+  ],
+  [
+    'app does not know the command',
+    { 'src/cli/a.ts': '', 'src/app.ts': "import './cli/a.ts';" },
+    /app may not import cli/,
+  ],
+  ['a room must be known', { 'src/cellar/a.ts': '' }, /'cellar' is not a room/],
+  [
+    'query uses the types of the model only',
+    { 'src/agent/query/a.ts': "import { build } from '../model/build.ts';" },
+    /agent\/query may not import agent\/model\/build/,
+  ],
+  [
+    'sources do not know the planner',
+    { 'src/agent/sources/a.ts': "import { p } from '../query/plan.ts';" },
+    /agent\/sources may not import agent\/query/,
+  ],
+  [
+    'a value import of vocabulary may not point back',
+    { 'src/agent/sources/a.ts': "import { Model } from '../model/types.ts';" },
+    /agent\/sources may not import agent\/model/,
+  ],
+  [
+    'model does not know query',
+    { 'src/agent/model/a.ts': "import type { Plan } from '../query/plan.ts';" },
+    /agent\/model may not import agent\/query/,
+  ],
+  ['an import must lead somewhere', { 'src/core/two.ts': "import './gone.ts';" }, /not a file of src/],
+  ['knex belongs to databases', { 'src/mcp/a.ts': "import knex from 'knex';" }, /knex does not belong here/],
+  [
+    'knex belongs to sources/sql within the agent',
+    { 'src/agent/query/a.ts': "import type { Knex } from 'knex';" },
+    /knex does not belong/,
+  ],
+  [
+    'oidc-provider belongs to oauth',
+    { 'src/store/a.ts': "import P from 'oidc-provider';" },
+    /oidc-provider does not belong/,
+  ],
+  [
+    'the MCP SDK belongs to mcp',
+    { 'src/oauth/a.ts': "import { S } from '@modelcontextprotocol/server/x';" },
+    /@modelcontextprotocol\/server does not belong/,
+  ],
+  ['express belongs to routes', { 'src/mcp/a.ts': "import express from 'express';" }, /express does not belong/],
+  ['pino belongs to observe', { 'src/mcp/a.ts': "const p = await import('pino');" }, /pino does not belong/],
+  [
+    'no HTTP in the engine',
+    { 'src/agent/a.ts': "import { createServer } from 'node:http';" },
+    /node:http does not belong/,
+  ],
+  ['no HTTP in the store', { 'src/store/a.ts': "import http from 'node:https';" }, /node:https does not belong/],
+  [
+    'a package must be a dependency',
+    { 'src/mcp/a.ts': "import x from 'left-pad/deep';" },
+    /left-pad is not a dependency/,
+  ],
+  [
+    'the environment is read in one place',
+    { 'src/mcp/a.ts': 'const port = process.env.PORT;' },
+    /process\.env may be used/,
+  ],
+  ['nor taken apart', { 'src/mcp/a.ts': 'const { env } = process;' }, /process\.env may be used/],
+  ['the time is read in one place', { 'src/mcp/a.ts': 'const t = Date.now();' }, /wall clock/],
+  ['nor by an empty Date', { 'src/cli/a.ts': 'const t = new Date( );' }, /wall clock/],
+  ['timers are set in one place', { 'src/store/a.ts': 'setInterval(run, 1);' }, /a timer/],
+  ['nor by a signal', { 'src/store/a.ts': 'AbortSignal.timeout(5);' }, /a timer/],
+  [
+    'nor by the timers module',
+    { 'src/store/a.ts': "import { setTimeout } from 'node:timers/promises';" },
+    /node:timers\/promises does not belong/,
+  ],
+  ['durations come from the clock', { 'src/mcp/a.ts': 'const t = performance.now();' }, /performance may be used/],
+  ['chance has one home', { 'src/cli/a.ts': 'const n = Math.random();' }, /randomness may be used/],
+  [
+    'and so have random ids',
+    { 'src/store/a.ts': "import { randomUUID } from 'node:crypto';" },
+    /randomness may be used/,
+  ],
+  ['code within a template counts', { 'src/mcp/a.ts': `const s = \`at \${Date.now()}\`;` }, /wall clock/],
+  ['no default exports', { 'src/core/two.ts': 'export default 1;' }, /default export/],
+  ['nor under another name', { 'src/core/two.ts': 'const a = 1; export { a as default };' }, /default export/],
+  ['no export *', { 'src/core/two.ts': "export * from './one.ts';" }, /export \*/],
+  ['no barrels', { 'src/core/two.ts': "export { one } from './one.ts';" }, /re-exports/],
+  ['imports end in .ts', { 'src/core/two.ts': "import { one } from './one';" }, /must end in \.ts/],
+  [
+    'no cycles',
+    { 'src/core/two.ts': "import './three.ts';", 'src/core/three.ts': "import { a } from './two.ts';" },
+    /^cycle: src\/core\/three\.ts -> src\/core\/two\.ts -> src\/core\/three\.ts$/,
+  ],
+  ['no file that imports itself', { 'src/core/two.ts': "import './two.ts';" }, /^cycle/],
+  ['no names that say nothing', { 'src/core/utils.ts': '' }, /'utils' says nothing/],
+  ['nor folders', { 'src/mcp/helpers/a.ts': '' }, /'helpers' says nothing/],
+  ['names are kebab-case', { 'src/mcp/toolTable.ts': '' }, /not kebab-case/],
+  [
+    'core stays small',
+    Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`src/core/part-${index}.ts`, ''])),
+    /src\/core: 11 files/,
+  ],
+];
+
+test.each(offences)('%s', (_rule, extra, expected) => {
+  expect(judgeWith(extra).filter((line) => expected.test(line))).toHaveLength(1);
+});
+
+test('the exports map names every entry point and nothing else', () => {
+  const other = { exports: { './deep': './dist/core/one.js', './testing': './dist/testing/index.js' } };
+  const found = judgeWith({ 'src/index.ts': '' }, other);
+  expect(found).toEqual([
+    "package.json: exports './deep', which is not an entry point",
+    "package.json: exports './testing', but there is no src/testing/index.ts",
+    'package.json: exports does not name src/index.ts',
+  ]);
+});
+
+test('comments, texts, templates and regular expressions are not code', () => {
+  const source = [
+    "import a, { type B } from './a.ts'; // import './no.ts'",
+    "import type { C } from './c.ts';",
+    "/* import './no.ts' */ const text = 'Date.now() from \"x\"';",
+    'const half = 4 / 2;',
+    `const quoted = /['"]import '.\\/no'/.test(\`\${(() => { return \`x\${half}\`; })()} from 'no'\`);`,
+    "const lazy = () => import('./lazy.ts');",
+  ].join('\n');
+  const { code, imports } = readSource(source);
+  expect(imports).toEqual([
+    { from: './a.ts', kind: 'value' },
+    { from: './c.ts', kind: 'type' },
+    { from: './lazy.ts', kind: 'dynamic' },
+  ]);
+  expect(code).not.toContain('Date.now');
+});

@@ -1,0 +1,149 @@
+// The command as users run it: built, in a process of its own, in a folder of its own.
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const root = resolve(import.meta.dirname, '..', '..');
+const main = join(root, 'dist', 'cli', 'main.js');
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Builds dist/ when it is older than src/. Test files run at the same time, so one builds and the others wait. */
+export async function buildOnce(): Promise<void> {
+  const lock = join(root, 'node_modules', '.portico-build.lock');
+  for (;;) {
+    try {
+      mkdirSync(lock);
+      break;
+    } catch {
+      // A lock that a killed run left behind.
+      if (existsSync(lock) && Date.now() - statSync(lock).mtimeMs > 120_000)
+        rmSync(lock, { recursive: true, force: true });
+      await sleep(100);
+    }
+  }
+  try {
+    const built = spawnSync(process.execPath, ['scripts/build.mjs', '--if-stale'], { cwd: root, encoding: 'utf8' });
+    if (built.status !== 0) throw new Error(`the build failed:\n${built.stdout}${built.stderr}`);
+  } finally {
+    rmSync(lock, { recursive: true, force: true });
+  }
+}
+
+export interface Place {
+  readonly folder: string;
+  remove(): void;
+}
+
+/** An empty working folder; the data folder of a command that runs there is `.portico` in it. */
+export function makePlace(): Place {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-cli-'));
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** Nothing of the environment of the tests leaks into the command. */
+function environment(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(SERVICE_|MCP_|NODE_OPTIONS$|VITEST|npm_|FORCE_COLOR$|NO_COLOR$)/.test(name),
+  );
+  return { ...Object.fromEntries(kept), ...extra };
+}
+
+export interface Run {
+  readonly folder: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+}
+
+export function portico(args: readonly string[], { folder, env = {}, input = '' }: Run): Promise<Outcome> {
+  return collect(process.execPath, [main, ...args], folder, environment(env), input);
+}
+
+/** A shell script in which `portico` is the command. */
+export function runShell(script: string, folder: string): Promise<Outcome> {
+  const bin = join(folder, '.bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'portico'), `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`);
+  chmodSync(join(bin, 'portico'), 0o755);
+  const env = { PATH: `${bin}${delimiter}${process.env.PATH ?? ''}` };
+  return collect('bash', ['-euo', 'pipefail', '-c', script], folder, environment(env), '');
+}
+
+function collect(command: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv, input: string) {
+  return new Promise<Outcome>((resolve, reject) => {
+    const child = spawn(command, args, { cwd, env, stdio: 'pipe' });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+    child.stdin.end(input);
+  });
+}
+
+export interface StartedServer {
+  readonly pid: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly mcpUrl: string;
+  readonly origin: string;
+  /** From the birth of the process to the end of the welcome. */
+  readonly milliseconds: number;
+  signal(name: NodeJS.Signals): void;
+  /** Resolves when the process has ended. */
+  readonly ended: Promise<Outcome>;
+}
+
+/** Runs `portico start` and waits for the welcome; rejects with what was printed when it ends before. */
+export function startServer(args: readonly string[], { folder, env = {} }: Run): Promise<StartedServer> {
+  const bornAt = performance.now();
+  const child = spawn(process.execPath, [main, 'start', '--port', '0', ...args], {
+    cwd: folder,
+    env: environment(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  const ended = new Promise<Outcome>((resolve) => {
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  return new Promise((resolve, reject) => {
+    void ended.then((outcome) => reject(new Error(`the server ended: ${JSON.stringify(outcome)}`)));
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+      const mcpUrl = /MCP address\s+(\S+)/.exec(stdout)?.[1];
+      if (!mcpUrl || !stdout.includes('mcpServers')) return;
+      const milliseconds = performance.now() - bornAt;
+      const signal = (name: NodeJS.Signals) => child.kill(name);
+      const { origin } = new URL(mcpUrl);
+      resolve({ pid: child.pid!, stdout, stderr, mcpUrl, origin, milliseconds, signal, ended });
+    });
+  });
+}
+
+/** A port of 127.0.0.1 that is taken until `free` is called. */
+export function takePort(): Promise<{ readonly port: number; free(): Promise<void> }> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      resolve({ port, free: () => new Promise((done) => server.close(() => done())) });
+    });
+  });
+}

@@ -1,0 +1,130 @@
+// `portico doctor` shows what is in effect, hides secrets, says what is wrong, and changes nothing.
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { writeDemo } from '../../src/cli/demo.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { loadSqliteDriver } from '../../src/core/sqlite.ts';
+import { buildOnce, makePlace, type Place, portico, takePort } from './command.ts';
+
+let place: Place;
+beforeAll(buildOnce);
+beforeEach(() => {
+  place = makePlace();
+});
+afterEach(() => place.remove());
+
+/** State and text of each check, the folder of the test written as `~`. */
+function findings(stdout: string): string[] {
+  return stdout
+    .slice(stdout.indexOf('\nChecks\n') + '\nChecks\n'.length)
+    .replaceAll(place.folder, '~')
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.trim().replace(/ {2,}/, ' '));
+}
+
+test('in an empty folder nothing is wrong, and nothing is made', async () => {
+  const { code, stdout, stderr } = await portico(['doctor', '--port', '0'], place);
+  expect({ code, stderr, made: readdirSync(place.folder), found: findings(stdout) }).toEqual({
+    code: 0,
+    stderr: '',
+    made: [],
+    found: [
+      `ok Node ${process.versions.node}`,
+      expect.stringMatching(/^(ok|note) SQLite: /),
+      'ok Data folder ~/.portico is made at the first start',
+      'ok Storage ~/.portico/portico.sqlite is made at the first start',
+      'ok Database: the demo shop, made at the first start',
+      'ok Address: clients on this machine only, at 127.0.0.1',
+      'ok Port: any free one',
+      '',
+      'Nothing is wrong.',
+    ],
+  });
+});
+
+test('every setting is shown with its value and where it came from; secrets are masked', async () => {
+  const env = {
+    SERVICE_SECRET: 'a-secret-of-the-installation',
+    SERVICE_STORAGE_URL: 'postgres://keeper:hunter2@127.0.0.1:1/portico?sslpassword=hunter3',
+    SERVICE_DATABASE_URL: 'mysql://reader:hunter4@127.0.0.1:1/shop',
+    SERVICE_ALLOWED_HOSTS: 'a.example, b.example',
+  };
+  const { stdout, stderr } = await portico(['doctor', '--host', 'localhost', '--port', '0'], { ...place, env });
+  const rows = new Map(stdout.split('\n').map((line) => [line.trim().split(/ {2,}/)[0], line.trim().split(/ {2,}/)]));
+  expect(
+    [
+      'SERVICE_SECRET',
+      'SERVICE_STORAGE_URL',
+      'SERVICE_DATABASE_URL',
+      'SERVICE_ALLOWED_HOSTS',
+      'SERVICE_HOST',
+      'SERVICE_DCR',
+    ].map((name) => rows.get(name)),
+  ).toEqual([
+    ['SERVICE_SECRET', '***', 'environment'],
+    ['SERVICE_STORAGE_URL', 'postgres://***@127.0.0.1:1/portico?***', 'environment'],
+    ['SERVICE_DATABASE_URL', 'mysql://***@127.0.0.1:1/shop', 'environment'],
+    ['SERVICE_ALLOWED_HOSTS', 'a.example,b.example', 'environment'],
+    ['SERVICE_HOST', 'localhost', 'flag'],
+    ['SERVICE_DCR', 'true', 'default'],
+  ]);
+  expect(`${stdout}${stderr}`).not.toMatch(/hunter|a-secret|keeper|reader/);
+});
+
+test('what is wrong is said, each in one line, with exit code 1', async () => {
+  const taken = await takePort();
+  writeFileSync(join(place.folder, 'file'), '');
+  const env = {
+    SERVICE_DATA_DIR: 'file',
+    SERVICE_STORAGE_URL: 'postgres://keeper:hunter2@127.0.0.1:1/portico',
+    SERVICE_DATABASE_URL: 'mysql://reader:hunter4@127.0.0.1:1/shop',
+    SERVICE_PUBLIC_URL: 'http://data.example.com',
+    MCP_SERVER_PORT: String(taken.port),
+  };
+  const { code, stdout } = await portico(['doctor'], { ...place, env });
+  await taken.free();
+  expect([code, ...findings(stdout).slice(2)]).toEqual([
+    1,
+    'wrong Data folder ~/file is not a folder',
+    'wrong Storage: cannot be opened (ECONNREFUSED)',
+    expect.stringMatching(/^wrong Database: .*cannot be reached/),
+    'wrong Address: SERVICE_PUBLIC_URL is http; assistants and browsers sign in over https only',
+    `wrong Port ${taken.port} is taken, perhaps by Portico itself; stop that program, or set MCP_SERVER_PORT`,
+    '',
+    '5 things are wrong.',
+  ]);
+});
+
+test('a storage and a database that are there are counted', async () => {
+  const { driver } = loadSqliteDriver();
+  await portico(['user', 'add', 'ada@example.com'], place);
+  writeDemo(join(place.folder, '.portico', 'demo.sqlite'), { driver, clock: systemClock });
+  const { stdout } = await portico(['doctor', '--port', '0'], place);
+  expect(findings(stdout).slice(2, 5)).toEqual([
+    'ok Data folder ~/.portico can be written to',
+    'ok Storage sqlite:~/.portico/portico.sqlite is up to date',
+    'ok Database sqlite:~/.portico/demo.sqlite: 8 tables and views',
+  ]);
+});
+
+test('a wide binding without https is warned of', async () => {
+  const { code, stdout } = await portico(['doctor', '--host', '0.0.0.0', '--port', '0'], place);
+  expect([code, findings(stdout)[5]]).toEqual([0, expect.stringMatching(/^note Listening on 0\.0\.0\.0 without/)]);
+});
+
+test('a storage of a newer version is wrong, and is left alone', async () => {
+  const { driver } = loadSqliteDriver();
+  await portico(['user', 'list'], place);
+  const file = join(place.folder, '.portico', 'portico.sqlite');
+  const database = new driver(file);
+  database.prepare('INSERT INTO schema_migrations VALUES (?, ?)').run('999-from-the-future', 1);
+  database.close();
+  const { code, stdout } = await portico(['doctor', '--port', '0'], place);
+  expect([code, findings(stdout)[3], existsSync(file)]).toEqual([
+    1,
+    expect.stringContaining("made by a newer Portico (it has '999-from-the-future')"),
+    true,
+  ]);
+});

@@ -1,0 +1,84 @@
+// `portico user`: people can be added, listed and given another password, and sign in with what was printed.
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { loadConfig } from '../../src/core/config.ts';
+import { openStore } from '../../src/store/open.ts';
+import { buildOnce, makePlace, type Place, portico } from './command.ts';
+
+let place: Place;
+beforeAll(buildOnce);
+beforeEach(() => {
+  place = makePlace();
+});
+afterEach(() => place.remove());
+
+async function verify(email: string, password: string): Promise<boolean> {
+  const config = loadConfig({ env: { SERVICE_DATA_DIR: join(place.folder, '.portico') } });
+  const store = await openStore({ config, observe: () => {}, clock: systemClock });
+  const user = await store.identity.verifyPassword(email, password);
+  await store.close();
+  return user?.email === email;
+}
+
+const printedPassword = (stdout: string) => /^Password: (\S+) {2}\(shown this once\)$/m.exec(stdout)?.[1] ?? '';
+
+test('a user is added with a password that is printed once and opens the account', async () => {
+  const { code, stdout } = await portico(['user', 'add', 'Ada@Example.com', '--level', 'admin'], place);
+  expect([code, stdout.split('\n')[0]]).toEqual([
+    0,
+    'ada@example.com is added: level admin, team Operations, role Administrator.',
+  ]);
+  expect(printedPassword(stdout)).toMatch(/^([a-z2-9]{5}-){3}[a-z2-9]{5}$/);
+  expect(await verify('ada@example.com', printedPassword(stdout))).toBe(true);
+});
+
+test('a password is taken from standard input, and is not printed then', async () => {
+  const args = ['user', 'add', 'ada@example.com', '--password-stdin'];
+  const added = await portico(args, { ...place, input: 'correct horse battery\n' });
+  expect(added).toEqual({
+    code: 0,
+    stdout: 'ada@example.com is added: level user, team Operations, role Member.\n',
+    stderr: '',
+  });
+  expect(await verify('ada@example.com', 'correct horse battery')).toBe(true);
+});
+
+test('another password replaces the first', async () => {
+  const first = printedPassword((await portico(['user', 'add', 'ada@example.com'], place)).stdout);
+  const changed = await portico(['user', 'password', 'ada@example.com'], place);
+  const second = printedPassword(changed.stdout);
+  const [withFirst, withSecond] = [await verify('ada@example.com', first), await verify('ada@example.com', second)];
+  expect({ code: changed.code, withFirst, withSecond }).toEqual({ code: 0, withFirst: false, withSecond: true });
+});
+
+test('users are listed with level, team and role', async () => {
+  await portico(['user', 'add', 'ada@example.com', '--first-name', 'Ada', '--level', 'admin'], place);
+  await portico(['user', 'add', 'grace@example.com', '--team', 'Sales', '--role', 'Clerk'], place);
+  const { stdout } = await portico(['user', 'list'], place);
+  expect(stdout.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+    ['E-MAIL', 'NAME', 'LEVEL', 'TEAM', 'ROLE', 'STATE'],
+    ['ada@example.com', 'Ada', 'admin', 'Operations', 'Administrator', 'active'],
+    ['grace@example.com', '-', 'user', 'Sales', 'Clerk', 'active'],
+    [''],
+  ]);
+});
+
+test.each([
+  ['a taken address', ['add', 'ada@example.com'], "portico: email: 'ada@example.com' is taken.\n"],
+  ['no address', ['add', 'ada'], 'portico: email: expected an address such as ada@example.com.\n'],
+  [
+    'an unknown level',
+    ['add', 'b@example.com', '--level', 'king'],
+    'portico: level: expected one of admin, developer, editor, user.\n',
+  ],
+  ['a stranger', ['password', 'b@example.com'], "portico: email: no user has the address 'b@example.com'.\n"],
+  [
+    'a short password',
+    ['password', 'ada@example.com', '--password-stdin'],
+    'portico: password: expected 10 to 1024 characters.\n',
+  ],
+])('%s is refused in one line, with exit code 1', async (_case, args, stderr) => {
+  await portico(['user', 'add', 'ada@example.com'], place);
+  expect(await portico(['user', ...args], { ...place, input: 'short\n' })).toEqual({ code: 1, stdout: '', stderr });
+});

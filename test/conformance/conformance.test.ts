@@ -1,0 +1,76 @@
+// The official suite, both frozen requirement sets, against the real front with its bearer check on. The runner needs
+// Node 22: fetched once by scripts/node22.mjs. Where it cannot be had this is said loudly, and is a failure with CI=true.
+import { execFileSync, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type House, openHouse } from '../mcp/house.ts';
+import { type AuthProxy, conformanceFixture, openAuthProxy } from './fixture.ts';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+
+function findNode22(): string | undefined {
+  try {
+    const script = join(root, 'scripts', 'node22.mjs');
+    return execFileSync(process.execPath, [script], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
+  } catch (error) {
+    if (process.env.CI === 'true') throw error;
+    console.warn('\n*** NO NODE 22: the MCP conformance suite does not run.\n');
+    return undefined;
+  }
+}
+
+function findRunner(): string {
+  const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json');
+  return join(dirname(manifest), 'dist', 'index.js');
+}
+
+function run(node: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(node, [findRunner(), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk));
+    child.stderr.on('data', (chunk: Buffer) => (output += chunk));
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, output }));
+  });
+}
+
+const node = findNode22();
+
+describe.skipIf(!node)('official MCP conformance', () => {
+  let house: House;
+  let proxy: AuthProxy;
+
+  beforeAll(async () => {
+    house = await openHouse({ extension: conformanceFixture, legacySessions: 'auto' });
+    proxy = await openAuthProxy(new URL(house.url), 'Bearer user-2');
+  });
+  afterAll(async () => {
+    await proxy.close();
+    await house.close();
+  });
+
+  test.each([
+    ['2025-11-25', 30],
+    ['2026-07-28', 37],
+  ])('every required scenario of %s passes', { timeout: 180_000 }, async (revision, required) => {
+    const { code, output } = await run(node!, ['server', '--url', proxy.url, '--requirements', revision]);
+    expect({ code, ...scored(output) }).toEqual({ code: 0, passed: required, failed: [] });
+  });
+});
+
+/** Of the summary, without the scenarios that the runner says are not scored for the revision. */
+function scored(output: string): { passed: number; failed: string[] } {
+  const summary = output.slice(output.indexOf('=== SUMMARY ==='));
+  const unscored = new Set(
+    [...summary.matchAll(/^ +[✓✗] (\S+) \([^)]*\)$/gm)].map((match) => match[1]),
+  );
+  const lines = [...summary.matchAll(/^([✓✗]) (\S+): \d+ passed, \d+ failed/gm)];
+  const counted = lines.filter((line) => !unscored.has(line[2]));
+  return {
+    passed: counted.filter((line) => line[1] === '✓').length,
+    failed: counted.filter((line) => line[1] === '✗').map((line) => line[2]!),
+  };
+}

@@ -1,0 +1,264 @@
+// The rules of docs/architecture.md, as data and small checks over the text of the source files. Each check answers with
+// one line for each offence: the file, and what is wrong.
+import { posix } from 'node:path';
+import { type Import, readSource, type SourceText } from './source-text.ts';
+
+/** Path from the root of the package, with forward slashes, to the text of the file. */
+export type SourceFiles = ReadonlyMap<string, string>;
+
+export interface Manifest {
+  readonly exports?: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+/** What the files of a room may import, its own and core's aside. */
+const roomReach: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  store: [],
+  oauth: ['store'],
+  agent: [],
+  workflow: ['store', 'agent'],
+  mcp: ['store', 'oauth', 'agent', 'workflow'],
+  api: ['store', 'agent', 'workflow'],
+  console: ['store', 'oauth', 'workflow', 'api', 'mcp/tools.ts'],
+  app: ['store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'console'],
+  hosts: ['app', 'store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'console'],
+  testing: ['app', 'store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'console'],
+  cli: ['app', 'store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'console', 'hosts'],
+  index: ['app', 'store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'console', 'hosts', 'testing', 'cli'],
+};
+
+/** The same within `agent`, where a file that lies in no folder may use all of them. */
+const agentReach: Readonly<Record<string, readonly string[]>> = {
+  sources: [],
+  query: ['sources', 'model/types.ts'],
+  model: ['sources'],
+  customize: ['model'],
+};
+
+/** Files of types alone: a type-only import of one may point back, since it leaves no trace at run time. */
+const vocabulary = [
+  'src/agent/model/types.ts',
+  'src/agent/query/types.ts',
+  'src/agent/sources/source.ts',
+  'src/agent/engine.ts',
+  'src/store/store.ts',
+];
+
+/** Who may import a package. A package that is not listed may be used by any room. */
+const owners: readonly (readonly [packages: RegExp, where: RegExp])[] = [
+  [/^(oidc-provider|openid-client)$/, /^src\/oauth\//],
+  [/^@modelcontextprotocol\//, /^src\/(mcp\/|workflow\/steps\.ts$)/],
+  [
+    /^(knex|mysql2|pg|better-sqlite3|node-sqlite3-wasm)$/,
+    /^src\/(store\/|agent\/sources\/sql\/|core\/sqlite(-\w+)?\.ts$)/,
+  ],
+  [/^bullmq$/, /^src\/workflow\//],
+  [/^(openai|@anthropic-ai\/sdk)$/, /^src\/agent\/ai\.ts$/],
+  [/^pino$/, /^src\/core\/observe\.ts$/],
+  [/^rate-limiter-flexible$/, /^src\/core\/limit\.ts$/],
+  [/^express$/, /^src\/(.+\/)?(routes|interaction)\.ts$|^src\/console\/|^src\/app\.ts$/],
+  [/^(fastify|koa|@nestjs\/\w+)$/, /^src\/hosts\//],
+  [/^(commander|dotenv)$/, /^src\/cli\//],
+  [/^node:https?2?$/, /^src\/(?!core\/|store\/|agent\/(?!routes\.ts$))/],
+];
+
+const codeOwners: readonly (readonly [what: string, code: RegExp, where: RegExp])[] = [
+  [
+    'process.env',
+    /\bprocess\s*\.\s*env\b|\bprocess\s*\[|\{[^}]*\benv\b[^}]*\}\s*=\s*process\b/,
+    /^src\/(core\/config\.ts$|cli\/)/,
+  ],
+  [
+    'the wall clock',
+    /\bDate\s*\.\s*now\b|\bnew\s+Date\s*\(\s*\)|\bnew\s+Date\b(?!\s*\()|(?<!new\s+)\bDate\s*\(\s*\)/,
+    /^src\/core\/clock\.ts$/,
+  ],
+  ['a timer', /\bset(Timeout|Interval)\b|\bAbortSignal\s*\.\s*timeout\b/, /^src\/core\/clock\.ts$/],
+  ['performance', /\bperformance\s*\.|\bprocess\s*\.\s*hrtime\b/, /^src\/core\/clock\.ts$/],
+  [
+    'randomness',
+    /\bMath\s*\.\s*random\b|\brandom(Bytes|UUID|Int|Fill|FillSync)\b|\bgetRandomValues\b/,
+    /^src\/core\/secret\.ts$/,
+  ],
+];
+
+/** Packages whose import is the offence that `codeOwners` looks for. */
+const packageOwners: readonly (readonly [packages: RegExp, where: RegExp])[] = [
+  [/^node:(timers(\/promises)?|perf_hooks)$/, /^src\/core\/clock\.ts$/],
+];
+
+const entryPoints = ['.', './testing', './cloud', './plugins'];
+const forbiddenNames = /^(utils?|helpers?|commons?|libs?|services?|managers?|misc|shared)$/;
+const coreLimit = 10;
+
+interface Parsed extends SourceText {
+  readonly path: string;
+}
+
+/** Every offence against the rules, sorted; empty for a house in order. */
+export function judge(files: SourceFiles, manifest: Manifest): string[] {
+  const parsed = [...files].map(([path, text]): Parsed => ({ path, ...readSource(text) }));
+  const publicFiles = new Set(exportedFiles(manifest).map(([, path]) => path));
+  const offences = [
+    ...parsed.flatMap((file) => [
+      ...judgeDirections(file, files),
+      ...judgePackages(file, manifest),
+      ...judgeCode(file),
+      ...judgeExports(file, publicFiles),
+      ...judgeName(file.path),
+    ]),
+    ...judgeCore(files),
+    ...judgeCycles(parsed, files),
+    ...judgeManifest(files, manifest),
+  ];
+  return [...new Set(offences)].sort();
+}
+
+const isRelative = (from: string): boolean => from.startsWith('.');
+const target = (file: string, from: string): string => posix.normalize(posix.join(posix.dirname(file), from));
+const parts = (path: string): string[] => path.replace(/^src\//, '').split('/');
+const roomOf = (path: string): string => parts(path)[0]!.replace(/\.ts$/, '');
+
+function reaches(allowed: readonly string[], to: string): boolean {
+  return allowed.some((entry) => to === entry || to === `${entry}.ts` || to.startsWith(`${entry}/`));
+}
+
+function judgeDirections(file: Parsed, files: SourceFiles): string[] {
+  const room = roomOf(file.path);
+  const reach = roomReach[room];
+  if (!reach) return [`${file.path}: '${room}' is not a room; rooms are listed in test/house/rules.ts`];
+  return file.imports
+    .filter(({ from }) => isRelative(from))
+    .flatMap((edge) => {
+      const to = target(file.path, edge.from);
+      if (!files.has(to)) return [`${file.path}: imports ${edge.from}, which is not a file of src`];
+      const inside = parts(to).join('/');
+      if (roomOf(to) === room) return judgeAgent(file.path, to, edge);
+      if (roomOf(to) === 'core' || reaches(reach, inside)) return [];
+      return [`${file.path}: ${room} may not import ${inside}`];
+    });
+}
+
+function judgeAgent(path: string, to: string, edge: Import): string[] {
+  const [room, part, ...deeper] = parts(path);
+  const reach = agentReach[part ?? ''];
+  if (room !== 'agent' || deeper.length === 0) return [];
+  if (!reach) return [`${path}: 'agent/${part}' is not a room; rooms are listed in test/house/rules.ts`];
+  if (edge.kind === 'type' && vocabulary.includes(to)) return [];
+  const inside = parts(to).slice(1).join('/');
+  return reaches([part!, ...reach], inside) ? [] : [`${path}: agent/${part} may not import agent/${inside}`];
+}
+
+function judgePackages(file: Parsed, manifest: Manifest): string[] {
+  const known = { ...manifest.dependencies, ...manifest.optionalDependencies };
+  return file.imports
+    .filter(({ from }) => !isRelative(from))
+    .flatMap(({ from, kind }) => {
+      const builtIn = from.startsWith('node:');
+      const name = builtIn
+        ? from
+        : from
+            .split('/')
+            .slice(0, from.startsWith('@') ? 2 : 1)
+            .join('/');
+      const owned = [...owners, ...packageOwners].filter(([packages]) => packages.test(name));
+      const offences = owned
+        .filter(([, where]) => !where.test(file.path))
+        // Types of the web's requests and responses cost nothing and open nothing.
+        .filter(() => !(kind === 'type' && (builtIn || name === 'express')))
+        .map(() => `${file.path}: ${name} does not belong here`);
+      if (!builtIn && kind !== 'type' && !(name in known)) {
+        offences.push(`${file.path}: ${name} is not a dependency in package.json`);
+      }
+      return offences;
+    });
+}
+
+function judgeCode({ path, code }: Parsed): string[] {
+  return codeOwners
+    .filter(([, pattern, where]) => pattern.test(code) && !where.test(path))
+    .map(([what, , where]) => `${path}: ${what} may be used in ${where.source} only`);
+}
+
+function judgeExports({ path, code, imports }: Parsed, publicFiles: ReadonlySet<string>): string[] {
+  const offences: string[] = [];
+  if (/\bexport\s+default\b|\bexport\s*\{[^}]*\bas\s+default\b/.test(code)) offences.push(`${path}: default export`);
+  if (/\bexport\s+(type\s+)?\*/.test(code)) offences.push(`${path}: export *`);
+  if (!publicFiles.has(path) && imports.some(({ kind }) => kind === 're-export')) {
+    offences.push(`${path}: re-exports what others own, and is no public entry point`);
+  }
+  for (const { from } of imports) {
+    if (isRelative(from) && !from.endsWith('.ts')) offences.push(`${path}: '${from}' must end in .ts`);
+  }
+  return offences;
+}
+
+function judgeName(path: string): string[] {
+  const names = parts(path).map((name) => name.replace(/\.ts$/, ''));
+  return names.flatMap((name) => {
+    if (forbiddenNames.test(name)) return [`${path}: '${name}' says nothing; name the subject`];
+    return /^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) ? [] : [`${path}: '${name}' is not kebab-case`];
+  });
+}
+
+function judgeCore(files: SourceFiles): string[] {
+  const count = [...files.keys()].filter((path) => roomOf(path) === 'core').length;
+  return count <= coreLimit ? [] : [`src/core: ${count} files, at most ${coreLimit} are allowed`];
+}
+
+function judgeCycles(parsed: readonly Parsed[], files: SourceFiles): string[] {
+  const edges = new Map(
+    parsed.map(({ path, imports }) => [
+      path,
+      imports
+        .filter(({ from, kind }) => isRelative(from) && kind !== 'type')
+        .map(({ from }) => target(path, from))
+        .filter((to) => files.has(to)),
+    ]),
+  );
+  const done = new Set<string>();
+  const found: string[] = [];
+  const walk = (path: string, trail: readonly string[]) => {
+    const start = trail.indexOf(path);
+    if (start >= 0) {
+      const ring = trail.slice(start);
+      // Told from its first file in the alphabet, so that one ring is one line.
+      const first = ring.indexOf([...ring].sort()[0]!);
+      const told = [...ring.slice(first), ...ring.slice(0, first)];
+      found.push(`cycle: ${[...told, told[0]].join(' -> ')}`);
+      return;
+    }
+    if (done.has(path)) return;
+    for (const next of edges.get(path) ?? []) walk(next, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of edges.keys()) walk(path, []);
+  return found;
+}
+
+function exportedFiles(manifest: Manifest): [entry: string, file: string][] {
+  return Object.entries(manifest.exports ?? {})
+    .filter(([entry]) => entry !== './package.json')
+    .map(([entry, value]) => {
+      const file = typeof value === 'string' ? value : (value.default ?? '');
+      return [entry, file.replace(/^\.\/dist\//, 'src/').replace(/\.js$/, '.ts')];
+    });
+}
+
+function judgeManifest(files: SourceFiles, manifest: Manifest): string[] {
+  const exported = exportedFiles(manifest);
+  const named = new Set(exported.map(([, file]) => file));
+  return [
+    ...exported
+      .filter(([entry]) => !entryPoints.includes(entry))
+      .map(([entry]) => `package.json: exports '${entry}', which is not an entry point`),
+    ...exported
+      .filter(([, file]) => !files.has(file))
+      .map(([entry, file]) => `package.json: exports '${entry}', but there is no ${file}`),
+    ...[...files.keys()]
+      .filter((path) => /^src\/((testing|cloud|plugins)\/)?index\.ts$/.test(path) && !named.has(path))
+      .map((path) => `package.json: exports does not name ${path}`),
+  ];
+}
