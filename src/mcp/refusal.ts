@@ -2,7 +2,7 @@
 // JSON body that the clients of both protocol eras can read.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../core/clock.ts';
-import { type AppError, isAppError } from '../core/errors.ts';
+import { type AppError, type ErrorCode, isAppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Gate } from '../oauth/bearer.ts';
 
@@ -20,7 +20,14 @@ const REFUSED = -32000;
 const LINGER_MS = 2000;
 const LINGER_FACTOR = 16;
 
+/** What an operator wants to be told of, beyond a client that has to sign in again. */
+const notable: ReadonlySet<ErrorCode> = new Set(['HOST_NOT_ALLOWED', 'ORIGIN_NOT_ALLOWED', 'INSUFFICIENT_SCOPE']);
+
 export function answerError(refuser: Refuser, req: IncomingMessage, res: ServerResponse, error: AppError): void {
+  if (notable.has(error.code)) {
+    const address = req.socket.remoteAddress;
+    refuser.observe({ type: 'security', event: 'mcp.refused', ...(address && { address }), detail: error.code });
+  }
   if (res.headersSent) {
     res.end();
     return;

@@ -43,7 +43,12 @@ const refusal = (code: string, message: string, rpcCode = -32000) => ({
 
 describe('Host and Origin', () => {
   test('a Host that is not ours is 403, before the token is looked at', async () => {
+    const before = house.asked.length;
     const answer = await raw('POST', { ...bearer, host: 'evil.example' }, '/mcp', list);
+    expect([house.asked.length - before, house.observations.at(-1)]).toEqual([
+      0,
+      { type: 'security', event: 'mcp.refused', address: '127.0.0.1', detail: 'HOST_NOT_ALLOWED' },
+    ]);
     expect([answer.status, answer.body]).toEqual([
       403,
       refusal('HOST_NOT_ALLOWED', 'This Host is not served here. Set SERVICE_ALLOWED_HOSTS to add it.'),
