@@ -27,7 +27,7 @@ import { announcesTooMuch, readJson } from './body.ts';
 import { createCallTool, type Identity, recordCall } from './call.ts';
 import { authInfoOf, identityOfHttp } from './identity.ts';
 import { createMux, type HotRequest, type Mux } from './mux.ts';
-import { answerError, discardBody, type Refuser } from './refusal.ts';
+import { answerError, type Refuser } from './refusal.ts';
 import { createServerBuilder, type Extension } from './server.ts';
 import { createSessions } from './sessions.ts';
 import { selectTools, type Tool } from './tools.ts';
@@ -178,7 +178,6 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
         const shown = toAppError(error, requestId);
         if (shown.code === 'INTERNAL') observe({ type: 'failure', where: 'mcp', requestId, cause: error });
         refuse(res, shown);
-        if (!req.complete) discardBody(refuser, req);
       });
     },
     async close() {

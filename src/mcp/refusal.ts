@@ -40,11 +40,20 @@ export function answerError(refuser: Refuser, req: IncomingMessage, res: ServerR
   };
   if (isAppError(error, 'METHOD_NOT_ALLOWED')) headers.allow = error.details.allow.join(', ');
   if (isAppError(error, 'RATE_LIMITED')) headers['retry-after'] = String(error.details.retryAfterSeconds);
-  if (!req.complete) headers.connection = 'close';
+  const abandoned = leavesBody(req, refuser.limitBytes);
+  if (abandoned) headers.connection = 'close';
   const text = JSON.stringify(bodyOf(error));
   headers['content-length'] = String(Buffer.byteLength(text));
   res.writeHead(error.status, headers);
   res.end(text);
+  if (abandoned) discardBody(refuser, req);
+}
+
+/** A small body that nobody reads is dropped by Node and the connection lives on; this is about the others. */
+function leavesBody(req: IncomingMessage, limitBytes: number): boolean {
+  if (req.complete) return false;
+  const length = req.headers['content-length'];
+  return length === undefined ? req.headers['transfer-encoding'] !== undefined : Number(length) > limitBytes;
 }
 
 function challenge(gate: Gate, req: IncomingMessage, error: AppError): Record<string, string> {
@@ -65,7 +74,7 @@ function bodyOf(error: AppError): unknown {
 }
 
 /** Reads on for a moment without keeping anything, then hangs up: a socket closed with data unread loses the answer. */
-export function discardBody(refuser: Refuser, req: IncomingMessage): void {
+function discardBody(refuser: Refuser, req: IncomingMessage): void {
   let left = refuser.limitBytes * LINGER_FACTOR;
   const hangUp = () => req.socket.destroy();
   const stop = refuser.clock.after(LINGER_MS, hangUp);
