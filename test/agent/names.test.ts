@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ListRequest } from '../../src/agent/engine.ts';
-import type { PlainFilter } from '../../src/core/filter.ts';
 import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import type { PlainFilter } from '../../src/core/filter.ts';
 import { accessOf, type Rights, type Shop, sellers } from './shop.ts';
 
 let shop: Shop;
