@@ -7,7 +7,7 @@ import type { Observation } from '../../src/core/observe.ts';
 import type { SqliteWish } from '../../src/core/sqlite.ts';
 import { type Dialect, servers } from '../databases.ts';
 import { readTables } from './collections.ts';
-import { nastySchema, runSql } from './schemas.ts';
+import { nastySchema, runSql, sqliteIsolates } from './schemas.ts';
 
 interface Opened {
   readonly source: Source;
@@ -118,7 +118,7 @@ test.each([
   });
 });
 
-test('the WebAssembly SQLite driver gives the same description and rows', async () => {
+test.runIf(sqliteIsolates)('the WebAssembly SQLite driver gives the same description and rows', async () => {
   const statements = nastySchema('sqlite');
   const native = await open('sqlite', statements, 'native');
   const wasm = await open('sqlite', statements, 'wasm');

@@ -5,7 +5,9 @@ import pg from 'pg';
 import { loadSqliteDriver } from '../../src/core/sqlite.ts';
 import type { Dialect, TestDatabase } from '../databases.ts';
 
-const { driver: Database } = loadSqliteDriver();
+const { driver: Database, kind } = loadSqliteDriver();
+/** Whether slow SQLite statements run in children: not with the WebAssembly driver. */
+export const sqliteIsolates = kind === 'native';
 
 /** Runs statements over the driver itself, in one transaction where tables can be made in one. */
 export async function runSql(database: TestDatabase, statements: readonly string[]): Promise<void> {

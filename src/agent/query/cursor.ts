@@ -54,6 +54,8 @@ export function readCursor(cursor: string, mark: string, order: readonly Order[]
 
 function checkCursorValue(path: Path, value: unknown, moment: Moment): unknown {
   if (value === null) return null;
+  // MariaDB keeps times of more than a day, and below zero.
+  if (path.field.type === 'Time' && /^-?\d{2,3}:[0-5]\d:[0-5]\d(?:\.\d{1,6})?$/.test(String(value))) return value;
   return checkValue('value', value, { column: path.field, at: 'cursor', moment, days: false });
 }
 
