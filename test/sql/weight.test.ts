@@ -84,4 +84,56 @@ describe.runIf(sqliteIsolates)('with the native driver', () => {
   test('without statistics an index of a large table may find anything', async () => {
     expect(await isolated((t) => ({ where: t.test('large', 'parent', 'Equal', 5) }), false)).toBe(1);
   });
+
+  test('a child gives the values that the process would: large integers, bytes, NULLs', async () => {
+    const database = await servers[0]!.create();
+    await runSql(database, [
+      'create table things (id integer primary key, big bigint, bytes blob, label text)',
+      `insert into things with recursive n (i) as (select 1 union all select i + 1 from n where i < 25000) select i, case i when 24000 then 9007199254740993 else i end, case i % 2 when 0 then x'00ff' end, 'thing ' || i from n`,
+    ]);
+    const children: string[] = [];
+    const source = createSqlSource(database.url, {
+      observe: (one) => {
+        if (one.type === 'source.isolated') children.push(one.outcome);
+      },
+      clock: systemClock,
+    });
+    onTestFinished(async () => {
+      await source.close();
+      await database.drop();
+    });
+    const tables = readTables(source, await source.describe());
+    const rows = await source.read(
+      {
+        table: 'things',
+        columns: ['id', 'big', 'bytes', 'label'].map((name) => tables.path('things', name)),
+        joins: [],
+        where: {
+          op: 'and',
+          of: [
+            tables.test('things', 'label', 'IContains', 'THING 24'),
+            {
+              op: 'or',
+              of: [
+                tables.test('things', 'bytes', 'Equal', Buffer.from([0, 255])),
+                tables.test('things', 'bytes', 'Missing'),
+              ],
+            },
+          ],
+        },
+        order: [{ path: tables.path('things', 'label'), ascending: false }],
+        skip: 1107,
+      },
+      { timeoutMs: 10_000 },
+    );
+    expect({ rows, children }).toEqual({
+      rows: [
+        [24000, '9007199254740993', Buffer.from([0, 255]), 'thing 24000'],
+        [2400, 2400, Buffer.from([0, 255]), 'thing 2400'],
+        [240, 240, Buffer.from([0, 255]), 'thing 240'],
+        [24, 24, Buffer.from([0, 255]), 'thing 24'],
+      ],
+      children: ['completed', 'completed'],
+    });
+  });
 });

@@ -20,9 +20,9 @@ export interface Codec {
   /** Where values of one column need different SQL: a short word that becomes part of the statement's shape. */
   readonly kindOf?: (value: unknown) => string;
   /** SQL compared for equality, made of the quoted column; the column itself when absent. */
-  readonly equal?: (column: string) => string;
-  /** SQL compared for order and sorted by; the column itself when absent. */
-  readonly ordered?: (column: string) => string;
+  readonly equal?: (column: string, kind: string) => string;
+  /** SQL compared for order and, with an empty kind, sorted by; the column itself when absent. */
+  readonly ordered?: (column: string, kind: string) => string;
   /** Where order is compared by something else than what is sorted by: both sides of that comparison. */
   readonly ranked?: { readonly column: (column: string) => string; readonly encode: (value: unknown) => unknown };
   /** SQL of the text that patterns and lengths look at; the column itself when absent. */

@@ -58,7 +58,7 @@ export function buildSelect(select: Select, context: StatementContext): Statemen
     const { codec } = shapes.facts(path, select.table);
     const column = writer.column(root, path);
     const nulls = dialect === 'postgres' && isNullable(path) ? (ascending ? ' nulls first' : ' nulls last') : '';
-    query.orderByRaw(`${codec.ordered?.(column) ?? column} ${ascending ? 'asc' : 'desc'}${nulls}`);
+    query.orderByRaw(`${codec.ordered?.(column, '') ?? column} ${ascending ? 'asc' : 'desc'}${nulls}`);
   }
   return finish(query, binds, writer.page(select), context);
 }
@@ -258,11 +258,11 @@ type WriteTerm = (operator: Operator, term: Term) => { readonly sql: string; rea
 
 const terms: Partial<Record<Operator, WriteTerm>> = {
   Equal: (_, term) => {
-    const seen = term.codec.equal?.(term.raw) ?? term.raw;
+    const seen = term.codec.equal?.(term.raw, kindOf(term.codec, term.value)) ?? term.raw;
     return { sql: `${seen} = ${parameter(term)}`, seen };
   },
   In: (_, term) => {
-    const seen = term.codec.equal?.(term.raw) ?? term.raw;
+    const seen = term.codec.equal?.(term.raw, kindOf(term.codec, term.value)) ?? term.raw;
     return { sql: inList(seen, term), seen };
   },
   LessThan: compare('<'),
@@ -297,7 +297,7 @@ function compare(sign: string): WriteTerm {
       term.binds.push({ value: term.index, encode: ranked.encode });
       return { sql: `${ranked.column(term.raw)} ${sign} ?`, seen: term.raw };
     }
-    const seen = term.codec.ordered?.(term.raw) ?? term.raw;
+    const seen = term.codec.ordered?.(term.raw, kindOf(term.codec, term.value)) ?? term.raw;
     return { sql: `${seen} ${sign} ${parameter(term)}`, seen };
   };
 }
