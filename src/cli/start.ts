@@ -31,7 +31,8 @@ export async function start(config: Config, options: StartOptions): Promise<void
   const warnings: string[] = [];
   const warn = (message: string) => {
     warnings.push(message);
-    log({ type: 'warning', message });
+    // A person at a terminal reads it in the welcome; whoever collects the log needs it there.
+    if (!process.stderr.isTTY) log({ type: 'warning', message });
   };
   if (isUnprotected(config)) warn(unprotectedWarning(config));
 
