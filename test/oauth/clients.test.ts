@@ -278,3 +278,22 @@ test('a metadata document must name itself and its client, and prove its redirec
     [400, 'invalid_redirect_uri: redirect_uri did not match any of the client&#39;s registered redirect_uris'],
   ]);
 });
+
+test('metadata documents are fetched at most thirty times a minute for one address', async () => {
+  const other = await startServer();
+  try {
+    const details = [];
+    for (let i = 0; i < 32; i++) {
+      const query = new URLSearchParams({ client_id: `https://docs.example/${i}`, response_type: 'code' });
+      const response = await fetch(`${other.local}/oauth/authorize?${query}`, { headers: { accept: 'text/html' } });
+      details.push(/<code>(.*?)<\/code>/.exec(await response.text())?.[1]);
+    }
+    expect([details[29], details[30], details[31]]).toEqual([
+      'invalid_client: client_id metadata document fetch failed',
+      'temporarily_unavailable: too many client metadata documents; try again in a minute',
+      'temporarily_unavailable: too many client metadata documents; try again in a minute',
+    ]);
+  } finally {
+    await other.stop();
+  }
+});

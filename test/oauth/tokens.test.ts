@@ -110,6 +110,12 @@ describe('an access token', () => {
     ]);
   });
 
+  test('in the query string is not taken', async () => {
+    const { tokens } = await connected();
+    const response = await fetch(`${place.paths.resource}?access_token=${tokens.access_token}`, { method: 'POST' });
+    expect(response.status).toBe(401);
+  });
+
   test('of a client that needs more names the scopes to ask for', () => {
     expect(place.gate.scopeChallenge(['mcp:read', 'mcp:action'])).toBe(
       `Bearer error="insufficient_scope", resource_metadata="${place.local}/.well-known/oauth-protected-resource/mcp", scope="mcp:read mcp:action"`,

@@ -1,0 +1,75 @@
+// The whole application over a demo shop of its own, with a web server on this machine for the metadata documents of
+// clients: the application asks for `https://<any public name>/<path>` and is given `<path>` of that server.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writeDemo } from '../../src/cli/demo.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { loadSqliteDriver } from '../../src/core/sqlite.ts';
+import { documentFetch } from '../../src/oauth/documents.ts';
+import { connect, register } from '../oauth/client.ts';
+import type { Account } from '../oauth/flow.ts';
+import { startServer, type TestServer, type TestServerOptions } from '../server.ts';
+import { askSql } from '../sql/schemas.ts';
+
+export interface Shop extends TestServer {
+  /** What clients publish: path to document. */
+  readonly documents: Map<string, object>;
+  /** Rows of the shop's database, asked of the driver itself. */
+  ask(sql: string): Promise<Record<string, unknown>[]>;
+}
+
+export async function openShop(options: Omit<TestServerOptions, 'database'> = {}): Promise<Shop> {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-shop-'));
+  const path = join(folder, 'shop.sqlite');
+  writeDemo(path, { driver: loadSqliteDriver().driver, clock: systemClock });
+  const documents = new Map<string, object>();
+  const publisher = createServer((req, res) => {
+    const document = documents.get(req.url ?? '');
+    res.writeHead(document ? 200 : 404, { 'Content-Type': 'application/json' });
+    res.end(JSON.stringify(document ?? {}));
+  });
+  await new Promise<void>((resolve) => publisher.listen(0, '127.0.0.1', resolve));
+  const { port } = publisher.address() as AddressInfo;
+  const server = await startServer({
+    database: `sqlite:${path}`,
+    ...options,
+    app: {
+      ...options.app,
+      // Without the dispatcher of the request, which refuses addresses of this machine.
+      [documentFetch]: (url, init) =>
+        fetch(`http://127.0.0.1:${port}${new URL(url).pathname}`, { headers: init?.headers ?? {} }),
+    },
+  });
+  return {
+    ...server,
+    documents,
+    ask: (sql) => askSql({ dialect: 'sqlite', url: `sqlite:${path}`, drop: async () => {} }, sql),
+    async stop() {
+      await server.stop();
+      publisher.closeAllConnections();
+      await new Promise((resolve) => publisher.close(resolve));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export const redirectUri = 'http://127.0.0.1:49152/callback';
+
+export interface Signed {
+  readonly token: string;
+  readonly refreshToken: string;
+}
+
+/** Registers a client and signs in through the real pages. */
+export async function signedIn(server: TestServer, account: Account = server.account): Promise<Signed> {
+  const registered = await register(issuerOf(server), { client_name: 'Notebook', redirect_uris: [redirectUri] });
+  const { tokens } = await connect(registered, account, { redirectUri, resource: server.mcpUrl });
+  return { token: tokens.access_token, refreshToken: `${tokens.refresh_token}` };
+}
+
+export function issuerOf(server: Pick<TestServer, 'mcpUrl'>): string {
+  return server.mcpUrl.replace(/\/mcp$/, '');
+}

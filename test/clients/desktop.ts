@@ -1,0 +1,54 @@
+// A desktop for clients that open a browser: programs named as those of Linux desktops stand first on the PATH, and hand
+// the address to this process, where it is opened, signed in and followed back to the client's own listener.
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { type Account, signIn } from '../oauth/flow.ts';
+
+export interface Desktop {
+  /** For the client: PATH with the browser first, and a home of its own. */
+  readonly env: Record<string, string>;
+  /** A folder that goes with the desktop. */
+  readonly home: string;
+  /** Addresses that were opened. */
+  readonly opened: readonly string[];
+  close(): Promise<void>;
+}
+
+const names = ['xdg-open', 'x-www-browser', 'sensible-browser', 'www-browser'];
+
+export async function openDesktop(account: Account): Promise<Desktop> {
+  const home = mkdtempSync(join(tmpdir(), 'portico-desktop-'));
+  const opened: string[] = [];
+  const server = createServer(async (req, res) => {
+    const url = await text(req);
+    opened.push(url);
+    res.end();
+    try {
+      await fetch(await signIn(url, account));
+    } catch (error) {
+      opened.push(`failed: ${error}`);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const tell = `fetch("http://127.0.0.1:${port}/", { method: "POST", body: process.argv.at(-1) })`;
+  for (const name of names) {
+    writeFileSync(join(home, name), `#!/bin/sh\nexec '${process.execPath}' -e '${tell}' -- "$@"\n`);
+    chmodSync(join(home, name), 0o755);
+  }
+  const path = [home, dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter);
+  return {
+    env: { PATH: path, HOME: home, BROWSER: join(home, 'x-www-browser') },
+    home,
+    opened,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}

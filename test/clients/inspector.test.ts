@@ -1,0 +1,76 @@
+// MCP Inspector on its command line, with a token it is given and by signing in itself. It needs Node 22; where that
+// cannot be had this is said loudly, and is a failure with CI=true.
+import { execFileSync, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openShop, type Shop, signedIn } from '../app/shop.ts';
+import { type Desktop, openDesktop } from './desktop.ts';
+
+function find(script: string): string | undefined {
+  try {
+    const path = join(import.meta.dirname, '..', '..', 'scripts', script);
+    return execFileSync(process.execPath, [path], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
+  } catch (error) {
+    if (process.env.CI === 'true') throw error;
+    console.warn('\n*** NO NODE 22 OR NO MCP INSPECTOR: its tests do not run.\n');
+    return undefined;
+  }
+}
+
+const node = find('node22.mjs');
+const launcher = node && find('inspector.mjs');
+
+describe.skipIf(!launcher)('MCP Inspector', () => {
+  let shop: Shop;
+  let desktop: Desktop;
+  beforeAll(async () => {
+    shop = await openShop();
+    desktop = await openDesktop(shop.account);
+  });
+  afterAll(async () => {
+    await desktop.close();
+    await shop.stop();
+  });
+
+  /** The result of the method, as it prints it. */
+  const run = (args: readonly string[]): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const env = { ...desktop.env, MCP_AUTO_OPEN_ENABLED: 'true' };
+      const all = [launcher!, '--cli', shop.mcpUrl, '--transport', 'http', '--format', 'json', '--quiet', ...args];
+      const child = spawn(node!, all, { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 25_000 });
+      let [output, problems] = ['', ''];
+      child.stdout.on('data', (chunk) => (output += chunk));
+      child.stderr.on('data', (chunk) => (problems += chunk));
+      child.on('error', reject);
+      child.on('close', (code) => {
+        if (code === 0) resolve(JSON.parse(output).result);
+        else reject(new Error(`exit ${code}\n${output}\n${problems}`));
+      });
+    });
+  const listOrders = ['--method', 'tools/call', '--tool-name', 'list', '--tool-args-json'];
+  const question = JSON.stringify({ collectionName: 'orders', fields: ['number'], pagination: { size: 2 } });
+  const expected = async () =>
+    (await shop.ask('SELECT number FROM orders ORDER BY id LIMIT 2')).map(({ number }) => [number]);
+  const rowsOf = (result: unknown) => JSON.parse((result as { content: [{ text: string }] }).content[0].text).rows;
+
+  test.each(['legacy', 'modern'])('era %s, with a bearer header: lists', async (era) => {
+    const { token } = await signedIn(shop);
+    const header = ['--header', `Authorization: Bearer ${token}`, '--protocol-era', era];
+    const result = await run([...listOrders, question, ...header]);
+    expect(rowsOf(result)).toEqual(await expected());
+  });
+
+  test('its strict check finds nothing to complain of in the schemas of the tools', async () => {
+    const { token } = await signedIn(shop);
+    const result = await run(['--method', 'tools/list', '--strict', '--header', `Authorization: Bearer ${token}`]);
+    expect((result as { tools: { name: string }[] }).tools.map(({ name }) => name).sort()).toEqual([
+      'describeCollection',
+      'list',
+    ]);
+  });
+
+  test('registers, signs in through the browser and lists', async () => {
+    const result = await run([...listOrders, question]);
+    expect([rowsOf(result), desktop.opened.length]).toEqual([await expected(), 1]);
+  });
+});
