@@ -1,6 +1,6 @@
 // A client of the benchmarks: registers, signs in through the real pages and redeems the code.
 import { createHash, randomBytes } from 'node:crypto';
-import { signIn } from '../test/oauth/flow.ts';
+import { type Account, signIn } from '../test/oauth/flow.ts';
 
 export const account = { email: 'bench@example.com', password: 'ten times round the block' } as const;
 
@@ -25,7 +25,7 @@ export async function register(address: string): Promise<string> {
 }
 
 /** Authorization request, sign-in page, consent page, code, token: as a browser and a client do it. */
-export async function obtainTokens(address: string, clientId: string): Promise<Tokens> {
+export async function obtainTokens(address: string, clientId: string, as: Account = account): Promise<Tokens> {
   const verifier = randomBytes(32).toString('base64url');
   const url = new URL(`${address}/oauth/authorize`);
   url.search = new URLSearchParams({
@@ -38,7 +38,7 @@ export async function obtainTokens(address: string, clientId: string): Promise<T
     scope: 'mcp:read',
     state: 'bench',
   }).toString();
-  const back = await signIn(url, account);
+  const back = await signIn(url, as);
   return token(address, {
     grant_type: 'authorization_code',
     code: back.searchParams.get('code') ?? '',

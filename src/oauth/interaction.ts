@@ -97,9 +97,11 @@ export function createInteraction(options: InteractionOptions): Interaction {
     provider.interactionFinished(step.req, step.res, result, { mergeWithLastSubmission: merge });
 
   const showSignIn = async (step: Step, email: string, problem?: string): Promise<void> => {
+    const destination = describeRedirect(`${step.details.params.redirect_uri}`);
     const page = signInPage({
       place: await store.identity.place(),
-      client: step.client,
+      // Only an answer to the web goes to the host that was verified.
+      client: destination.kind === 'web' ? step.client : { name: step.client.name },
       action: step.action,
       csrf: step.csrf,
       email,

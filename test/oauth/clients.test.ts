@@ -1,9 +1,11 @@
 // The registration shapes that real clients were recorded to send, and what is refused.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { byDocument, callMcp, connect, register } from './client.ts';
+import { createBrowser } from './flow.ts';
 import { type Started, startServer } from './place.ts';
 
 let place: Started;
+const browser = createBrowser();
 beforeAll(async () => {
   place = await startServer({ env: { SERVICE_DCR_PER_HOUR: '1000' } });
 });
@@ -93,7 +95,7 @@ test.each([
   ],
 ])('%s registers, signs in and calls', async (client_name, metadata, redirectUri, kind) => {
   const registered = await register(place.paths.issuer, { client_name, ...metadata });
-  const session = await connect(registered, place.account, { redirectUri, resource: place.paths.resource });
+  const session = await connect(registered, place.account, { redirectUri, resource: place.paths.resource, browser });
   const { status, body } = await callMcp(place.paths.resource, session.tokens.access_token);
   expect([registered.client.application_type, status, JSON.parse(body), typeof session.tokens.refresh_token]).toEqual([
     kind,
@@ -142,7 +144,10 @@ test.each([
   ],
 ])('by its metadata document: %s', async (_name, clientId, document, redirectUri) => {
   place.documents.set(clientId, { client_id: clientId, ...document });
-  const session = await connect(await byDocument(place.paths.issuer, clientId), place.account, { redirectUri });
+  const session = await connect(await byDocument(place.paths.issuer, clientId), place.account, {
+    redirectUri,
+    browser,
+  });
   const { status, body } = await callMcp(place.paths.resource, session.tokens.access_token);
   expect([status, JSON.parse(body).client]).toEqual([200, document.client_name]);
 });
