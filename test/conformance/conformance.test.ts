@@ -64,9 +64,7 @@ describe.skipIf(!node)('official MCP conformance', () => {
 /** Of the summary, without the scenarios that the runner says are not scored for the revision. */
 function scored(output: string): { passed: number; failed: string[] } {
   const summary = output.slice(output.indexOf('=== SUMMARY ==='));
-  const unscored = new Set(
-    [...summary.matchAll(/^ +[✓✗] (\S+) \([^)]*\)$/gm)].map((match) => match[1]),
-  );
+  const unscored = new Set([...summary.matchAll(/^ +[✓✗] (\S+) \([^)]*\)$/gm)].map((match) => match[1]));
   const lines = [...summary.matchAll(/^([✓✗]) (\S+): \d+ passed, \d+ failed/gm)];
   const counted = lines.filter((line) => !unscored.has(line[2]));
   return {
