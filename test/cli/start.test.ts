@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { writeDemo } from '../../src/cli/demo.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { loadSqliteDriver, type SqliteKind } from '../../src/core/sqlite.ts';
+import { loadSqliteDriver } from '../../src/core/sqlite.ts';
 import { connect, register } from '../oauth/client.ts';
 import {
   buildOnce,
@@ -16,6 +16,7 @@ import {
   portico,
   type Run,
   type StartedServer,
+  sqliteKinds,
   startServer,
   takePort,
 } from './command.ts';
@@ -78,7 +79,7 @@ async function list(mcpUrl: string, token: string, args: object): Promise<unknow
   return JSON.parse(result.content[0].text);
 }
 
-describe.each<SqliteKind>(['native', 'wasm'])('on the %s driver', (kind) => {
+describe.each(sqliteKinds)('on the %s driver', (kind) => {
   const env = { SERVICE_SQLITE: kind };
 
   test('an empty folder becomes a server that can be signed in to and asked', async () => {
