@@ -3,6 +3,7 @@
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ActivityEntry } from '../../src/store/store.ts';
 import { requestOf } from './call.ts';
 import { openShop, type Shop, signedIn } from './shop.ts';
 
@@ -101,7 +102,7 @@ test('no answer holds the rows of another user, and no entry of the log another 
   const calls = Array.from({ length: CALLS }, (_, call) => ({ call, member: members[call % USERS]! }));
   const answers = await Promise.all(calls.map(({ member, call }) => askAs(member, call)));
   await shop.store.activity.flush();
-  const entries = [];
+  const entries: (ActivityEntry & { readonly id: number })[] = [];
   for (let before: number | undefined; ; before = entries.at(-1)!.id) {
     const page = await shop.store.activity.list({ limit: 1000, ...(before !== undefined && { before }) });
     entries.push(...page);
