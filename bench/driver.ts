@@ -42,21 +42,25 @@ export function pinLoadGenerator(): void {
   execFileSync('taskset', ['-cp', LOAD_CORE, String(process.pid)], { stdio: 'ignore' });
 }
 
-export async function start(contestant: Contestant): Promise<Running> {
+/** `onOutput` sees what the process printed before it listened. */
+export async function start(contestant: Contestant, onOutput?: (output: string) => void): Promise<Running> {
   const [command, ...args] = contestant.command;
   const child = spawn('taskset', ['-c', SERVER_CORE, command!, ...args], {
     env: { ...process.env, NODE_ENV: 'production', ...contestant.env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  // A run that fails must not leave its servers behind.
+  process.once('exit', () => child.kill('SIGKILL'));
+  let printed = '';
   const address = await new Promise<string>((resolve, reject) => {
-    let output = '';
     child.stdout!.on('data', (chunk) => {
-      output += chunk;
-      const found = /listening (\S+)/.exec(output);
+      printed += chunk;
+      const found = /^listening (\S+)$/m.exec(printed);
       if (found) resolve(found[1]!);
     });
-    child.once('exit', (code) => reject(new Error(`${contestant.name} ended with ${code}: ${output}`)));
+    child.once('exit', (code) => reject(new Error(`${contestant.name} ended with ${code}: ${printed}`)));
   });
+  onOutput?.(printed);
   return { contestant, process: child, request: await contestant.request(address), rounds: [] };
 }
 

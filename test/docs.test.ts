@@ -20,7 +20,7 @@ function readTable(path: string, heading?: string): string[][] {
   const text = readFileSync(path, 'utf8');
   const from = heading === undefined ? 0 : text.indexOf(`\n## ${heading}\n`);
   const lines = text.slice(from).split('\n');
-  const first = lines.findIndex((line) => line.startsWith('|---'));
+  const first = lines.findIndex((line) => /^\|[ :|-]+\|$/.test(line));
   const rest = lines.slice(first + 1);
   const end = rest.findIndex((line) => !line.startsWith('|'));
   return rest.slice(0, end < 0 ? undefined : end).map((line) =>

@@ -100,6 +100,7 @@ export interface CollectionSummary {
 export interface CollectionDescription {
   readonly name: string;
   readonly kind: 'table' | 'view';
+  /** Empty when there is none, or when the caller does not see all of it. */
   readonly key: readonly string[];
   readonly fields: readonly FieldDescription[];
   readonly relations: readonly RelationDescription[];

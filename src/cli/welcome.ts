@@ -1,6 +1,8 @@
 // What a person sees when the server is up: where it is, how to sign in, and the lines to paste into an assistant.
 import type { Paint } from './terminal.ts';
 
+const LABEL_WIDTH = 13;
+
 export interface Welcome {
   readonly version: string;
   readonly mcpUrl: string;
@@ -16,7 +18,7 @@ export interface Welcome {
 
 export function composeWelcome(welcome: Welcome, paint: Paint): string {
   const { mcpUrl } = welcome;
-  const label = (text: string) => `  ${paint('dim', text.padEnd(12))}`;
+  const label = (text: string) => `  ${paint('dim', text.padEnd(LABEL_WIDTH))}`;
   const entry = JSON.stringify({ mcpServers: { portico: { type: 'http', url: mcpUrl } } });
   const signIn = welcome.password
     ? [

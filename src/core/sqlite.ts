@@ -139,6 +139,7 @@ interface RunResult {
 }
 
 const SQLITE_INTEGER = 1;
+const UNION_MOST = 100;
 let wasmModule: RawModule | undefined;
 
 function getWasmModule(): RawModule {
@@ -212,11 +213,10 @@ class WasmStatement {
   }
 
   run(...values: unknown[]): RunResult {
-    if (this.reader) throw new TypeError('This statement returns data. Use get(), all(), or iterate() instead');
     return coded(() => {
       try {
         this.#start(values);
-        this.#raw._step();
+        while (this.#raw._step());
         return this.database.lastRun(this.#safe);
       } finally {
         this.#raw._reset();
@@ -353,6 +353,10 @@ class WasmDatabase {
   }
 
   prepare(sql: string): WasmStatement {
+    // Measured: the WebAssembly stack overflows, and memory is corrupted, somewhere above 200 terms.
+    if (sql.length > 2000 && (sql.match(/\bunion\b/gi)?.length ?? 0) >= UNION_MOST) {
+      throw new RangeError(`the WebAssembly SQLite driver takes at most ${UNION_MOST} terms of a UNION`);
+    }
     const raw = coded(() => this.#raw.prepare(sql));
     return new WasmStatement(this, raw, this.#live, sql, this.#safe);
   }

@@ -172,7 +172,8 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
   return {
     handle(req, res) {
       serve(req, res).catch((error: unknown) => {
-        if (res.destroyed || req.destroyed) return;
+        // The client is gone: there is nobody to answer.
+        if (res.destroyed) return;
         const requestId = randomId();
         const shown = toAppError(error, requestId);
         if (shown.code === 'INTERNAL') observe({ type: 'failure', where: 'mcp', requestId, cause: error });

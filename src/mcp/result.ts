@@ -25,15 +25,19 @@ export function errorResult(error: AppError): CallToolResult {
 export function errorText(error: AppError): string {
   const text = `${error.code}: ${error.message}`;
   if (fitsTokens(text, ERROR_TOKENS)) return text;
-  if (isAppError(error, 'OPERATOR_NOT_ALLOWED')) {
-    const { collection, field, operator, allowed } = error.details;
-    const near = nearNames(operator, allowed);
-    const names = near.length > 0 ? near : allowed.slice(0, 5);
-    return clip(
-      `${error.code}: '${operator}' cannot be used on '${field}' of '${collection}'. Allowed: ${names.join(', ')} and others; describeCollection with detail 'full' lists them.`,
-    );
-  }
+  if (isAppError(error, 'OPERATOR_NOT_ALLOWED')) return operatorText(error);
   return clip(text);
+}
+
+/** As many of the allowed operators as there is room for, the near ones first. */
+function operatorText(error: AppError<'OPERATOR_NOT_ALLOWED'>): string {
+  const { collection, field, operator, allowed } = error.details;
+  const names = [...new Set([...nearNames(operator, allowed), ...allowed])];
+  const say = (count: number) =>
+    `${error.code}: '${operator}' cannot be used on '${field}' of '${collection}'. Allowed: ${names.slice(0, count).join(', ')}, ...; detail 'full' of describeCollection lists all.`;
+  let count = 12;
+  while (count > 1 && !fitsTokens(say(count), ERROR_TOKENS)) count--;
+  return clip(say(count));
 }
 
 /** Keeps the start, which names the argument, and the end, which holds the next step. */

@@ -27,7 +27,7 @@ export interface Authenticated {
 
 export interface Gate {
   /**
-   * Checks the Authorization header; answers synchronously from memory where it can. UNAUTHENTICATED when there is no
+   * Checks the Authorization header; answers (and refuses) synchronously where it can. UNAUTHENTICATED when there is no
    * usable token: missing, malformed, unknown, expired, revoked, or for another audience.
    */
   check(authorization: string | undefined): Authenticated | Promise<Authenticated>;
@@ -73,7 +73,8 @@ export function createGate({ store, paths, clock, defaultScopes }: GateOptions):
     remembered.delete(hash);
     // RFC 6750 section 2.1, RFC 7009 section 2: the token exists; a revoked one is no longer there.
     const row =
-      (await store.oauth.find('AccessToken', hash)) ?? refuse(`The token is unknown, expired or revoked. ${signInAgain}`);
+      (await store.oauth.find('AccessToken', hash)) ??
+      refuse(`The token is unknown, expired or revoked. ${signInAgain}`);
     const expiresAt = checkToken(row);
     const { payload } = row;
     const grantId = text(payload.grantId);

@@ -42,11 +42,6 @@ export function describeRedirect(redirectUri: string): Destination {
   return { kind: 'app', name: url.protocol.slice(0, -1) };
 }
 
-/** Whether every way back leads to the user's own device, where any program can listen. */
-export function isDeviceOnly(redirectUris: readonly string[]): boolean {
-  return redirectUris.every((uri) => describeRedirect(uri).kind !== 'web');
-}
-
 export function createClientNormaliser(errors: typeof oidcErrors): (metadata: ClientMetadata) => void {
   const refuse = (description: string): never => {
     throw new errors.InvalidClientMetadata(description);

@@ -42,28 +42,27 @@ export function createDocumentFetch(domains: readonly string[] | null, fetchDocu
     // SSRF (draft-ietf-oauth-client-id-metadata-document section 6.5): holds for jwks_uri as well.
     const problem = findAddressProblem(address, domains);
     if (problem) throw new AppError('INVALID_ARGUMENT', { argument: `${address}`, problem: `${problem}.` });
-    return (fetchDocument ?? (await guardedFetch()))(address, init);
+    return (fetchDocument ?? guardedFetch)(address, init);
   };
 }
 
-let guarded: Promise<FetchDocument> | undefined;
+let loaded: Promise<FetchDocument> | undefined;
 
-/** Loaded at the first document: most starts need none. */
-function guardedFetch(): Promise<FetchDocument> {
-  guarded ??= import('undici').then(({ Agent, fetch }) => {
+/** Fetch that connects to public addresses only. Its package is loaded at the first document: most starts need none. */
+export const guardedFetch: FetchDocument = async (address, init) => {
+  loaded ??= import('undici').then(({ Agent, fetch }) => {
     const dispatcher = new Agent({ connect: { lookup: publicLookup, timeout: 2500 } });
-    return (address, init) =>
-      fetch(address, {
-        ...(init as object),
-        redirect: 'manual',
-        dispatcher,
-      }) as unknown as Promise<Response>;
+    return async (address, init) => {
+      // The types of the package and of Node name the same things apart.
+      const options = { ...init, redirect: 'manual', dispatcher } as Parameters<typeof fetch>[1];
+      return (await fetch(address, options)) as unknown as Response;
+    };
   });
-  return guarded;
-}
+  return (await loaded)(address, init);
+};
 
 /** Resolves a name, and refuses when any of its addresses is not public. */
-export const publicLookup: LookupFunction = (host, options, callback) => {
+const publicLookup: LookupFunction = (host, options, callback) => {
   lookup(host, { ...options, all: true }, (error, addresses) => {
     if (error) return callback(error, '', 0);
     const hidden = addresses.find(({ address }) => ipaddr.process(address).range() !== 'unicast');

@@ -10,7 +10,7 @@ import { createLimiter } from '../core/limit.ts';
 import type { Observe } from '../core/observe.ts';
 import { hashToken, sameText, sign } from '../core/secret.ts';
 import type { Store, User } from '../store/store.ts';
-import { describeRedirect, isDeviceOnly, isDocumentClient } from './clients.ts';
+import { describeRedirect, isDocumentClient } from './clients.ts';
 import type { Paths } from './paths.ts';
 import { isResourceScope, offlineAccess, type ResourceScope, resourceScopes } from './scopes.ts';
 import { consentPage, messagePage, type ShownClient, sendPage, signInPage } from './views.ts';
@@ -40,7 +40,6 @@ interface Step {
   readonly details: Details;
   readonly client: ShownClient;
   readonly clientId: string;
-  readonly redirectUris: readonly string[];
   readonly csrf: string;
   readonly action: string;
 }
@@ -79,7 +78,6 @@ export function createInteraction(options: InteractionOptions): Interaction {
       details,
       clientId,
       client: { name: client.clientName?.trim() || 'An unnamed app', ...verified },
-      redirectUris: client.redirectUris ?? [],
       csrf: makeCsrf(details, cookieKeys[0] ?? ''),
       action: paths.interaction(uid),
     };
@@ -99,9 +97,11 @@ export function createInteraction(options: InteractionOptions): Interaction {
     provider.interactionFinished(step.req, step.res, result, { mergeWithLastSubmission: merge });
 
   const showSignIn = async (step: Step, email: string, problem?: string): Promise<void> => {
+    const destination = describeRedirect(`${step.details.params.redirect_uri}`);
     const page = signInPage({
       place: await store.identity.place(),
-      client: step.client,
+      // Only an answer to the web goes to the host that was verified.
+      client: destination.kind === 'web' ? step.client : { name: step.client.name },
       action: step.action,
       csrf: step.csrf,
       email,
@@ -117,7 +117,6 @@ export function createInteraction(options: InteractionOptions): Interaction {
       place: await store.identity.place(),
       client: step.client,
       destination: describeRedirect(`${step.details.params.redirect_uri}`),
-      deviceOnly: isDeviceOnly(step.redirectUris),
       user: { name: `${user.firstName} ${user.lastName}`.trim(), email: user.email, team: user.team, role: user.role },
       scopes: askedScopes(step.details),
       action: step.action,

@@ -166,6 +166,7 @@ function describeCookies(paths: Paths, keys: string[]): NonNullable<Configuratio
 function describeFeatures(options: ProviderOptions, errors: Errors): NonNullable<Configuration['features']> {
   const { config, paths } = options;
   const fetches = createLimiter('oauth-document', { points: documentsPerMinute, seconds: 60 });
+  const tried = new WeakSet<object>();
   return {
     devInteractions: { enabled: false },
     userinfo: { enabled: false },
@@ -198,6 +199,9 @@ function describeFeatures(options: ProviderOptions, errors: Errors): NonNullable
       async allowFetch(ctx: KoaContextWithOIDC | undefined, id: string) {
         const problem = findAddressProblem(id, config.clientMetadataDomains);
         if (problem) throw new errors.InvalidClient(`client_id cannot be fetched: ${problem}`);
+        // The provider's error page looks for the client once more; a request causes one fetch all the same.
+        if (ctx && tried.has(ctx.req)) return false;
+        if (ctx) tried.add(ctx.req);
         try {
           await fetches.consume(ctx ? options.addressOf(ctx.req) : 'none');
           return true;

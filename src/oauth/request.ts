@@ -60,8 +60,10 @@ export function composeRequest(req: IncomingMessage, from: Composed): IncomingMe
   return composed as unknown as IncomingMessage;
 }
 
-/** BODY_TOO_LARGE over the limit. The rest of such a body is left unread; the caller closes the connection. */
+/** The body, also where the host application has read it already. BODY_TOO_LARGE over the limit: the rest of such a
+ * body is left unread, and the caller closes the connection. */
 export async function readBody(req: IncomingMessage): Promise<Buffer> {
+  if (req.readableEnded) return rewriteBody(req);
   const chunks: Buffer[] = [];
   let length = 0;
   if (Number(req.headers['content-length'] ?? 0) > bodyLimitBytes) {
@@ -73,6 +75,19 @@ export async function readBody(req: IncomingMessage): Promise<Buffer> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, length);
+}
+
+/** The body again, of what a parser of the host application made of it before us. */
+function rewriteBody(req: IncomingMessage): Buffer {
+  const { body } = req as { readonly body?: unknown };
+  if (Buffer.isBuffer(body)) return body;
+  if (typeof body === 'string') return Buffer.from(body);
+  if (!isForm(req)) return Buffer.from(JSON.stringify(body) ?? '');
+  const form = new URLSearchParams();
+  for (const [name, value] of Object.entries(body ?? {})) {
+    for (const one of [value].flat()) form.append(name, `${one}`);
+  }
+  return Buffer.from(`${form}`);
 }
 
 export function isForm(req: IncomingMessage): boolean {

@@ -9,16 +9,18 @@ export const style = `
 --bad-bg:#3a1b18;--bad-line:#7d3a33;--bad-ink:#ffb9b0;--shadow:none}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
-body{margin:0;min-height:100vh;min-height:100dvh;display:flex;flex-direction:column;align-items:center;justify-content:center;padding:32px 16px;
+body{margin:0;min-height:100vh;min-height:100dvh;display:flex;flex-direction:column;align-items:center;justify-content:center;padding:24px 16px;
 background:var(--bg);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
 main{width:100%;max-width:440px;background:var(--card);border:1px solid var(--line);border-radius:16px;padding:32px;box-shadow:var(--shadow)}
-.brand{display:flex;align-items:center;gap:10px;margin:0 0 24px;color:var(--soft);font-size:14px}
-.brand svg{flex:none;width:30px;height:30px;color:var(--accent)}
+.brand{display:flex;align-items:center;gap:12px;margin:0 0 24px;color:var(--soft);font-size:14px}
+.brand svg{flex:none;width:36px;height:36px;stroke:var(--accent-ink)}.brand .tile{fill:var(--accent);stroke:none}
 .brand strong{display:block;color:var(--ink);font-weight:650;letter-spacing:-.005em;line-height:1.3}
 .brand span{display:block;line-height:1.3;overflow-wrap:anywhere}
 h1{margin:0 0 8px;font-size:24px;line-height:1.25;font-weight:650;letter-spacing:-.015em;overflow-wrap:anywhere;text-wrap:balance}
-h2{margin:24px 0 8px;font-size:14px;font-weight:600;color:var(--soft)}
-p{margin:0 0 16px}
+h1+.facts{margin-top:16px}
+h2{margin:20px 0 8px;font-size:14px;font-weight:600;color:var(--soft)}
+p{margin:0 0 16px;text-wrap:pretty}
+main>p:last-child{margin-bottom:0}
 .lead{color:var(--soft);margin-bottom:24px;overflow-wrap:anywhere}
 .lead b{color:var(--ink);font-weight:600}
 .field{margin:0 0 16px}
@@ -34,10 +36,10 @@ button{width:100%;min-height:48px;padding:10px 20px;font:inherit;font-weight:600
 .plain:hover{background:var(--tint)}
 .quiet{width:auto;min-height:0;padding:8px 0;background:none;color:var(--accent);text-decoration:underline;text-underline-offset:3px;font-weight:500;border-radius:4px}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
-.pair{display:grid;grid-template-columns:1fr 1fr;gap:12px;margin-top:24px}
-.below{margin:16px 0 0;text-align:center}
+.pair{display:grid;grid-template-columns:1fr 1fr;gap:12px;margin-top:20px}
+.below{margin:12px 0 -8px;text-align:center}
 .facts{margin:0;border:1px solid var(--line);border-radius:12px}
-.facts>div{padding:12px 16px;display:grid;grid-template-columns:92px 1fr;gap:12px}
+.facts>div{padding:10px 16px;display:grid;grid-template-columns:92px 1fr;gap:12px}
 .facts>div+div{border-top:1px solid var(--line)}
 dt{color:var(--soft);font-size:14px;line-height:24px}
 dd{margin:0;min-width:0;overflow-wrap:anywhere}
@@ -45,7 +47,7 @@ dd small,.scope small{display:block;color:var(--soft);font-size:14px;line-height
 .badge{display:inline-block;padding:1px 8px;border-radius:99px;font-size:12.5px;font-weight:600;line-height:20px;background:var(--tint);color:var(--accent);white-space:nowrap}
 .badge.unsure{background:var(--warn-bg);color:var(--warn-ink)}
 .scopes{list-style:none;margin:0;padding:0;border:1px solid var(--line);border-radius:12px}
-.scope{display:grid;grid-template-columns:22px 1fr;gap:12px;padding:12px 16px}
+.scope{display:grid;grid-template-columns:22px 1fr;gap:12px;padding:10px 16px}
 .scope+.scope{border-top:1px solid var(--line)}
 .scope b,.scope label{font-weight:600;font-size:16px}
 .scope svg{width:20px;height:20px;margin-top:2px;color:var(--accent)}
@@ -53,7 +55,7 @@ dd small,.scope small{display:block;color:var(--soft);font-size:14px;line-height
 .warning{margin:16px 0 0;padding:12px 16px;border:1px solid var(--warn-line);border-radius:12px;background:var(--warn-bg);color:var(--warn-ink);font-size:15px}
 .alert{margin:0 0 20px;padding:12px 16px;border:1px solid var(--bad-line);border-radius:12px;background:var(--bad-bg);color:var(--bad-ink);font-size:15px}
 code{font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;color:var(--soft);overflow-wrap:anywhere}
-footer{margin:20px 0 0;max-width:440px;text-align:center;color:var(--soft);font-size:14px}
+footer{margin:16px 0 0;max-width:400px;text-wrap:balance;text-align:center;color:var(--soft);font-size:14px}
 @media (max-width:480px){body{justify-content:flex-start;padding:0;background:var(--card)}
 main{border:0;border-radius:0;box-shadow:none;padding:24px 20px}h1{font-size:22px}.facts>div{grid-template-columns:76px 1fr}footer{padding:0 20px 24px;margin-top:0}}
 @media (forced-colors:active){.primary{border-color:ButtonText}}

@@ -1,7 +1,7 @@
 // The pages that a person sees. They work without scripts, and every text that a client wrote is escaped and marked as
 // the client's own claim unless we could verify it.
-import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import { hashToken } from '../core/secret.ts';
 import type { Destination } from './clients.ts';
 import { type Html, html, markup } from './html.ts';
 import { type ResourceScope, scopeTexts } from './scopes.ts';
@@ -19,7 +19,7 @@ export interface ShownClient {
   readonly verifiedHost?: string;
 }
 
-const styleHash = createHash('sha256').update(style).digest('base64');
+const styleHash = Buffer.from(hashToken(style), 'base64url').toString('base64');
 
 /**
  * No scripts, nothing from elsewhere, no frames. There is no form-action: Chrome applies it to the redirects after a
@@ -27,13 +27,13 @@ const styleHash = createHash('sha256').update(style).digest('base64');
  */
 export const pagePolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; base-uri 'none'; frame-ancestors 'none'`;
 
+/** Without Cross-Origin-Opener-Policy: web assistants open the page as a popup and wait for it to come back to them. */
 const pageHeaders: Readonly<Record<string, string>> = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': pagePolicy,
   'X-Frame-Options': 'DENY',
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
-  'Cross-Origin-Opener-Policy': 'same-origin',
   'Cache-Control': 'no-store',
 };
 
@@ -46,7 +46,7 @@ export function sendPage(res: ServerResponse, status: number, page: Html): void 
   res.writeHead(status).end(page.text);
 }
 
-const logo = html`<svg viewBox="0 0 32 32" fill="none" stroke="currentColor" stroke-width="2.4" stroke-linecap="round" aria-hidden="true"><path d="M4 13 16 5l12 8M7 13v13M25 13v13M3.5 27h25"/><path d="M12.5 27v-8a3.5 3.5 0 0 1 7 0v8"/></svg>`;
+const logo = html`<svg viewBox="0 0 36 36" aria-hidden="true"><rect class="tile" width="36" height="36" rx="10"/><g fill="none" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round"><path d="m8.5 14 9.5-5.5 9.5 5.5z"/><path d="M11.5 18v6M18 18v6M24.5 18v6M8.5 27.5h19"/></g></svg>`;
 const tick = html`<svg viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="m4 10.5 4 4 8-9"/></svg>`;
 
 function layout(title: string, place: Place | undefined, content: Html, footer?: Html): Html {
@@ -109,8 +109,6 @@ export interface ConsentPage {
   readonly place: Place;
   readonly client: ShownClient;
   readonly destination: Destination;
-  /** Every way back leads to the user's own device. */
-  readonly deviceOnly: boolean;
   readonly user: { readonly name: string; readonly email: string; readonly team: string; readonly role: string };
   readonly scopes: readonly ResourceScope[];
   readonly action: string;
@@ -118,21 +116,22 @@ export interface ConsentPage {
 }
 
 export function consentPage(page: ConsentPage): Html {
-  const { client, user } = page;
+  const { client, user, destination } = page;
+  const onDevice = destination.kind !== 'web';
   const [always, ...optional] = page.scopes;
   return layout(
     'Allow access',
     page.place,
     html`<h1>Allow ${client.name} to connect?</h1>
 <dl class="facts">
-<div><dt>Who asks</dt><dd>${client.name} ${client.verifiedHost ? html`<span class="badge">verified</span><small>${client.verifiedHost}</small>` : html`<span class="badge unsure">unverified</span><small>It gave itself this name.</small>`}</dd></div>
-<div><dt>Answer to</dt><dd>${describeDestination(page.destination)}</dd></div>
-<div><dt>You are</dt><dd>${user.name || user.email}<small>${user.name && html`${user.email} · `}${user.team} · ${user.role}</small></dd></div>
+<div><dt>Who asks</dt><dd>${describeClient(client, onDevice)}</dd></div>
+<div><dt>Returns to</dt><dd>${describeDestination(destination)}</dd></div>
+<div><dt>You are</dt><dd>${user.name || user.email}${user.name && html`<small>${user.email}</small>`}<small>${user.team} · ${user.role}</small></dd></div>
 </dl>
-${page.deviceOnly && html`<p class="warning">This app runs on a device. Continue only if you started this from ${client.name} on this device yourself, just now.</p>`}
+${onDevice && html`<p class="warning">This app runs on a device. Continue only if you started this from ${client.name} on this device yourself, just now.</p>`}
 <form method="post" action="${page.action}">
 <input type="hidden" name="csrf" value="${page.csrf}">
-<h2 id="may">It may, as far as you may:</h2>
+<h2 id="may">If you allow it, it can:</h2>
 <ul class="scopes" aria-labelledby="may">
 ${always && html`<li class="scope">${tick}<div><b>${scopeTexts[always].title}</b><small>${scopeTexts[always].detail}</small></div></li>`}
 ${optional.map((scope) => html`<li class="scope"><input type="checkbox" id="${scope}" name="scope" value="${scope}" checked aria-describedby="${scope}-detail"><div><label for="${scope}">${scopeTexts[scope].title}</label><small id="${scope}-detail">${scopeTexts[scope].detail}</small></div></li>`)}
@@ -143,8 +142,15 @@ ${optional.map((scope) => html`<li class="scope"><input type="checkbox" id="${sc
 <input type="hidden" name="csrf" value="${page.csrf}">
 <button class="quiet" name="action" value="switch">Not you? Switch account</button>
 </form>`,
-    html`It stays connected until you or an administrator disconnect it.`,
+    html`It never gets more rights than you have. It stays connected until you or an administrator disconnect it.`,
   );
+}
+
+/** A host vouches for the app on its own site only: on a device any program can use the name of another's document. */
+function describeClient({ name, verifiedHost }: ShownClient, onDevice: boolean): Html {
+  if (verifiedHost && !onDevice) return html`${name} <span class="badge">verified</span><small>${verifiedHost}</small>`;
+  const claim = verifiedHost ? html`It says it is the app of ${verifiedHost}.` : html`It gave itself this name.`;
+  return html`${name} <span class="badge unsure">unverified</span><small>${claim}</small>`;
 }
 
 function describeDestination({ kind, name }: Destination): Html {

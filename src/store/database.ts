@@ -19,6 +19,8 @@ export interface Database {
   readonly knex: Knex;
   /** A transaction that may write; on SQLite it holds the write lock from its beginning. */
   write<T>(run: (trx: Knex.Transaction) => Promise<T>): Promise<T>;
+  /** Runs a single statement again when the server chose it to end a deadlock; `write` does so by itself. */
+  retry<T>(run: () => PromiseLike<T>): Promise<T>;
   /** Inserts one row and answers its generated id. */
   insert(on: Knex, table: string, row: Record<string, unknown>): Promise<number>;
   /** The database as it may be shown: without user and password. */
@@ -190,9 +192,16 @@ function parts(url: URL) {
   };
 }
 
+/** READ COMMITTED: the default locks gaps between rows, which makes strangers wait for and deadlock with each other. */
 function mysqlConfig(url: URL): Knex.Config {
   return {
     client: 'mysql2',
+    pool: {
+      min: 0,
+      max: 10,
+      afterCreate: (connection: { query(sql: string, done: (error: unknown) => void): void }, done: () => void) =>
+        connection.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED', done),
+    },
     connection: { ...parts(url), charset: 'utf8mb4', timezone: 'Z', connectTimeout: 10_000, ...tls(url) },
   };
 }
@@ -223,6 +232,19 @@ function tls(url: URL): { ssl?: { rejectUnauthorized: boolean } } {
   return mode && !['disable', 'prefer', 'false', '0'].includes(mode) ? { ssl: { rejectUnauthorized: true } } : {};
 }
 
+const deadlocks: ReadonlySet<unknown> = new Set(['ER_LOCK_DEADLOCK', '40P01', '40001']);
+
+/** The loser of a deadlock was rolled back whole, so that it may simply be run again. */
+async function retryDeadlocks<T>(run: () => PromiseLike<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (attempt === 5 || !deadlocks.has((error as { code?: unknown }).code)) throw error;
+    }
+  }
+}
+
 /** What goes wrong is thrown; knex would also print it to standard output, which is the user's. */
 const silent = (): void => undefined;
 const log = { warn: silent, error: silent, deprecate: silent, debug: silent };
@@ -232,7 +254,9 @@ function shared(dialect: StoreDialect, database: Knex, shownAs: string) {
     dialect,
     knex: database,
     shownAs,
-    write: <T>(run: (trx: Knex.Transaction) => Promise<T>): Promise<T> => database.transaction(run),
+    retry: retryDeadlocks,
+    write: <T>(run: (trx: Knex.Transaction) => Promise<T>): Promise<T> =>
+      retryDeadlocks(() => database.transaction(run)),
     async insert(on: Knex, table: string, row: Record<string, unknown>): Promise<number> {
       if (dialect !== 'postgres') return ((await on(table).insert(row)) as number[])[0]!;
       const [made] = await on(table).insert(row).returning<{ id: number }[]>('id');

@@ -32,10 +32,12 @@ export function createOAuthRows(database: Database, versions: VersionRows, clock
       const stored = toStored(row);
       // What was consumed stays so: only `consume` and a row that says it may set the mark, and nothing takes it back.
       const merged = Object.keys(stored).filter((column) => column !== 'consumed_at' || row.consumedAt !== undefined);
-      await knex('oauth_store')
-        .insert({ ...key(row.model, row.id), ...stored, created_at: clock.now() })
-        .onConflict(['model', 'id_hash'])
-        .merge(merged);
+      await database.retry(() =>
+        knex('oauth_store')
+          .insert({ ...key(row.model, row.id), ...stored, created_at: clock.now() })
+          .onConflict(['model', 'id_hash'])
+          .merge(merged),
+      );
     },
     async find(model, id) {
       const row = await alive(knex('oauth_store').where(key(model, id))).first<StoredRow | undefined>();
@@ -46,10 +48,9 @@ export function createOAuthRows(database: Database, versions: VersionRows, clock
       return row && fromStored(row);
     },
     async consume(model, id, at) {
-      const touched = await knex('oauth_store')
-        .where(key(model, id))
-        .whereNull('consumed_at')
-        .update({ consumed_at: at });
+      const touched = await database.retry(() =>
+        knex('oauth_store').where(key(model, id)).whereNull('consumed_at').update({ consumed_at: at }),
+      );
       return touched === 1;
     },
     async hasConsumedSuccessor(grantId, rotations) {
@@ -62,7 +63,7 @@ export function createOAuthRows(database: Database, versions: VersionRows, clock
     },
     async destroy(model, id) {
       if (!revocable.has(model)) {
-        await knex('oauth_store').where(key(model, id)).delete();
+        await database.retry(() => knex('oauth_store').where(key(model, id)).delete());
         return;
       }
       await database.write(async (trx) => {
@@ -99,7 +100,7 @@ export function createOAuthRows(database: Database, versions: VersionRows, clock
     for (let total = 0; ; ) {
       const hashes: string[] = await matching().limit(SWEEP_BATCH).pluck('id_hash');
       if (hashes.length === 0) return total;
-      const gone = Number(await matching().whereIn('id_hash', hashes).delete());
+      const gone = Number(await database.retry(() => matching().whereIn('id_hash', hashes).delete()));
       total += gone;
       if (gone === 0 || hashes.length < SWEEP_BATCH) return total;
     }

@@ -106,10 +106,11 @@ export interface StartedServer {
   readonly ended: Promise<Outcome>;
 }
 
-/** Runs `portico start` and waits for the welcome; rejects with what was printed when it ends before. */
+/** Runs `portico start` (on a free port unless one is given) and waits for the welcome; rejects with what was printed when it ends before. */
 export function startServer(args: readonly string[], { folder, env = {} }: Run): Promise<StartedServer> {
   const bornAt = performance.now();
-  const child = spawn(process.execPath, [main, 'start', '--port', '0', ...args], {
+  const port = args.includes('--port') ? [] : ['--port', '0'];
+  const child = spawn(process.execPath, [main, 'start', ...port, ...args], {
     cwd: folder,
     env: environment(env),
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,29 +1,21 @@
-// The front in a real HTTP server, for the tests of this folder: an engine over arrays, and a gate that knows the tokens
-// `user-<n>` (all OAuth scopes), `writer-<n>` (no read) and nothing else.
+// The front in a real HTTP server over a real engine, for the tests of this folder, with a gate that knows the tokens
+// `user-<n>` (all OAuth scopes), `writer-<n>` (no read) and nothing else. A user sees the notes that are his.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Engine, FieldDescription, ListAnswer } from '../../src/agent/engine.ts';
+import { createEngine, type Engine } from '../../src/agent/engine.ts';
+import { createMemorySource, type MemoryTable } from '../../src/agent/sources/memory.ts';
+import type { Source } from '../../src/agent/sources/source.ts';
 import { type Access, type Caller, fullAccess } from '../../src/core/caller.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { type Config, type ConfigInput, loadConfig } from '../../src/core/config.ts';
 import { fail } from '../../src/core/errors.ts';
-import { nearNames } from '../../src/core/near.ts';
 import type { Observation } from '../../src/core/observe.ts';
 import { createMcpFront, type McpFrontParts } from '../../src/mcp/front.ts';
 import type { Authenticated, Gate } from '../../src/oauth/bearer.ts';
 import type { ActivityEntry } from '../../src/store/store.ts';
 
-export interface Table {
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly unknown[])[];
-  /** The column that holds the user whose row it is. */
-  readonly owner?: string;
-}
-
-export interface Steering {
-  /** Called before a list answers. */
-  beforeList?: (access: Access, signal: AbortSignal | undefined) => Promise<void>;
-}
+/** Called before a list is asked for. */
+export type BeforeList = (access: Access, signal: AbortSignal | undefined) => Promise<void>;
 
 const caller = (id: number): Caller => ({
   id,
@@ -38,65 +30,26 @@ const caller = (id: number): Caller => ({
   renderingId: 1,
 });
 
-export function arrayEngine(tables: Readonly<Record<string, Table>>, steering: Steering = {}): Engine {
-  const table = (name: string): Table =>
-    tables[name] ?? fail('UNKNOWN_COLLECTION', { collection: name, near: nearNames(name, Object.keys(tables)) });
-  const visible = (access: Access, name: string) => {
-    const { columns, rows, owner } = table(name);
-    return owner === undefined ? rows : rows.filter((row) => row[columns.indexOf(owner)] === access.caller.id);
-  };
-  return {
-    async list(access, request, options) {
-      const { columns } = table(request.collection);
-      await steering.beforeList?.(access, options?.signal);
-      const names = request.fields ?? columns;
-      const unknown = names.find((name) => !columns.includes(name));
-      if (unknown !== undefined) {
-        fail('UNKNOWN_FIELD', { collection: request.collection, field: unknown, near: nearNames(unknown, columns) });
-      }
-      const from = request.cursor ? Number(request.cursor) : (request.skip ?? 0);
-      const all = visible(access, request.collection);
-      const rows = all.slice(from, from + request.limit).map((row) => names.map((name) => row[columns.indexOf(name)]));
-      const answer: ListAnswer = {
-        columns: names,
-        rows,
-        hasMore: from + request.limit < all.length,
-        cursorAfter: (index) => String(from + index + 1),
-        records: () => rows.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i]]))),
-      };
-      return answer;
-    },
-    count: async (access, request) => visible(access, request.collection).length,
-    index: () =>
-      Object.entries(tables).map(([name, { columns }]) => ({
-        name,
-        kind: 'table' as const,
-        fields: columns.length,
-        relations: [],
-        writable: true,
-      })),
-    describe: (_access, name) => ({
-      name,
-      kind: 'table',
-      key: ['id'],
-      fields: table(name).columns.map(
-        (column): FieldDescription => ({
-          name: column,
-          type: 'String',
-          nullable: false,
-          readOnly: false,
-          required: false,
-          isKey: column === 'id',
-          sortable: true,
-          operators: ['Equal'],
-        }),
-      ),
-      relations: [],
-      permissions: { add: false, edit: false, delete: false },
-    }),
-    explain: () => '',
-    close: async () => {},
-  };
+const accessOf = (id: number): Access => ({
+  ...fullAccess(caller(id)),
+  scope: (collection) => (collection === 'notes' ? { field: 'owner', operator: 'Equal', value: id } : null),
+});
+
+/** 150 notes, of 50 users in turn. */
+export const notes: MemoryTable = {
+  name: 'notes',
+  columns: [
+    { name: 'id', type: 'Number' },
+    { name: 'owner', type: 'Number' },
+    { name: 'text', type: 'String' },
+  ],
+  primaryKey: ['id'],
+  rows: Array.from({ length: 150 }, (_, i) => [i + 1, (i % 50) + 1, `note ${i + 1} of user ${(i % 50) + 1}`]),
+};
+
+export function openEngine(source: Source): Promise<Engine> {
+  const limits = { pageSizeLimit: 1000, queryTimeoutMs: 30_000 };
+  return createEngine({ sources: [source], observe: () => undefined, clock: systemClock, limits });
 }
 
 export interface House {
@@ -115,16 +68,12 @@ export interface House {
 }
 
 export type HouseOptions = Partial<Pick<McpFrontParts, 'extension' | 'legacySessions' | 'serving'>> & {
-  readonly tables?: Readonly<Record<string, Table>>;
-  readonly steering?: Steering;
-  readonly engine?: Engine;
+  /** Default: the notes, in memory. */
+  readonly source?: Source;
+  readonly beforeList?: BeforeList;
+  /** Wraps the engine, to see or steer what it is asked. */
+  readonly around?: (engine: Engine) => Engine;
   readonly settings?: ConfigInput['file'];
-};
-
-export const notes: Table = {
-  columns: ['id', 'owner', 'text'],
-  owner: 'owner',
-  rows: Array.from({ length: 150 }, (_, i) => [i + 1, (i % 50) + 1, `note ${i + 1} of user ${(i % 50) + 1}`]),
 };
 
 export async function openHouse(options: HouseOptions = {}): Promise<House> {
@@ -136,10 +85,19 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     revoked: new Set<string>(),
     asked: [] as (string | undefined)[],
   };
-  const { extension, legacySessions, serving } = options;
+  const { extension, legacySessions, serving, beforeList } = options;
+  const opened = await openEngine(options.source ?? createMemorySource('memory', [notes]));
+  const real = options.around?.(opened) ?? opened;
+  const engine: Engine = {
+    ...real,
+    async list(access, request, callOptions) {
+      await beforeList?.(access, callOptions?.signal);
+      return real.list(access, request, callOptions);
+    },
+  };
   const front = createMcpFront({
     config,
-    engine: options.engine ?? arrayEngine(options.tables ?? { notes }, options.steering),
+    engine,
     gate: tokenGate(house),
     activity: { record: (entry) => house.activity.push(entry) },
     observe: (observation) => house.observations.push(observation),
@@ -159,6 +117,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     url: `http://127.0.0.1:${port}/mcp`,
     async close() {
       await front.close();
+      await engine.close();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
@@ -172,7 +131,7 @@ function tokenGate(house: Pick<House, 'holds' | 'revoked' | 'asked'>): Gate {
       const [, token, kind, id] = /^Bearer ((user|writer)-(\d+))$/.exec(authorization ?? '') ?? [];
       if (!token || house.revoked.has(token)) fail('UNAUTHENTICATED', { problem: 'There is no usable token.' });
       const auth: Authenticated = {
-        access: fullAccess(caller(Number(id))),
+        access: accessOf(Number(id)),
         userId: Number(id),
         clientId: `client-${id}`,
         clientName: 'Test client',

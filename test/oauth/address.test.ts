@@ -1,7 +1,8 @@
-import type { IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { createAddressReader } from '../../src/oauth/address.ts';
-import { createDocumentFetch, findAddressProblem, publicLookup } from '../../src/oauth/documents.ts';
+import { createDocumentFetch, findAddressProblem, guardedFetch } from '../../src/oauth/documents.ts';
 import { canonicalResource, createPaths } from '../../src/oauth/paths.ts';
 
 describe("the client's address", () => {
@@ -28,13 +29,19 @@ describe("the client's address", () => {
 });
 
 describe('a client document', () => {
-  const resolve = (host: string): Promise<string> =>
-    new Promise((done) => {
-      publicLookup(host, { all: true }, (error, addresses) => done(error ? error.message : JSON.stringify(addresses)));
-    });
-
-  test('is not fetched from a name that leads to this machine', async () => {
-    expect(await resolve('localhost')).toBe('localhost does not resolve to public addresses');
+  test('is not fetched from a name that leads to this machine: no connection is made', async () => {
+    let connections = 0;
+    const server = createServer((_req, res) => res.end('secret')).on('connection', () => connections++);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const outcome = await guardedFetch(`http://localhost:${(server.address() as AddressInfo).port}/`, {
+      headers: new Headers({ accept: 'application/json' }),
+      signal: AbortSignal.timeout(2500),
+    }).then(
+      () => 'fetched',
+      (error: Error) => (error.cause as Error).message,
+    );
+    await new Promise((resolve) => server.close(resolve));
+    expect([outcome, connections]).toEqual(['localhost does not resolve to public addresses', 0]);
   });
 
   test('is not fetched past the check of its address, whoever asks (jwks_uri included)', async () => {

@@ -1,9 +1,11 @@
 // The registration shapes that real clients were recorded to send, and what is refused.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { byDocument, callMcp, connect, register } from './client.ts';
+import { createBrowser } from './flow.ts';
 import { type Started, startServer } from './place.ts';
 
 let place: Started;
+const browser = createBrowser();
 beforeAll(async () => {
   place = await startServer({ env: { SERVICE_DCR_PER_HOUR: '1000' } });
 });
@@ -93,7 +95,7 @@ test.each([
   ],
 ])('%s registers, signs in and calls', async (client_name, metadata, redirectUri, kind) => {
   const registered = await register(place.paths.issuer, { client_name, ...metadata });
-  const session = await connect(registered, place.account, { redirectUri, resource: place.paths.resource });
+  const session = await connect(registered, place.account, { redirectUri, resource: place.paths.resource, browser });
   const { status, body } = await callMcp(place.paths.resource, session.tokens.access_token);
   expect([registered.client.application_type, status, JSON.parse(body), typeof session.tokens.refresh_token]).toEqual([
     kind,
@@ -142,7 +144,10 @@ test.each([
   ],
 ])('by its metadata document: %s', async (_name, clientId, document, redirectUri) => {
   place.documents.set(clientId, { client_id: clientId, ...document });
-  const session = await connect(await byDocument(place.paths.issuer, clientId), place.account, { redirectUri });
+  const session = await connect(await byDocument(place.paths.issuer, clientId), place.account, {
+    redirectUri,
+    browser,
+  });
   const { status, body } = await callMcp(place.paths.resource, session.tokens.access_token);
   expect([status, JSON.parse(body).client]).toEqual([200, document.client_name]);
 });
@@ -277,4 +282,23 @@ test('a metadata document must name itself and its client, and prove its redirec
     ],
     [400, 'invalid_redirect_uri: redirect_uri did not match any of the client&#39;s registered redirect_uris'],
   ]);
+});
+
+test('metadata documents are fetched at most thirty times a minute for one address', async () => {
+  const other = await startServer();
+  try {
+    const details = [];
+    for (let i = 0; i < 32; i++) {
+      const query = new URLSearchParams({ client_id: `https://docs.example/${i}`, response_type: 'code' });
+      const response = await fetch(`${other.local}/oauth/authorize?${query}`, { headers: { accept: 'text/html' } });
+      details.push(/<code>(.*?)<\/code>/.exec(await response.text())?.[1]);
+    }
+    expect([details[29], details[30], details[31]]).toEqual([
+      'invalid_client: client_id metadata document fetch failed',
+      'temporarily_unavailable: too many client metadata documents; try again in a minute',
+      'temporarily_unavailable: too many client metadata documents; try again in a minute',
+    ]);
+  } finally {
+    await other.stop();
+  }
 });

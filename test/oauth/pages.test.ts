@@ -161,10 +161,10 @@ describe('the consent page', () => {
     const { organization, project, environment } = await place.store.identity.place();
     expect(read(page)).toBe(
       `${organization} ${project} · ${environment} Allow Notebook to connect? Who asks Notebook unverified It gave itself this name. ` +
-        'Answer to notebook.example You are Ada Lovelace ada@example.com · Sales · Clerk It may, as far as you may: ' +
+        'Returns to notebook.example You are Ada Lovelace ada@example.com Sales · Clerk If you allow it, it can: ' +
         'Read your data See the collections and records that you may see, and search them. ' +
         'Change your data Create, update and delete the records that you may change. ' +
-        'Cancel Allow Not you? Switch account It stays connected until you or an administrator disconnect it.',
+        'Cancel Allow Not you? Switch account It never gets more rights than you have. It stays connected until you or an administrator disconnect it.',
     );
   });
 
@@ -173,14 +173,30 @@ describe('the consent page', () => {
     const { url } = await authorizationUrl(registered, { redirectUri: 'https://paper.example/callback' });
     const browser = createBrowser();
     const page = await browser.press(await browser.open(url), 'sign-in', { ...place.account });
-    expect(read(page)).toContain('Who asks Paper verified paper.example Answer to paper.example');
+    expect(read(page)).toContain('Who asks Paper verified paper.example Returns to paper.example');
+  });
+
+  test('does not call an app on a device verified: any program there can use the name', async () => {
+    const clientId = 'https://paper.example/desktop.json';
+    place.documents.set(clientId, {
+      client_id: clientId,
+      client_name: 'Paper',
+      redirect_uris: ['http://localhost/cb'],
+    });
+    const redirectUri = 'http://localhost:4321/cb';
+    const { url } = await authorizationUrl(await byDocument(place.paths.issuer, clientId), { redirectUri });
+    const browser = createBrowser();
+    const page = await browser.press(await browser.open(url), 'sign-in', { ...place.account });
+    expect(read(page)).toContain(
+      'Who asks Paper unverified It says it is the app of paper.example. Returns to This device',
+    );
   });
 
   test.each([
-    ['http://localhost:4444/callback', 'Answer to This device localhost:4444'],
-    ['cursor://anysphere.cursor-mcp/callback', 'Answer to An app on this device that opens cursor: links'],
+    ['http://localhost:4444/callback', 'Returns to This device localhost:4444'],
+    ['cursor://anysphere.cursor-mcp/callback', 'Returns to An app on this device that opens cursor: links'],
   ])('warns when the answer stays on a device: %s', async (uri, destination) => {
-    const { page } = await atConsent({ redirectUri: uri }, { redirect_uris: [uri] });
+    const { page } = await atConsent({ redirectUri: uri }, { redirect_uris: [uri, redirectUri] });
     expect([read(page).includes(destination), read(page).includes('Continue only if you started this')]).toEqual([
       true,
       true,
@@ -215,6 +231,7 @@ describe('the consent page', () => {
       await browser.press(page, 'allow');
       return true;
     };
+    place.observed.length = 0;
     expect([
       await asks('mcp:read mcp:write'),
       await asks('mcp:read mcp:write'),
@@ -222,6 +239,12 @@ describe('the consent page', () => {
       await asks('mcp:read mcp:action'),
       await asks('mcp:read', 'consent'),
     ]).toEqual([true, false, false, true, true]);
+    const events = place.observed.flatMap((one) => (one.type === 'security' ? [`${one.event} ${one.detail}`] : []));
+    expect(events.filter((event) => event.startsWith('consent'))).toEqual([
+      'consent.allowed mcp:read mcp:write',
+      'consent.stepped-up mcp:read mcp:action',
+      'consent.allowed mcp:read',
+    ]);
   });
 
   test('is asked every time for clients on a device', async () => {

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import express from 'express';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import { isAppError } from '../../src/core/errors.ts';
@@ -31,6 +32,8 @@ export interface Started {
 
 export interface StartOptions {
   readonly basePath?: string;
+  /** Behind an Express application that parses every body before it passes the request on. */
+  readonly parsers?: boolean;
   /** Path of the public URL. */
   readonly publicPath?: string;
   readonly publicUrl?: string;
@@ -81,9 +84,15 @@ export async function startServer(options: StartOptions = {}): Promise<Started> 
   if (!options.beside) {
     await store.identity.addUser({ ...account, firstName: 'Ada', lastName: 'Lovelace', team: 'Sales', role: 'Clerk' });
   }
+  const host = express();
+  if (options.parsers) host.use(express.json(), express.urlencoded({ extended: true }));
+  host.use((req, res, next) => {
+    if (!server.handle(req, res)) next();
+  });
   http.on('request', (req, res) => {
+    if (options.parsers) return host(req, res);
     if (server.handle(req, res)) return;
-    if (req.url === `${options.basePath ?? ''}/mcp`) return void answerMcp(gate, req, res);
+    if (req.url?.split('?')[0] === `${options.basePath ?? ''}/mcp`) return void answerMcp(gate, req, res);
     res.writeHead(404, { 'Content-Type': 'text/plain' }).end('the host application');
   });
   return {

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { authorizationUrl, register } from './client.ts';
+import { authorizationUrl, connect, register } from './client.ts';
 import { createBrowser, signIn } from './flow.ts';
 import { type Started, startServer } from './place.ts';
 
@@ -268,6 +268,19 @@ test('behind a proxy the way back is on the public address, and cookies are Secu
         '__Secure-portico_resume=; path=/oauth/authorize/<uid>; samesite=lax; secure; httponly',
       ],
     });
+  } finally {
+    await place.stop();
+  }
+});
+
+test('a host application that parses bodies first changes nothing', async () => {
+  const place = await startServer({ parsers: true });
+  try {
+    const redirectUri = 'https://notebook.example/callback';
+    const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    const { tokens } = await connect(registered, place.account, { redirectUri, resource: place.paths.resource });
+    const auth = await place.gate.check(`Bearer ${tokens.access_token}`);
+    expect(auth.access.caller.email).toBe(place.account.email);
   } finally {
     await place.stop();
   }

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { hashToken } from '../../src/core/secret.ts';
 import { servers } from '../databases.ts';
 import { authorizationUrl, callMcp, connect, insecure, redeem, refresh, register, type Session } from './client.ts';
-import { createBrowser, signIn } from './flow.ts';
+import { type Browser, createBrowser, signIn } from './flow.ts';
 import { type Started, startServer } from './place.ts';
 
 const redirectUri = 'https://notebook.example/callback';
@@ -21,9 +21,17 @@ beforeEach(() => {
   late = 0;
 });
 
+/** One browser for each server: who is signed in there stays so, and only consents. */
+const browsers = new WeakMap<Started, Browser>();
+const browserAt = (at: Started): Browser => {
+  const browser = browsers.get(at) ?? createBrowser();
+  browsers.set(at, browser);
+  return browser;
+};
 const connected = async (from = place): Promise<Session> => {
   const metadata = { client_name: 'Notebook', redirect_uris: [redirectUri] };
-  return connect(await register(from.paths.issuer, metadata), from.account, asking);
+  const browser = browserAt(from);
+  return connect(await register(from.paths.issuer, metadata), from.account, { ...asking, browser });
 };
 const status = async (session: Session, token = session.tokens.access_token) =>
   (await callMcp(place.paths.resource, token)).status;
@@ -110,6 +118,12 @@ describe('an access token', () => {
     ]);
   });
 
+  test('in the query string is not taken', async () => {
+    const { tokens } = await connected();
+    const response = await fetch(`${place.paths.resource}?access_token=${tokens.access_token}`, { method: 'POST' });
+    expect(response.status).toBe(401);
+  });
+
   test('of a client that needs more names the scopes to ask for', () => {
     expect(place.gate.scopeChallenge(['mcp:read', 'mcp:action'])).toBe(
       `Bearer error="insufficient_scope", resource_metadata="${place.local}/.well-known/oauth-protected-resource/mcp", scope="mcp:read mcp:action"`,
@@ -145,7 +159,7 @@ describe('revocation', () => {
 
   test('leaves the other connections of the same user and client alone', async () => {
     const one = await connected();
-    const other = await connect(one, place.account, asking);
+    const other = await connect(one, place.account, { ...asking, browser: browserAt(place) });
     const { server, client, authentication } = one;
     await oauth.revocationRequest(server, client, authentication, one.tokens.access_token, insecure);
     expect([await status(one), await status(other), await outcome(refreshed(other))]).toEqual([401, 200, 'ok']);
@@ -205,7 +219,7 @@ describe('an authorization code', () => {
     const stranger = await register(place.paths.issuer, { client_name: 'Stranger', redirect_uris: [redirectUri] });
     const attempt = async (change: Partial<Session['code']>, by = registered) => {
       const { url, verifier } = await authorizationUrl(registered, asking);
-      const callback = await signIn(url, place.account, createBrowser());
+      const callback = await signIn(url, place.account, browserAt(place));
       const parameters = oauth.validateAuthResponse(registered.server, registered.client, callback, 'the-state');
       return outcome(redeem(by, { parameters, verifier, redirectUri, ...change }));
     };
@@ -302,7 +316,7 @@ describe('the resource', () => {
     const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
     const resource = spell(place.paths.resource);
     const { url, verifier } = await authorizationUrl(registered, { redirectUri, ...(resource ? { resource } : {}) });
-    const callback = await signIn(url, place.account, createBrowser());
+    const callback = await signIn(url, place.account, browserAt(place));
     const body = new URLSearchParams({
       grant_type: 'authorization_code',
       client_id: registered.client.client_id,
@@ -392,7 +406,7 @@ test('a request that was pushed is used once, gets the default scope, and signs 
   const pushed = await oauth.pushedAuthorizationRequest(server, client, authentication, url.searchParams, insecure);
   const { request_uri } = await oauth.processPushedAuthorizationResponse(server, client, pushed);
   const short = `${server.authorization_endpoint}?${new URLSearchParams({ client_id: client.client_id, request_uri })}`;
-  const callback = await signIn(short, place.account, createBrowser());
+  const callback = await signIn(short, place.account, browserAt(place));
   const parameters = oauth.validateAuthResponse(server, client, callback, 'the-state');
   const tokens = await redeem(registered, { parameters, verifier, redirectUri });
   const again = await createBrowser().open(short);

@@ -23,7 +23,7 @@ export function readTables(source: Source, described: Described): Tables {
         column: column.name,
         required: !column.nullable && !column.hasDefault,
         isKey: table.primaryKey.includes(column.name),
-        operators: new Map([...column.operators].map((operator) => [operator, 'native'])),
+        operators: new Map([...column.operators].map((operator) => [operator, { takes: 'value', by: 'native' }])),
       });
     }
     collections.set(table.name, {
@@ -48,6 +48,7 @@ export function readTables(source: Source, described: Described): Tables {
           from: fields.get(column) as Column,
           to: to.fields.get(key.targetColumns[at]!) as Column,
         })),
+        inverse: false,
       });
     }
   }

@@ -5,11 +5,13 @@ import mysql from 'mysql2/promise';
 import pg from 'pg';
 import type { Dialect, TestDatabase } from '../databases.ts';
 
-/** Runs statements one by one, over the driver itself. */
+/** Runs statements over the driver itself, in one transaction where tables can be made in one. */
 export async function runSql(database: TestDatabase, statements: readonly string[]): Promise<void> {
   if (database.dialect === 'sqlite') {
     const connection = new Database(database.url.slice('sqlite:'.length));
-    for (const statement of statements) connection.exec(statement);
+    connection.transaction(() => {
+      for (const statement of statements) connection.exec(statement);
+    })();
     connection.close();
   } else if (database.dialect === 'mariadb') {
     const connection = await mysql.createConnection({ uri: database.url, charset: 'utf8mb4' });
@@ -20,7 +22,9 @@ export async function runSql(database: TestDatabase, statements: readonly string
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
     await client.query("set timezone = 'UTC'");
+    await client.query('begin');
     for (const statement of statements) await client.query(statement);
+    await client.query('commit');
     await client.end();
   }
 }
@@ -134,3 +138,15 @@ export const typeSchemas: Record<Dialect, readonly string[]> = {
     `insert into kinds (small) values (null)`,
   ],
 };
+
+/** The view `slow` would look at eight thousand million rows; `cheap` is a table of 100. */
+export function slowSchema(): string[] {
+  const values = (count: number) => Array.from({ length: count }, (_, at) => `(${at})`).join(', ');
+  return [
+    'create table cheap (id integer not null primary key)',
+    `insert into cheap (id) values ${values(100)}`,
+    'create table numbers (n integer not null primary key)',
+    `insert into numbers (n) values ${values(2000)}`,
+    'create view slow as select a.n as id from numbers a cross join numbers b cross join numbers c where a.n + b.n * c.n = -1',
+  ];
+}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import type { OAuthRow } from '../../src/store/store.ts';
-import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
+import { cleanUpAfterEach, createPlace, openPair, variants } from './stores.ts';
 
 cleanUpAfterEach();
 
@@ -45,6 +45,24 @@ describe.each(variants)('oauth rows on $name', (variant) => {
     );
 
     expect(wins.filter(Boolean)).toEqual([true]);
+  });
+
+  test('tokens of many grants come and go at once without getting in each other’s way', async () => {
+    const place = await createPlace(variant);
+    const stores = await openPair(place, variant);
+
+    const left = await Promise.all(
+      Array.from({ length: 30 }, async (_, n) => {
+        const { oauth } = stores[n % 2]!;
+        for (const id of [`${n}a`, `${n}b`]) await oauth.upsert({ ...refreshToken(id, 0), grantId: `g${n % 10}-${n}` });
+        await oauth.consume('RefreshToken', `${n}a`, 1);
+        await oauth.revokeGrant(`g${n % 10}-${n}`);
+        return oauth.find('RefreshToken', `${n}b`);
+      }),
+    );
+
+    expect(left).toEqual(Array(30).fill(undefined));
+    expect((await stores[0]!.versions()).grants).toBe(31);
   });
 
   test('saving a consumed row again does not give it back', async () => {

@@ -64,6 +64,15 @@ export async function createPlace({ server, sqlite }: Variant): Promise<Place> {
   };
 }
 
+/**
+ * Two stores whose transactions may overlap. SQLite waits for a lock without letting go of the event loop, so two
+ * writers in one process would wait for each other: there it is one store twice. Processes are what `child` is for.
+ */
+export async function openPair(place: Place, { server }: Variant): Promise<readonly [OpenedStore, OpenedStore]> {
+  const one = await place.open();
+  return [one, server.dialect === 'sqlite' ? one : await place.open()];
+}
+
 /** Registers the clean-up; call it once in each test file. */
 export function cleanUpAfterEach(): void {
   afterEach(async () => {

@@ -29,7 +29,7 @@ export function describeCollection(
   return {
     name: collection.name,
     kind: collection.kind,
-    key: collection.key.filter((column) => columns.includes(column)).map((column) => column.name),
+    key: collection.key.every((column) => columns.includes(column)) ? collection.key.map((column) => column.name) : [],
     fields: columns.map((column) => describeColumn(access, collection, column)),
     relations: relations.map(({ name, kind, to, on }) => ({
       name,

@@ -66,8 +66,8 @@ function toOne({ owner, target, on }: Reference): Wanted {
   const stem = columns.length === 1 ? columns[0]!.replace(/(?<=.)(?:_id|Id|_ID)$/, '') : columns[0]!;
   return {
     home: owner,
-    short: columns.length === 1 && stem !== columns[0] ? stem : target.name,
-    long: `${target.name}_through_${columns.join('_')}`,
+    short: relationName(columns.length === 1 && stem !== columns[0] ? stem : target.name),
+    long: relationName(`${target.name}_through_${columns.join('_')}`),
     make: (name) => Object.freeze({ kind: 'one', name, to: target, on, inverse: false }),
   };
 }
@@ -78,10 +78,15 @@ function inverse({ owner, target, on }: Reference): Wanted {
   const kind = isUnique(owner, columns) ? 'one' : 'many';
   return {
     home: target,
-    short: owner.name,
-    long: `${owner.name}_through_${columns.join('_')}`,
+    short: relationName(owner.name),
+    long: relationName(`${owner.name}_through_${columns.join('_')}`),
     make: (name) => Object.freeze({ kind, name, to: owner, on: turned, inverse: true }),
   };
+}
+
+/** A colon separates the parts of a path. */
+function relationName(text: string): string {
+  return text.replaceAll(':', '_');
 }
 
 function isUnique(collection: Collection, columns: readonly string[]): boolean {

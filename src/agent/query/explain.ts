@@ -21,7 +21,7 @@ export function explainRead(query: Query, plan: ReadPlan): string {
   lines.push(`  limit ${query.limit} + 1${query.skip ? ` after ${query.skip}` : ''}`);
   lines.push('  sql');
   for (const line of plan.source.explain(select).trimEnd().split('\n')) lines.push(`    ${line}`);
-  return `${lines.join('\n')}\n`;
+  return `${lines.join('\n').replaceAll('\0scope', ' (scope)')}\n`;
 }
 
 function roleOf(slot: number, plan: ReadPlan): string {

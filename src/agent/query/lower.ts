@@ -6,7 +6,7 @@ import type { PlainFilter } from '../../core/filter.ts';
 import type { Collection, Moment, Said } from '../model/types.ts';
 import { resolveFilter } from './resolve.ts';
 import { searchFilter } from './search.ts';
-import { always, and, join, never, not } from './simplify.ts';
+import { always, and, join, not } from './simplify.ts';
 import type { Filter, Path } from './types.ts';
 import { scopeViewOf, type View } from './view.ts';
 
@@ -92,7 +92,6 @@ export function scopeOf(access: Access, collection: Collection, moment: Moment):
 function resolveScope(access: Access, collection: Collection, moment: Moment): Filter {
   const plain = access.scope(collection.name);
   if (plain === null) return always;
-  if ('aggregator' in plain && plain.aggregator === 'Or' && plain.conditions.length === 0) return never;
   try {
     return resolveFilter(scopeViewOf(access, collection), plain, moment);
   } catch (cause) {

@@ -37,7 +37,8 @@ const isTwin = new WeakSet<Relation>();
 export function twinOf(relation: Relation): Relation {
   let twin = twins.get(relation);
   if (!twin) {
-    twin = Object.freeze({ ...relation, name: `${relation.name} (scope)` });
+    // No database takes NUL in a name, so that no other relation can have this one.
+    twin = Object.freeze({ ...relation, name: `${relation.name}\0scope` });
     twins.set(relation, twin);
     isTwin.add(twin);
   }

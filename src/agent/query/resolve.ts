@@ -56,13 +56,11 @@ function findName(view: View, name: string): Named {
   }
 }
 
-/** The relation at the start of the text; names of relations may hold the separator, as names of columns may. */
+/** The relation at the start of the text. */
 function findRelation(view: View, collection: Collection, text: string): Relation | undefined {
-  for (let cut = text.indexOf(':'); ; cut = text.indexOf(':', cut + 1)) {
-    const field = collection.fields.get(cut < 0 ? text : text.slice(0, cut));
-    if (field && field.kind !== 'column' && view.sight.sees(collection, field)) return field;
-    if (cut < 0) return undefined;
-  }
+  const cut = text.indexOf(':');
+  const field = collection.fields.get(cut < 0 ? text : text.slice(0, cut));
+  return field && field.kind !== 'column' && view.sight.sees(collection, field) ? field : undefined;
 }
 
 /**

@@ -1,9 +1,9 @@
-// A source over arrays. It answers every operator by query/evaluate.ts, the slow and plain way: every row is looked at.
+// A source over arrays. It answers every operator by sources/evaluate.ts, the slow and plain way: every row is looked at.
 import { fail } from '../../core/errors.ts';
 import { type Operator, operators } from '../../core/filter.ts';
 import type { KeyPair, Relation } from '../model/types.ts';
-import { compareNullable, holds, markOf } from '../query/evaluate.ts';
 import type { Filter, Path } from '../query/types.ts';
+import { compareNullable, holds, markOf } from './evaluate.ts';
 import type {
   Collation,
   ColumnType,

@@ -44,7 +44,7 @@ export interface DescribedColumn {
   readonly hasDefault: boolean;
   readonly enumValues?: readonly string[];
   readonly collation: Collation;
-  /** What the source can decide about this column by itself, with the meaning of query/evaluate.ts. */
+  /** What the source can decide about this column by itself, with the meaning of sources/evaluate.ts. */
   readonly operators: ReadonlySet<Operator>;
   /**
    * The source can order by it (an Enum by its text). Statements may then also test it with Missing, Equal, GreaterThan

@@ -18,7 +18,7 @@ export const describeCollection: Tool<DescribeArguments> = {
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   inputSchema: {
     type: 'object',
-    properties: { collectionName: { type: 'string' }, detail: { enum: ['concise', 'full'] } },
+    properties: { collectionName: { type: 'string' }, detail: { type: 'string', enum: ['concise', 'full'] } },
   },
   parse,
   subject: (args) => (args.collection === undefined ? {} : { collection: args.collection }),

@@ -35,8 +35,8 @@ interface ListArguments {
 }
 
 const description = `List records of a collection. Answers {columns, rows, hasMore, nextCursor?, totalCount?}.
-Paths: "field", or "relation:field" through a to-one relation, in filters, sort and fields alike. Name only the fields you need.
-A filter is {field, operator, value} or {aggregator: "And"|"Or", conditions: [...]}. Operators: Equal, NotEqual, In, NotIn, Present, Blank, Missing; LessThan, GreaterThan, LessThanOrEqual, GreaterThanOrEqual; text: Contains, IContains, StartsWith, EndsWith, Like, ILike, NotContains, LongerThan, ShorterThan; dates: Before, After, Past, Future, Today, Yesterday, PreviousXDays, BeforeXHoursAgo, AfterXHoursAgo, PreviousWeek, PreviousMonth, PreviousQuarter, PreviousYear (each also ...ToDate). An I in front ignores case.`;
+In filters, sort and fields: "field", or "relation:field" through a to-one relation.
+A filter is {field, operator, value} or {aggregator: "And"|"Or", conditions: [...]}. Operators: Equal, NotEqual, In, NotIn, Present, Blank, Missing, LessThan, GreaterThan, LessThanOrEqual, GreaterThanOrEqual; text: Contains, NotContains, StartsWith, EndsWith, Like (each also with I in front: ignores case), LongerThan, ShorterThan; dates: Before, After, Past, Future, Today, Yesterday, PreviousXDays, PreviousWeek, PreviousMonth, PreviousQuarter, PreviousYear (each also ...ToDate).`;
 
 const names = [
   'collectionName',
@@ -65,13 +65,13 @@ export const list: Tool<ListArguments> = {
       search: { type: 'string' },
       shouldSearchInRelation: { type: 'boolean', description: 'Search to-one relations too' },
       filters: { type: 'object' },
-      sort: { type: ['object', 'array'], description: '{field, ascending} or a list' },
+      sort: { type: 'array', items: { type: 'object' }, description: '{field, ascending}, one or several' },
       fields: { type: 'array', items: { type: 'string' } },
       pagination: { type: 'object', description: '{size: 15, number: 1}' },
       cursor: { type: 'string', description: 'nextCursor of the same call' },
       enableCount: { type: 'boolean' },
-      timezone: { type: 'string', description: 'IANA name' },
-      format: { enum: ['table', 'records'] },
+      timezone: { type: 'string' },
+      format: { type: 'string', enum: ['table', 'records'] },
     },
     required: ['collectionName'],
   },

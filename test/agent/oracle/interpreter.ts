@@ -15,6 +15,8 @@ export interface Meaning {
   readonly ignoresCase: boolean;
   /** Whether columns of kind `choice` are texts like others, as on SQLite. */
   readonly choiceIsText: boolean;
+  /** MariaDB keeps and orders UUIDs by their parts from the last to the first. */
+  readonly uuidBackwards: boolean;
 }
 
 export interface Word {
@@ -264,7 +266,7 @@ function startOf(unit: string, day: string): string {
 }
 
 /** Nulls first. */
-function compare({ ignoresCase }: Meaning, a: unknown, b: unknown, kind: Kind): number {
+function compare({ ignoresCase, uuidBackwards }: Meaning, a: unknown, b: unknown, kind: Kind): number {
   if (a === null || b === null) return (a === null ? 0 : 1) - (b === null ? 0 : 1);
   switch (kind) {
     case 'whole':
@@ -279,9 +281,15 @@ function compare({ ignoresCase }: Meaning, a: unknown, b: unknown, kind: Kind): 
       return Date.parse(String(a)) - Date.parse(String(b));
     case 'label':
       return ignoresCase ? bytes(lower(a), lower(b)) : bytes(String(a), String(b));
+    case 'uuid':
+      return uuidBackwards ? bytes(backwards(a), backwards(b)) : bytes(String(a), String(b));
     default:
       return bytes(String(a), String(b));
   }
+}
+
+function backwards(uuid: unknown): string {
+  return String(uuid).split('-').reverse().join('-');
 }
 
 function bytes(a: string, b: string): number {

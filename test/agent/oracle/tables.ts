@@ -1,10 +1,8 @@
 // The tables of a world, made and filled in a real database, and over arrays.
-import Database from 'better-sqlite3';
-import mysql from 'mysql2/promise';
-import pg from 'pg';
 import { createMemorySource } from '../../../src/agent/sources/memory.ts';
 import type { PrimitiveType, Source } from '../../../src/agent/sources/source.ts';
 import type { Dialect, TestDatabase } from '../../databases.ts';
+import { connect } from '../connection.ts';
 import { choices, type Kind, uniqueOf, type World, type WorldTable } from './world.ts';
 
 const types: { readonly [K in Kind]: PrimitiveType } = {
@@ -123,34 +121,4 @@ function encode(value: unknown, kind: Kind, dialect: Dialect): unknown {
   if (dialect === 'sqlite') return kind === 'flag' ? Number(value) : kind === 'big' ? BigInt(String(value)) : value;
   if (dialect === 'mariadb' && kind === 'instant') return String(value).replace('T', ' ').replace('Z', '');
   return value;
-}
-
-interface Connection {
-  run(sql: string, values: unknown[]): Promise<unknown>;
-  end(): Promise<unknown>;
-}
-
-async function connect({ dialect, url }: TestDatabase): Promise<Connection> {
-  if (dialect === 'sqlite') {
-    const database = new Database(url.slice('sqlite:'.length));
-    database.exec('pragma synchronous = off');
-    return {
-      run: async (sql, values) => database.prepare(sql).run(...values),
-      end: async () => database.close(),
-    };
-  }
-  if (dialect === 'mariadb') {
-    const connection = await mysql.createConnection(url);
-    await connection.beginTransaction();
-    return {
-      run: (sql, values) => connection.query(sql, values),
-      end: async () => {
-        await connection.commit();
-        await connection.end();
-      },
-    };
-  }
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  return { run: (sql, values) => client.query(sql, values), end: () => client.end() };
 }

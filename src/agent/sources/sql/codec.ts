@@ -75,8 +75,11 @@ export function decodeDigits(value: unknown): unknown {
 export function decodeInstant(value: unknown): unknown {
   const text = String(value);
   const zoneless = text.endsWith('+00') ? text.slice(0, -3) : text;
-  if (!/^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d/.test(zoneless) || zoneless.startsWith('0000-00')) return null;
-  return `${zoneless.slice(0, 10)}T${zoneless.slice(11, 19)}.${canonicalFraction(zoneless.slice(20))}Z`;
+  // Years of five digits, years before Christ, infinity and MySQL's zero date have no canonical form.
+  const known = zoneless[4] === '-' && zoneless[10] === ' ' && zoneless[16] === ':' && !zoneless.startsWith('0000-00');
+  if (!known || zoneless.endsWith('C')) return null;
+  const fraction = zoneless.length === 19 ? '000' : canonicalFraction(zoneless.slice(20));
+  return `${zoneless.slice(0, 10)}T${zoneless.slice(11, 19)}.${fraction}Z`;
 }
 
 /** Three digits, or six when the last three are not all zero. */

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type * as mysql2 from 'mysql2';
 import type { Clock } from '../../../core/clock.ts';
 import type { Driver } from './driver.ts';
-import { networkCodes, stoppable, unavailable } from './stopping.ts';
+import { networkCodes, runStoppable, unavailable } from './stopping.ts';
 
 const lost = new Set<string>([
   ...networkCodes,
@@ -73,14 +73,17 @@ export function openMysql(url: string, clock: Clock): Driver {
         });
       });
     },
-    async run(prepared, values, options) {
-      const connection = await connect();
-      return stoppable(
-        options.signal?.aborted ? new Promise<unknown[][]>(() => undefined) : execute(connection, prepared.sql, values),
-        { clock, options, stop: () => kill(connection.threadId ?? 0) },
-        { ended: () => connection.release(), stopped: () => connection.destroy() },
-      );
-    },
+    run: (prepared, values, options) =>
+      runStoppable(
+        {
+          connect,
+          execute: (connection) => execute(connection, prepared.sql, values),
+          stop: (connection) => kill(connection.threadId ?? 0),
+          give: (connection, broken) => (broken ? connection.destroy() : connection.release()),
+        },
+        clock,
+        options,
+      ),
     close: () =>
       new Promise((resolve, reject) => {
         pool.end((error) => (error ? reject(error) : resolve()));

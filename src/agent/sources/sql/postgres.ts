@@ -1,9 +1,8 @@
 import { createRequire } from 'node:module';
 import type pg from 'pg';
 import type { Clock } from '../../../core/clock.ts';
-import { fail } from '../../../core/errors.ts';
 import type { Driver } from './driver.ts';
-import { networkCodes, stoppable, unavailable } from './stopping.ts';
+import { networkCodes, runStoppable, unavailable } from './stopping.ts';
 
 const lost = new Set<string>([
   ...networkCodes,
@@ -78,20 +77,21 @@ export function openPostgres(url: string, clock: Clock): Driver {
       }
     },
     async run(prepared, values, options) {
-      const client = await connect();
-      if (options.signal?.aborted) {
-        client.release();
-        fail('CANCELLED', {});
-      }
       // A text that is used once is not worth a prepared statement on the server.
       const query = { text: prepared.sql, values: values as unknown[], rowMode: 'array' as const };
-      const running = client.query<unknown[]>(prepared.uses > 1 ? { ...query, name: prepared.name } : query);
-      const { rows } = await stoppable(
-        running.catch((error: unknown) => {
-          throw translate(error);
-        }),
-        { clock, options, stop: () => stop((client as unknown as { processID: number }).processID) },
-        { ended: () => client.release(), stopped: () => client.release(true) },
+      const named = prepared.uses > 1 ? { ...query, name: prepared.name } : query;
+      const { rows } = await runStoppable(
+        {
+          connect,
+          execute: (client) =>
+            client.query<unknown[]>(named).catch((error: unknown) => {
+              throw translate(error);
+            }),
+          stop: (client) => stop((client as unknown as { processID: number }).processID),
+          give: (client, broken) => client.release(broken),
+        },
+        clock,
+        options,
       );
       return rows;
     },

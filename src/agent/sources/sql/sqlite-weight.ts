@@ -49,19 +49,20 @@ function weigh(
   rowsOf: (table: string) => number,
 ): { readonly heaviest: () => number } {
   const statement = connection.prepare(`explain query plan ${sql}`);
-  const plan = statement.all(sql.match(PLACEHOLDER)?.map(() => null) ?? []) as PlanRow[];
+  const asked = sql.replace(/`(?:[^`]|``)*`/g, '').match(/\?/g) ?? [];
+  const plan = statement.all(asked.map(() => null)) as PlanRow[];
   const tables = tablesOf(sql);
   const single = new Set([...sql.matchAll(/\(select 1 as `one`\) as `(t\d+)`/g)].map(([, alias]) => alias));
   // Loops that may visit every row of a table multiply, since one runs within the other; the rest finds one row each.
   const scans: string[] = [];
   let unknown = false;
   for (const { detail } of plan) {
-    const [, verb, name] = /^(SCAN|SEARCH) (\S+)/.exec(detail) ?? [];
-    if (!verb || !name || name === 'CONSTANT' || name === 'json_each' || single.has(name)) continue;
-    if (verb === 'SEARCH' && isUnique(connection, detail, tables.get(name))) continue;
-    const table = tables.get(name);
+    const [, verb, name = ''] = /^(SCAN|SEARCH) (t\d+)?/.exec(detail) ?? [];
+    if (!verb || /^SCAN (CONSTANT ROW|json_each)/.test(detail) || single.has(name)) continue;
+    // Where a view or a bare count looks at a table, it is called by its own name.
+    const table = tables.get(name) ?? tableIn(connection, detail.slice(verb.length + 1));
     if (table === undefined) unknown = true;
-    else scans.push(table);
+    else if (verb === 'SCAN' || !isUnique(connection, detail, table)) scans.push(table);
   }
   const stopsEarly =
     scans.length === 1 && !/ where | join /.test(sql) && !plan.some((row) => /TEMP B-TREE/.test(row.detail));
@@ -78,8 +79,6 @@ function weigh(
   };
 }
 
-const PLACEHOLDER = /\?/g;
-
 /** Aliases to tables: the statements are ours, so their form is known. */
 function tablesOf(sql: string): Map<string, string> {
   const found = new Map<string, string>();
@@ -89,9 +88,14 @@ function tablesOf(sql: string): Map<string, string> {
   return found;
 }
 
+/** The table that the text begins with. */
+function tableIn(connection: SqliteConnection, text: string): string | undefined {
+  const names = connection.prepare("select name from sqlite_schema where type = 'table'").pluck().all() as string[];
+  return names.filter((name) => text === name || text.startsWith(`${name} `)).sort((a, b) => b.length - a.length)[0];
+}
+
 /** Whether a search finds at most one row: by the rowid, or by all columns of a unique index. */
-function isUnique(connection: SqliteConnection, detail: string, table: string | undefined): boolean {
-  if (table === undefined) return false;
+function isUnique(connection: SqliteConnection, detail: string, table: string): boolean {
   if (/USING INTEGER PRIMARY KEY \(rowid=\?\)/.test(detail)) return true;
   const [, index, terms = ''] =
     /USING (?:COVERING )?INDEX (.+) \(([^()]*)\)(?: LEFT-JOIN)?$/.exec(detail) ??

@@ -1,58 +1,100 @@
 // What every server does alike when a caller goes away or time is up: the statement is stopped on the server, from
 // another connection, and only then is the call over. The connection that ran it is thrown away, since a stop that comes
-// late would hit the next statement on it.
+// late would hit the next statement on it; and a stop that comes too early hits nothing, so it is repeated.
 import type { Clock } from '../../../core/clock.ts';
 import { AppError } from '../../../core/errors.ts';
 import type { ReadOptions } from '../source.ts';
 
-export interface Stoppable {
-  readonly clock: Clock;
-  readonly options: ReadOptions;
-  /** Asks the server to stop the statement. */
-  readonly stop: () => Promise<void>;
+export interface Server<C, T> {
+  readonly connect: () => Promise<C>;
+  readonly execute: (connection: C) => Promise<T>;
+  /** Asks the server to stop what the connection runs. */
+  readonly stop: (connection: C) => Promise<void>;
+  /** Gives the connection back; `broken` when it must not be used again. */
+  readonly give: (connection: C, broken: boolean) => void;
 }
 
-/**
- * Waits for `running`. CANCELLED or TIMED_OUT when it was stopped, also where the server could not be asked to: then
- * `stopped` is called without waiting further. `stopped` and `ended` give the connection back; one of them is called once.
- */
-export async function stoppable<T>(
-  running: Promise<T>,
-  { clock, options: { signal, timeoutMs }, stop }: Stoppable,
-  give: { readonly ended: () => void; readonly stopped: () => void },
+/** CANCELLED or TIMED_OUT when it was stopped, be it while waiting for a connection or while the statement ran. */
+export async function runStoppable<C, T>(
+  server: Server<C, T>,
+  clock: Clock,
+  { signal, timeoutMs }: ReadOptions,
 ): Promise<T> {
+  if (signal?.aborted) throw new AppError('CANCELLED', {});
   let reason: AppError | undefined;
-  let stopping: Promise<void> | undefined;
-  let wake: (error: AppError) => void = () => undefined;
-  const woken = new Promise<never>((_, reject) => {
-    wake = reject;
+  let giveUp: (why: AppError) => void = () => undefined;
+  const givenUp = new Promise<never>((_, reject) => {
+    giveUp = reject;
   });
-  woken.catch(() => undefined);
+  givenUp.catch(() => undefined);
+  // While there is no connection yet, there is nothing to stop.
+  let halt = giveUp;
   const begin = (why: AppError) => {
     if (reason) return;
     reason = why;
-    stopping = stop().then(
-      () => undefined,
-      () => wake(why),
-    );
+    halt(why);
   };
   const forget = clock.after(timeoutMs, () => begin(new AppError('TIMED_OUT', { seconds: timeoutMs / 1000 })));
   const cancel = () => begin(new AppError('CANCELLED', {}));
   signal?.addEventListener('abort', cancel, { once: true });
-  if (signal?.aborted) cancel();
   try {
-    return await Promise.race([running, woken]);
-  } catch (error) {
-    throw reason ?? error;
+    const connecting = server.connect();
+    const connection = await Promise.race([connecting, givenUp]).catch((error: unknown) => {
+      connecting.then(
+        (late) => server.give(late, false),
+        () => undefined,
+      );
+      throw error;
+    });
+    if (reason) {
+      server.give(connection, false);
+      throw reason;
+    }
+    const running = server.execute(connection);
+    let halting: Promise<void> | undefined;
+    halt = (why) => {
+      halting = stopUntilOver(running, () => server.stop(connection), clock).then((over) => {
+        if (!over) giveUp(why);
+      });
+    };
+    try {
+      const answer = await Promise.race([running, givenUp]);
+      if (reason) throw reason;
+      return answer;
+    } catch (error) {
+      throw reason ?? error;
+    } finally {
+      await halting;
+      server.give(connection, reason !== undefined);
+    }
   } finally {
     forget();
     signal?.removeEventListener('abort', cancel);
-    if (stopping) {
-      running.catch(() => undefined);
-      await stopping;
-      give.stopped();
-    } else give.ended();
   }
+}
+
+const mostTries = 20;
+const retryMilliseconds = 100;
+
+/** Whether the statement came to an end; false when the server cannot be asked, or does not obey. */
+async function stopUntilOver(running: Promise<unknown>, stop: () => Promise<void>, clock: Clock): Promise<boolean> {
+  let over = false;
+  const end = running.then(
+    () => undefined,
+    () => undefined,
+  );
+  end.then(() => {
+    over = true;
+  });
+  for (let tries = 0; tries < mostTries && !over; tries++) {
+    try {
+      await stop();
+    } catch {
+      return over;
+    }
+    await Promise.race([end, clock.sleep(retryMilliseconds)]);
+  }
+  return over;
 }
 
 /** A server that cannot be reached, or that went away: said so to the caller, with the driver's own words for the log. */

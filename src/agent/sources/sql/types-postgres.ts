@@ -104,6 +104,13 @@ const unknown: Codec = {
   list: () => 'text',
 };
 
+/** Its cast to text shows a mask that its own text form leaves out. */
+const inet: Codec = (() => {
+  const shown = (column: string) =>
+    `(case when masklen(${column}) = case family(${column}) when 4 then 32 else 128 end then host(${column}) else ${column}::text end)`;
+  return { ...unknown, equal: shown, ordered: shown, text: shown };
+})();
+
 const json: Codec = {
   type: 'Json',
   operators: families.presence,
@@ -155,6 +162,7 @@ const table: Readonly<Record<string, Codec>> = {
     parameter: () => '?::time',
     list: () => 'time',
   },
+  inet,
   json,
   jsonb: json,
   bytea: {

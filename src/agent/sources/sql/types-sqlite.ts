@@ -201,6 +201,8 @@ function day(sample: Sample): Codec {
 
 /** Text in ISO form with or without a zone (UTC then), or seconds or milliseconds since the epoch; null when it is no date. */
 function decodeSqliteInstant(value: unknown): unknown {
+  // Most of them are canonical already.
+  if (typeof value === 'string' && value.length === 24 && value[10] === 'T' && value[23] === 'Z') return value;
   if (typeof value === 'number' || typeof value === 'bigint') {
     const number = Number(value);
     const at = new Date(Math.abs(number) >= 1e11 ? number : number * 1000);

@@ -1,7 +1,7 @@
 // What every operator means on canonical values (sources/source.ts). The memory source answers with it; the SQL sources
 // must agree with it.
 import type { Column } from '../model/types.ts';
-import type { Filter, Path } from './types.ts';
+import type { Filter, Path } from '../query/types.ts';
 
 /** Whether a record satisfies the filter; `valueAt` gives the value at a path, null when there is none. */
 export function holds(filter: Filter, valueAt: (path: Path) => unknown): boolean {

@@ -1,0 +1,161 @@
+import { expect, test } from 'vitest';
+import { createMemorySource, type MemoryTable } from '../../src/agent/sources/memory.ts';
+import { operators } from '../../src/core/filter.ts';
+import { accessOf, sellers } from './shop.ts';
+
+const number = (name: string, nullable = false) => ({ name, type: 'Number' as const, nullable });
+
+async function relationsOf(tables: readonly MemoryTable[]): Promise<Record<string, object>> {
+  const { engine } = await sellers[0]!.open({ sources: [createMemorySource('tables', tables)] });
+  const access = accessOf();
+  return Object.fromEntries(
+    engine.index(access).map(({ name }) => {
+      const relations = engine.describe(access, name).relations;
+      return [
+        name,
+        Object.fromEntries(relations.map((each) => [each.name, `${each.kind} ${each.to} ${each.columns}`])),
+      ];
+    }),
+  );
+}
+
+const users: MemoryTable = { name: 'users', columns: [number('id')], primaryKey: ['id'], rows: [] };
+const toUser = (column: string) => ({ columns: [column], table: 'users', targetColumns: ['id'] });
+
+test('a relation is named after its column, its inverse after the collection', async () => {
+  const posts = {
+    name: 'posts',
+    columns: [number('id'), number('author_id')],
+    primaryKey: ['id'],
+    foreignKeys: [toUser('author_id')],
+    rows: [],
+  };
+  expect(await relationsOf([users, posts])).toEqual({
+    posts: { author: 'one users author_id' },
+    users: { posts: 'many posts id' },
+  });
+});
+
+test('where names would collide, with a column or another relation, each takes the long form', async () => {
+  const posts = {
+    name: 'posts',
+    columns: [number('id'), number('author_id'), number('author'), number('editorId'), number('users')],
+    primaryKey: ['id'],
+    foreignKeys: [toUser('author_id'), toUser('editorId'), toUser('users')],
+    rows: [],
+  };
+  expect(await relationsOf([posts, users])).toEqual({
+    posts: {
+      editor: 'one users editorId',
+      users_through_author_id: 'one users author_id',
+      users_through_users: 'one users users',
+    },
+    users: {
+      posts_through_author_id: 'many posts id',
+      posts_through_editorId: 'many posts id',
+      posts_through_users: 'many posts id',
+    },
+  });
+});
+
+test('a unique foreign key makes the inverse a relation to one, a self relation has both ends', async () => {
+  const people = {
+    name: 'people',
+    columns: [number('id'), number('boss_id', true)],
+    primaryKey: ['id'],
+    foreignKeys: [{ columns: ['boss_id'], table: 'people', targetColumns: ['id'] }],
+    rows: [],
+  };
+  const desks = {
+    name: 'desks',
+    columns: [number('nr'), number('person_id', true)],
+    primaryKey: ['nr'],
+    uniqueKeys: [['person_id']],
+    foreignKeys: [{ columns: ['person_id'], table: 'people', targetColumns: ['id'] }],
+    rows: [],
+  };
+  expect(await relationsOf([people, desks])).toEqual({
+    desks: { person: 'one people person_id' },
+    people: { boss: 'one people boss_id', people: 'many people id', desks: 'one desks id' },
+  });
+});
+
+test('a foreign key to columns that are not unique, or to a table that is not served, is no relation', async () => {
+  const tags = { name: 'tags', columns: [number('id'), number('nr')], primaryKey: ['id'], rows: [] };
+  const posts = {
+    name: 'posts',
+    columns: [number('id'), number('tag_nr'), number('ghost_id')],
+    primaryKey: ['id'],
+    foreignKeys: [
+      { columns: ['tag_nr'], table: 'tags', targetColumns: ['nr'] },
+      { columns: ['ghost_id'], table: 'ghosts', targetColumns: ['id'] },
+    ],
+    rows: [],
+  };
+  expect(await relationsOf([tags, posts])).toEqual({ posts: {}, tags: {} });
+});
+
+test('without a primary key the shortest unique key without nulls is the key; without one there is no cursor', async () => {
+  const columns = [number('a'), number('b'), number('c', true), number('d')];
+  const keyed = {
+    name: 'keyed',
+    columns,
+    uniqueKeys: [['c'], ['a', 'b'], ['d']],
+    rows: [
+      [1, 1, 1, 2],
+      [1, 2, 2, 1],
+    ],
+  };
+  const bare = {
+    name: 'bare',
+    columns,
+    uniqueKeys: [['c']],
+    rows: [
+      [2, 1, null, 1],
+      [1, 1, null, 1],
+    ],
+  };
+  const { engine } = await sellers[0]!.open({ sources: [createMemorySource('tables', [keyed, bare])] });
+  const list = (collection: string) => engine.list(accessOf(), { collection, fields: ['a', 'b'], limit: 1 });
+  const [first, second] = [await list('keyed'), await list('bare')];
+  expect([engine.describe(accessOf(), 'keyed').key, first.rows, typeof first.cursorAfter(0)]).toEqual([
+    ['d'],
+    [[1, 2]],
+    'string',
+  ]);
+  expect([engine.describe(accessOf(), 'bare').key, second.rows, second.cursorAfter(0)]).toEqual([
+    [],
+    [[1, 1]],
+    undefined,
+  ]);
+});
+
+test('two sources may not publish one name', async () => {
+  const sources = [createMemorySource('first', [users]), createMemorySource('second', [users])];
+  await expect(sellers[0]!.open({ sources })).rejects.toMatchObject({
+    code: 'CONFIGURATION',
+    message: "The collection 'users' is published by both 'first' and 'second'. Rename one of them.",
+  });
+});
+
+test('every operator but Match can be used on a column of some type', async () => {
+  const types = [
+    'String',
+    'Number',
+    'Boolean',
+    'Date',
+    'Dateonly',
+    'Time',
+    'Enum',
+    'Json',
+    'Uuid',
+    'Binary',
+    'Point',
+  ] as const;
+  const columns = [...types.map((type) => ({ name: type, type })), { name: 'list', type: ['String'] as const }];
+  const { engine } = await sellers[0]!.open({
+    sources: [createMemorySource('all', [{ name: 'all', columns, rows: [] }])],
+  });
+  const offered = new Set(engine.describe(accessOf(), 'all').fields.flatMap((field) => field.operators));
+  expect(operators.filter((operator) => !offered.has(operator))).toEqual(['Match']);
+});

@@ -1,0 +1,64 @@
+// Plans with their SQL are golden files, for reviewers to read. `npx vitest run test/agent/plans.test.ts -u` writes them.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ListRequest } from '../../src/agent/engine.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { accessOf, databases, type Rights, type Shop } from './shop.ts';
+
+const plans: Readonly<Record<string, readonly [ListRequest, Rights?]>> = {
+  'a-page': [{ collection: 'orders', limit: 15, skip: 30 }],
+  'relation-filter-and-sort': [
+    {
+      collection: 'order_lines',
+      fields: ['article', 'order:total', 'order:customer:id', 'order:customer:name'],
+      filter: {
+        aggregator: 'Or',
+        conditions: [
+          { field: 'order:customer:city', operator: 'In', value: ['Paris', 'Rome', null] },
+          { field: 'order:placed_at', operator: 'PreviousMonth' },
+        ],
+      },
+      sort: [{ field: 'order:customer:name', ascending: false }],
+      limit: 15,
+    },
+  ],
+  'scopes-on-both-ends': [
+    { collection: 'orders', fields: ['id', 'customer_id', 'customer:id', 'customer:name'], limit: 15 },
+    {
+      scopes: {
+        orders: { field: 'customer:city', operator: 'NotEqual', value: 'Rome' },
+        customers: { field: 'name', operator: 'StartsWith', value: 'A' },
+      },
+    },
+  ],
+  'scope-through-a-relation-of-a-joined-collection': [
+    { collection: 'order_lines', fields: ['article', 'order:total'], limit: 15 },
+    { scopes: { orders: { field: 'customer:city', operator: 'Present' } } },
+  ],
+  search: [{ collection: 'customers', fields: ['name'], search: '3 -"new york"', limit: 15 }],
+  'nothing-can-match': [{ collection: 'orders', filter: { field: 'id', operator: 'In', value: [] }, limit: 15 }],
+};
+
+describe.each(databases)('$name', (seller) => {
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await seller.open({ clock: { ...systemClock, now: () => Date.parse('2024-03-15T12:00:00Z') } });
+  });
+  afterAll(() => shop?.close());
+
+  test.each(Object.entries(plans))('the plan of %s is as reviewed', async (name, [request, rights]) => {
+    const text = shop.engine.explain(accessOf(rights), request);
+    await expect(text).toMatchFileSnapshot(`plans/${name}.${seller.name}.plan`);
+  });
+
+  test('the plan of a second page is as reviewed', async () => {
+    const request = {
+      collection: 'orders',
+      fields: ['id'],
+      sort: [{ field: 'customer_id', ascending: false }],
+      limit: 2,
+    };
+    const { cursorAfter } = await shop.engine.list(accessOf(), request);
+    const text = shop.engine.explain(accessOf(), { ...request, cursor: cursorAfter(1)! });
+    await expect(text).toMatchFileSnapshot(`plans/second-page.${seller.name}.plan`);
+  });
+});

@@ -1,0 +1,182 @@
+// A small shop on every source, with an Access that says what it is told.
+
+import { createEngine, type Engine, type EngineOptions } from '../../src/agent/engine.ts';
+import { createMemorySource, type MemoryTable } from '../../src/agent/sources/memory.ts';
+import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
+import type { Access, FieldAccess, Verb } from '../../src/core/caller.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import type { PlainFilter } from '../../src/core/filter.ts';
+import { type Dialect, servers } from '../databases.ts';
+import { connect } from './connection.ts';
+
+export const shopTables: readonly MemoryTable[] = [
+  {
+    name: 'customers',
+    columns: [
+      { name: 'id', type: 'Number' },
+      { name: 'name', type: 'String' },
+      { name: 'city', type: 'String', nullable: true },
+      { name: 'secret', type: 'String', nullable: true },
+    ],
+    primaryKey: ['id'],
+    rows: [
+      [1, 'Ada', 'Paris', 'x1'],
+      [2, 'Bo', 'Rome', 'x2'],
+      [3, 'Cy', null, 'x3'],
+    ],
+  },
+  {
+    name: 'orders',
+    columns: [
+      { name: 'id', type: 'Number' },
+      { name: 'customer_id', type: 'Number', nullable: true },
+      { name: 'total', type: 'Number' },
+      { name: 'placed_at', type: 'Date' },
+    ],
+    primaryKey: ['id'],
+    foreignKeys: [{ columns: ['customer_id'], table: 'customers', targetColumns: ['id'] }],
+    rows: [
+      [1, 1, 10.5, '2024-03-30T23:30:00.000Z'],
+      [2, 2, 20, '2024-03-31T00:30:00.000Z'],
+      [3, 2, 20, '2024-03-31T21:59:59.999Z'],
+      [4, null, 30, '2024-03-31T22:00:00.000Z'],
+      [5, 3, 5, '2024-04-01T08:00:00.000Z'],
+    ],
+  },
+  {
+    name: 'order_lines',
+    columns: [
+      { name: 'order_id', type: 'Number' },
+      { name: 'line', type: 'Number' },
+      { name: 'article', type: 'String' },
+    ],
+    primaryKey: ['order_id', 'line'],
+    foreignKeys: [{ columns: ['order_id'], table: 'orders', targetColumns: ['id'] }],
+    rows: [
+      [1, 1, 'pen'],
+      [1, 2, 'ink'],
+      [2, 1, 'pen'],
+      [3, 1, 'pad'],
+      [4, 1, 'pen'],
+    ],
+  },
+  {
+    name: 'line_notes',
+    columns: [
+      { name: 'id', type: 'Number' },
+      { name: 'order_id', type: 'Number', nullable: true },
+      { name: 'line', type: 'Number', nullable: true },
+      { name: 'text', type: 'String' },
+    ],
+    primaryKey: ['id'],
+    foreignKeys: [{ columns: ['order_id', 'line'], table: 'order_lines', targetColumns: ['order_id', 'line'] }],
+    rows: [
+      [1, 1, 2, 'blue'],
+      [2, 3, 1, 'lined'],
+      [3, 1, null, 'loose'],
+    ],
+  },
+];
+
+const sqlTypes = {
+  sqlite: { Number: 'decimal(12, 2)', String: 'text', Date: 'datetime' },
+  mariadb: { Number: 'decimal(12, 2)', String: 'varchar(60) collate utf8mb4_bin', Date: 'datetime(6)' },
+  postgres: { Number: 'numeric(12, 2)', String: 'text collate "C"', Date: 'timestamptz' },
+} as const;
+
+export interface Shop {
+  readonly engine: Engine;
+  /** Runs SQL against the database; on arrays, nothing can be run. */
+  run(sql: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Seller {
+  readonly name: 'memory' | Dialect;
+  open(options?: Partial<EngineOptions>): Promise<Shop>;
+}
+
+const limits = { pageSizeLimit: 100, queryTimeoutMs: 10_000 };
+const defaults = { observe: () => {}, clock: systemClock, limits };
+
+const memory: Seller = {
+  name: 'memory',
+  async open(options) {
+    const engine = await createEngine({ ...defaults, sources: [createMemorySource('memory', shopTables)], ...options });
+    return { engine, run: () => Promise.reject(new Error('no SQL here')), close: () => engine.close() };
+  },
+};
+
+/** The databases of the shop. */
+export const databases: readonly Seller[] = servers.map((server) => ({
+  name: server.dialect,
+  async open(options) {
+    const database = await server.create();
+    const connection = await connect(database);
+    for (const { name, columns, primaryKey = [], foreignKeys = [], rows } of shopTables) {
+      const parts = [
+        ...columns.map(
+          ({ name, type, nullable }) =>
+            `${name} ${sqlTypes[server.dialect][type as 'Number']} ${nullable ? 'null' : 'not null'}`,
+        ),
+        `primary key (${primaryKey})`,
+        ...foreignKeys.map((key) => `foreign key (${key.columns}) references ${key.table} (${key.targetColumns})`),
+      ];
+      await connection.run(`create table ${name} (${parts})`, []);
+      for (const row of rows)
+        await connection.run(`insert into ${name} values (${row.map((value) => literal(value, server.dialect))})`, []);
+    }
+    await connection.end();
+    const source = createSqlSource(database.url, { clock: systemClock, observe: () => {} });
+    const engine = await createEngine({ ...defaults, sources: [source], ...options });
+    return {
+      engine,
+      async run(sql) {
+        const other = await connect(database);
+        await other.run(sql, []);
+        await other.end();
+      },
+      async close() {
+        await engine.close();
+        await database.drop();
+      },
+    };
+  },
+}));
+
+export const sellers: readonly Seller[] = [memory, ...databases];
+
+function literal(value: unknown, dialect: Dialect): string {
+  if (value === null || typeof value === 'number') return String(value);
+  const text = String(value);
+  return `'${dialect === 'mariadb' && /T.*Z$/.test(text) ? text.replace('T', ' ').slice(0, -1) : text}'`;
+}
+
+export interface Rights {
+  /** Collections that may be browsed; all when absent. */
+  readonly browse?: readonly string[];
+  /** `collection.field`. */
+  readonly hidden?: readonly string[];
+  readonly scopes?: Readonly<Record<string, PlainFilter>>;
+  readonly timezone?: string;
+}
+
+export function accessOf({ browse, hidden = [], scopes = {}, timezone = 'UTC' }: Rights = {}): Access {
+  return {
+    caller: {
+      id: 1,
+      email: 'ada@example.com',
+      firstName: 'Ada',
+      lastName: 'L',
+      team: 'Operations',
+      role: 'Member',
+      tags: {},
+      timezone,
+      permissionLevel: 'user',
+      renderingId: 1,
+    },
+    can: (_verb: Verb, collection: string) => !browse || browse.includes(collection),
+    field: (collection, field): FieldAccess => (hidden.includes(`${collection}.${field}`) ? 'hidden' : 'write'),
+    scope: (collection) => scopes[collection] ?? null,
+  };
+}

@@ -1,0 +1,131 @@
+// What models send, and what the engine is asked for it.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { ListRequest } from '../../src/agent/engine.ts';
+import type { PlainFilter } from '../../src/core/filter.ts';
+import { answerOf, type House, legacy, openHouse, post } from './house.ts';
+
+let house: House;
+const asked: ListRequest[] = [];
+
+beforeAll(async () => {
+  house = await openHouse({
+    around: (engine) => ({
+      ...engine,
+      list: (access, request) => {
+        asked.push(request);
+        return engine.list(access, { collection: request.collection, limit: request.limit });
+      },
+    }),
+  });
+});
+afterAll(() => house.close());
+beforeEach(() => {
+  asked.length = 0;
+});
+
+const ask = async (given: unknown) =>
+  answerOf((await post(house, legacy('tools/call', { name: 'list', arguments: given }))).body);
+
+const paid: PlainFilter = { field: 'status', operator: 'Equal', value: 'paid' };
+const base = { collection: 'notes', limit: 15, skip: 0 };
+
+test.each<[string, Record<string, unknown>, Partial<ListRequest>]>([
+  ['nothing but the name: the configured page', {}, {}],
+  ['null counts as absent', { search: null, filters: null, sort: null, fields: null, pagination: null }, {}],
+  ['a page by number and size', { pagination: { size: 20, number: 3 } }, { limit: 20, skip: 40 }],
+  ['numbers as text', { pagination: { size: '20', number: '2' } }, { limit: 20, skip: 20 }],
+  ['a page as JSON text', { pagination: '{"size":5}' }, { limit: 5 }],
+  ['a cursor, beside which the number means nothing', { cursor: 'abc', pagination: { number: 4 } }, { cursor: 'abc' }],
+  ['search, trimmed', { search: '  lamp ' }, { search: 'lamp' }],
+  ['a number to search for', { search: 42 }, { search: '42' }],
+  ['a flag as text', { search: 'x', shouldSearchInRelation: 'true' }, { search: 'x', searchExtended: true }],
+  ['a timezone', { timezone: 'Europe/Oslo' }, { timezone: 'Europe/Oslo' }],
+  ['fields as a list', { fields: ['id', 'author:name'] }, { fields: ['id', 'author:name'] }],
+  ['fields with the older separator', { fields: ['author@@@name'] }, { fields: ['author:name'] }],
+  ['fields as JSON text', { fields: '["id","text"]' }, { fields: ['id', 'text'] }],
+  ['fields as one text', { fields: 'id, text' }, { fields: ['id', 'text'] }],
+  ['a sort clause alone', { sort: { field: 'id', ascending: false } }, { sort: [{ field: 'id', ascending: false }] }],
+  ['ascending by default', { sort: [{ field: 'a@@@b' }] }, { sort: [{ field: 'a:b', ascending: true }] }],
+  ['a sort as text', { sort: '-id' }, { sort: [{ field: 'id', ascending: false }] }],
+  ['a sort as JSON text', { sort: '{"field":"id"}' }, { sort: [{ field: 'id', ascending: true }] }],
+  ['a condition', { filters: paid }, { filter: paid }],
+  ['a condition as JSON text', { filters: JSON.stringify(paid) }, { filter: paid }],
+  ['no condition in braces', { filters: {} }, {}],
+  ['a list of conditions', { filters: [paid] }, { filter: { aggregator: 'And', conditions: [paid] } }],
+  [
+    'a tree in another spelling',
+    { filters: { aggregator: 'or', conditions: [{ field: 'a@@@b', operator: 'greater_than', value: 3 }, paid] } },
+    { filter: { aggregator: 'Or', conditions: [{ field: 'a:b', operator: 'GreaterThan', value: 3 }, paid] } },
+  ],
+  [
+    'an operator as a sign',
+    { filters: { field: 'total', operator: '>=', value: 3 } },
+    { filter: { field: 'total', operator: 'GreaterThanOrEqual', value: 3 } },
+  ],
+  [
+    'one value for a list',
+    { filters: { field: 'status', operator: 'In', value: 'paid' } },
+    { filter: { field: 'status', operator: 'In', value: ['paid'] } },
+  ],
+  [
+    'a list of values as JSON text',
+    { filters: { field: 'id', operator: 'in', value: '[1,2]' } },
+    { filter: { field: 'id', operator: 'In', value: [1, 2] } },
+  ],
+  [
+    'an operator without a value',
+    { filters: { field: 'status', operator: 'Blank' } },
+    { filter: { field: 'status', operator: 'Blank' } },
+  ],
+])('taken: %s', async (_name, given, expected) => {
+  await ask({ collectionName: 'notes', ...given });
+  expect(asked).toEqual([{ ...base, ...expected }]);
+});
+
+test('taken: all arguments as one JSON text', async () => {
+  await ask('{"collectionName":"notes","pagination":{"size":1}}');
+  expect(asked).toEqual([{ ...base, limit: 1 }]);
+});
+
+test.each<[Record<string, unknown>, string]>([
+  [
+    { collectionName: '' },
+    'collectionName: send the name of a collection; describeCollection without a name lists them.',
+  ],
+  [{ filter: paid }, 'filter: unknown argument. Near: filters.'],
+  [{ fields: 3 }, 'fields: send a list of field names such as ["id","relation:field"].'],
+  [{ search: {} }, 'search: send a string.'],
+  [{ enableCount: 'maybe' }, 'enableCount: send true or false.'],
+  [{ format: 'xml' }, "format: send 'table' or 'records'."],
+  [{ pagination: 3 }, 'pagination: send an object such as {"size":15,"number":1}.'],
+  [{ pagination: { limit: 3 } }, 'pagination.limit: unknown; send {"size":15,"number":1}.'],
+  [{ pagination: { size: 0 } }, 'pagination.size: send a whole number from 1.'],
+  [{ pagination: { size: 1.5 } }, 'pagination.size: send a whole number from 1.'],
+  [{ pagination: { number: 'two' } }, 'pagination.number: send a whole number from 1.'],
+  [{ pagination: { size: 1001 } }, 'pagination.size: at most 1000; go on with nextCursor.'],
+  [{ sort: [{ by: 'id' }] }, 'sort: send {"field":"name","ascending":true} or a list of such.'],
+  [{ sort: [{ field: 'id', direction: 'desc' }] }, 'sort: send {"field":"name","ascending":true} or a list of such.'],
+  [
+    { filters: 'status = paid' },
+    'filters: send {"field":"status","operator":"Equal","value":"paid"} or {"aggregator":"And","conditions":[...]}.',
+  ],
+  [
+    { filters: { aggregator: 'And', conditions: [paid, { status: 'paid' }] } },
+    'filters.conditions[1]: send {"field":"status","operator":"Equal","value":"paid"} or {"aggregator":"And","conditions":[...]}.',
+  ],
+  [{ filters: { aggregator: 'Xor', conditions: [] } }, 'filters.aggregator: send "And" or "Or".'],
+])('refused with what to send: %j', async (given, problem) => {
+  expect([await ask({ collectionName: 'notes', ...given }), asked]).toEqual([`INVALID_ARGUMENT: ${problem}`, []]);
+});
+
+test('an operator that does not exist is refused with near names', async () => {
+  const filters = { field: 'a', operator: 'Equals', value: 1 };
+  expect(await ask({ collectionName: 'notes', filters })).toBe("UNKNOWN_OPERATOR: No operator 'Equals'. Near: Equal.");
+});
+
+test('a description takes no argument that it does not have', async () => {
+  const call = legacy('tools/call', { name: 'describeCollection', arguments: { collection: 'notes' } });
+  expect(answerOf((await post(house, call)).body)).toBe(
+    'INVALID_ARGUMENT: collection: unknown argument. Near: collectionName.',
+  );
+});

@@ -1,0 +1,61 @@
+// The official client libraries, old and new, each in every mode it has, over HTTP.
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type House, openHouse } from './house.ts';
+
+const info = { name: 'client-test', version: '1.0.0' };
+const requestInit = { headers: { authorization: 'Bearer user-3' } };
+
+type Conversation = {
+  listTools(): Promise<{ tools: { name: string }[] }>;
+  callTool(params: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
+  close(): Promise<void>;
+};
+
+const modes = {
+  'client 2.x, legacy': 'legacy',
+  'client 2.x, auto': 'auto',
+  'client 2.x, pinned to 2026-07-28': { pin: '2026-07-28' },
+} as const;
+
+async function connectClient(name: string, url: string): Promise<Conversation> {
+  if (name in modes) {
+    const mode = modes[name as keyof typeof modes];
+    const client = new Client(info, { versionNegotiation: { mode } });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
+    return client;
+  }
+  const client = new FirstClient(info);
+  // Its own types do not hold under exactOptionalPropertyTypes.
+  await client.connect(new FirstTransport(new URL(url), { requestInit }) as Parameters<FirstClient['connect']>[0]);
+  return client as Conversation;
+}
+
+describe.each(['shared', 'sdk'] as const)('served by %s instances', (serving) => {
+  let house: House;
+  beforeAll(async () => {
+    house = await openHouse({ serving });
+  });
+  afterAll(() => house.close());
+
+  test.each([...Object.keys(modes), 'sdk 1.x'])('%s lists the tools and calls one', async (name) => {
+    const client = await connectClient(name, house.url);
+    const { tools } = await client.listTools();
+    const result = await client.callTool({
+      name: 'list',
+      arguments: { collectionName: 'notes', fields: ['id', 'text'], pagination: { size: 3 } },
+    });
+    await client.close();
+    expect([tools.map((tool) => tool.name), (result as { content: unknown }).content]).toEqual([
+      ['describeCollection', 'list'],
+      [
+        {
+          type: 'text',
+          text: '{"columns":["id","text"],"rows":[[3,"note 3 of user 3"],[53,"note 53 of user 3"],[103,"note 103 of user 3"]],"hasMore":false}',
+        },
+      ],
+    ]);
+  });
+});

@@ -1,0 +1,299 @@
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { answerOf, type House, legacy, modern, openHouse, post } from './house.ts';
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse({
+    settings: { allowedOrigins: ['https://app.example.test'], allowedHosts: ['data.example.test'] },
+  });
+});
+afterAll(() => house.close());
+
+interface Raw {
+  readonly status: number;
+  readonly headers: Record<string, unknown>;
+  readonly body: unknown;
+}
+
+/** fetch does not let a caller choose Host or Origin. */
+function raw(method: string, headers: Record<string, string>, path = '/mcp', body = ''): Promise<Raw> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ host: '127.0.0.1', port: house.port, method, path, headers, agent: false }, (res) => {
+      let text = '';
+      res.on('data', (chunk) => (text += chunk));
+      res.on('end', () =>
+        resolve({ status: res.statusCode!, headers: res.headers, body: text ? JSON.parse(text) : undefined }),
+      );
+    });
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+const bearer = { ...json, authorization: 'Bearer user-2' };
+const list = JSON.stringify(legacy('tools/list'));
+const refusal = (code: string, message: string, rpcCode = -32000) => ({
+  jsonrpc: '2.0',
+  error: { code: rpcCode, message, data: { code } },
+  id: null,
+});
+
+describe('Host and Origin', () => {
+  test('a Host that is not ours is 403, before the token is looked at', async () => {
+    const answer = await raw('POST', { ...bearer, host: 'evil.example' }, '/mcp', list);
+    expect([answer.status, answer.body]).toEqual([
+      403,
+      refusal('HOST_NOT_ALLOWED', 'This Host is not served here. Set SERVICE_ALLOWED_HOSTS to add it.'),
+    ]);
+  });
+
+  test.each(['localhost:1', '127.0.0.1', '[::1]:80', 'data.example.test', 'DATA.example.test:443'])(
+    'Host %s is served',
+    async (host) => {
+      expect((await raw('POST', { ...bearer, host }, '/mcp', list)).status).toBe(200);
+    },
+  );
+
+  test.each(['evil.example', 'localhost.evil.example', 'localhost@evil.example', '127.0.0.1.evil.example:80'])(
+    'Host %j is not',
+    async (host) => {
+      expect((await raw('POST', { ...bearer, host }, '/mcp', list)).status).toBe(403);
+    },
+  );
+
+  test.each(['https://evil.example', 'null', 'https://app.example.test.evil.example', 'http://app.example.test'])(
+    'Origin %s is 403 and gets no CORS header',
+    async (origin) => {
+      const answer = await raw('POST', { ...bearer, origin }, '/mcp', list);
+      expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([403, undefined]);
+    },
+  );
+
+  test('an allowed Origin is told so by name, without credentials, and may read the challenge', async () => {
+    const answer = await raw('POST', { ...bearer, origin: 'https://app.example.test' }, '/mcp', list);
+    expect([
+      answer.status,
+      answer.headers['access-control-allow-origin'],
+      answer.headers['access-control-allow-credentials'],
+      answer.headers['access-control-expose-headers'],
+      answer.headers.vary,
+    ]).toEqual([200, 'https://app.example.test', undefined, 'WWW-Authenticate, Mcp-Session-Id', 'Origin']);
+  });
+
+  test('preflight of an allowed Origin allows POST with the headers of MCP and no others', async () => {
+    const answer = await raw('OPTIONS', {
+      origin: 'https://app.example.test',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization, mcp-method, mcp-param-x, x-evil',
+    });
+    expect([
+      answer.status,
+      answer.headers['access-control-allow-methods'],
+      answer.headers['access-control-allow-headers'],
+    ]).toEqual([204, 'POST, OPTIONS', 'authorization, mcp-method, mcp-param-x']);
+  });
+});
+
+describe('method and address', () => {
+  test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'HEAD'])('%s is 405 and says what is allowed', async (method) => {
+    const answer = await raw(method, bearer);
+    expect([answer.status, answer.headers.allow]).toEqual([405, 'POST']);
+  });
+
+  test.each(['access_token=user-2', 'token=user-2', 'Access_Token=x'])(
+    'a token in the query (%s) is 401 with a challenge, even beside a good header, and is not looked up',
+    async (query) => {
+      const before = house.asked.length;
+      const answer = await raw('POST', bearer, `/mcp?${query}`, list);
+      const challenged = String(answer.headers['www-authenticate']).startsWith('Bearer ');
+      expect([answer.status, challenged, house.asked.length - before]).toEqual([401, true, 0]);
+    },
+  );
+
+  test('an unknown parameter of the address is 400 with its name', async () => {
+    const answer = await raw('POST', bearer, '/mcp?verbose=1', list);
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      refusal('INVALID_ARGUMENT', 'verbose: unknown parameter of the address; remove it.'),
+    ]);
+  });
+});
+
+describe('token and OAuth scope', () => {
+  test('no token is 401 with a challenge without an error, as RFC 6750 section 3 wants', async () => {
+    const answer = await raw('POST', json, '/mcp', list);
+    expect([answer.status, answer.headers['www-authenticate'], answer.body]).toEqual([
+      401,
+      'Bearer scope="mcp:read", resource_metadata="http://127.0.0.1/.well-known/oauth-protected-resource/mcp"',
+      { error: 'invalid_token', error_description: 'There is no usable token.' },
+    ]);
+  });
+
+  test.each(['Bearer nobody', 'Basic dXNlci0y', 'Bearer', 'bearer  user-2'])(
+    'a token that is not good (%s) is 401 invalid_token',
+    async (authorization) => {
+      const answer = await raw('POST', { ...json, authorization }, '/mcp', list);
+      expect([answer.status, String(answer.headers['www-authenticate']).slice(0, 28)]).toEqual([
+        401,
+        'Bearer error="invalid_token"',
+      ]);
+    },
+  );
+
+  test('a token without the scope of the tool is 403 with the scopes to ask for, and the attempt is logged', async () => {
+    const call = modern('tools/call', { name: 'list', arguments: { collectionName: 'notes' } });
+    const answer = await post(house, call.body, { ...call.headers, authorization: 'Bearer writer-9' });
+    expect([answer.status, answer.headers.get('www-authenticate'), answer.body]).toEqual([
+      403,
+      'Bearer error="insufficient_scope", scope="mcp:read"',
+      {
+        error: 'insufficient_scope',
+        error_description: "'list' needs the OAuth scope mcp:read. Sign in again and allow it.",
+      },
+    ]);
+    const { startedAt: _, ...entry } = house.activity.at(-1)!;
+    expect(entry).toEqual({
+      userId: 9,
+      renderingId: 1,
+      clientId: 'client-9',
+      clientName: 'Test client',
+      action: 'list',
+      type: 'read',
+      outcome: 'denied',
+      code: 'INSUFFICIENT_SCOPE',
+      durationMs: 0,
+    });
+  });
+
+  test('one call without the scope refuses a whole batch', async () => {
+    const batch = [legacy('ping'), legacy('tools/call', { name: 'list', arguments: { collectionName: 'notes' } }, 2)];
+    expect((await post(house, batch, { authorization: 'Bearer writer-9' })).status).toBe(403);
+  });
+
+  test('a token without the scope still sees the tools, so that a client knows what to ask for', async () => {
+    const answer = await post(house, legacy('tools/list'), { authorization: 'Bearer writer-9' });
+    const { tools } = (answer.body as { result: { tools: { name: string }[] } }).result;
+    expect(tools.map((tool) => tool.name)).toEqual(['describeCollection', 'list']);
+  });
+});
+
+describe('body', () => {
+  test.each(['text/plain', 'application/x-www-form-urlencoded', undefined])('Content-Type %s is 415', async (type) => {
+    const { 'content-type': _, ...rest } = bearer;
+    const answer = await raw('POST', type ? { ...rest, 'content-type': type } : rest, '/mcp', list);
+    expect([answer.status, answer.body]).toEqual([
+      415,
+      refusal('UNSUPPORTED_MEDIA_TYPE', 'Send the body as Content-Type: application/json.'),
+    ]);
+  });
+
+  test('application/json with a charset is taken', async () => {
+    const headers = { ...bearer, 'content-type': 'application/json; charset=utf-8' };
+    expect((await raw('POST', headers, '/mcp', list)).status).toBe(200);
+  });
+
+  test.each([
+    ['nothing', '', 'it is empty.'],
+    ['half of it', '{"jsonrpc":"2.0",', 'it does not parse.'],
+    ['not UTF-8', new Uint8Array([0x7b, 0xff, 0x7d]), 'it is not UTF-8.'],
+    ['10,000 levels of lists', '['.repeat(10_000) + ']'.repeat(10_000), 'it is nested deeper than 64 levels.'],
+    ['10,000 levels unclosed', '{"a":'.repeat(10_000), 'it is nested deeper than 64 levels.'],
+    ['65 levels', `${'['.repeat(65)}${']'.repeat(65)}`, 'it is nested deeper than 64 levels.'],
+  ])('%s is 400', async (_name, body, problem) => {
+    const answer = await post(house, body);
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      refusal('MALFORMED_JSON', `The request body is not usable JSON: ${problem}`, -32700),
+    ]);
+  });
+
+  test('brackets within texts are not depth', async () => {
+    const search = `"\\"${'[{'.repeat(500)}`;
+    const call = legacy('tools/call', { name: 'list', arguments: { collectionName: 'notes', search } });
+    expect((await post(house, call)).status).toBe(200);
+  });
+
+  test('arguments as text cannot go deeper than the body may', async () => {
+    const deep = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
+    const whole = await post(house, legacy('tools/call', { name: 'list', arguments: deep }));
+    const one = await post(
+      house,
+      legacy('tools/call', { name: 'list', arguments: { collectionName: 'notes', filters: '['.repeat(50_000) } }),
+    );
+    expect([whole.status, one.status, String(answerOf(one.body)).slice(0, 25)]).toEqual([
+      200,
+      200,
+      'INVALID_ARGUMENT: filters',
+    ]);
+    expect(String(whole.body)).toContain('"code":-32602');
+  });
+
+  test('5 MB are 413, whether announced or not, the client gets the answer, and the server goes on', async () => {
+    const big = Buffer.alloc(5_000_000, 'a');
+    const announced = await post(house, big);
+    const chunked = await fetch(house.url, {
+      method: 'POST',
+      headers: bearer,
+      body: new Blob([big]).stream(),
+      duplex: 'half',
+    } as RequestInit);
+    expect([announced.status, chunked.status, (await post(house, legacy('ping'))).status]).toEqual([413, 413, 200]);
+  });
+
+  test('5 MB without a token are 401', async () => {
+    expect((await post(house, Buffer.alloc(5_000_000, 'a'), { authorization: undefined })).status).toBe(401);
+  });
+
+  test('a client that hangs up in the middle of its body hurts nobody', async () => {
+    await new Promise<void>((resolve) => {
+      const socket = connect(house.port, '127.0.0.1', () => {
+        const head = Object.entries({ host: '127.0.0.1', ...bearer, 'content-length': '1000' });
+        socket.write(`POST /mcp HTTP/1.1\r\n${head.map(([k, v]) => `${k}: ${v}`).join('\r\n')}\r\n\r\n{"jsonrpc"`, () =>
+          socket.destroy(),
+        );
+      });
+      socket.on('close', () => resolve());
+    });
+    const failures = house.observations.filter((observation) => observation.type === 'failure');
+    expect([(await post(house, legacy('ping'))).status, failures]).toEqual([200, []]);
+  });
+});
+
+describe('protocol', () => {
+  test('an unknown tool is invalid params with near names, in both eras', async () => {
+    const params = { name: 'describeColection', arguments: {} };
+    const { body, headers } = modern('tools/call', params, 'x');
+    const error = { code: -32602, message: "No tool 'describeColection'. Near: describeCollection." };
+    const answers = [await post(house, body, headers), await post(house, legacy('tools/call', params, 'x'))];
+    expect(answers.map((answer) => answer.body)).toEqual([
+      { jsonrpc: '2.0', id: 'x', error },
+      { jsonrpc: '2.0', id: 'x', error },
+    ]);
+  });
+
+  test.each([
+    ['a header that names another tool', { 'mcp-name': 'describeCollection' }, 400, -32020],
+    ['no Mcp-Method', { 'mcp-method': undefined }, 400, -32020],
+    ['an unknown revision', { 'mcp-protocol-version': '2099-01-01' }, 400, -32020],
+  ])('%s is refused by the SDK', async (_name, headers, status, code) => {
+    const call = modern('tools/call', { name: 'list', arguments: { collectionName: 'notes' } });
+    const answer = await post(house, call.body, { ...call.headers, ...headers });
+    expect([answer.status, (answer.body as { error: { code: number } }).error.code]).toEqual([status, code]);
+  });
+
+  test.each([[undefined], ['*/*'], ['application/json, text/event-stream']])(
+    'Accept %s is served to clients of earlier revisions',
+    async (accept) => {
+      const headers = accept === undefined ? bearer : { ...bearer, accept };
+      if (accept === undefined) Reflect.deleteProperty(headers, 'accept');
+      expect((await raw('POST', { ...headers }, '/mcp', list)).status).toBe(200);
+    },
+  );
+
+  test('Accept of JSON alone is 406 there, as the revision demands', async () => {
+    expect((await raw('POST', { ...bearer, accept: 'application/json' }, '/mcp', list)).status).toBe(406);
+  });
+});

@@ -1,0 +1,67 @@
+// The official authorization server scenarios, with our own browser in the place of the person. The runner needs Node 22.
+import { spawn, spawnSync } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { register } from './client.ts';
+import { signIn } from './flow.ts';
+import { startServer } from './place.ts';
+
+function findNode22(): string | undefined {
+  const script = join(import.meta.dirname, '../../scripts/node22.mjs');
+  const found = spawnSync(process.execPath, [script], { encoding: 'utf8' });
+  if (found.status === 0) return found.stdout.trim();
+  const message = `NO NODE 22: the authorization conformance scenarios do not run. ${found.stderr.trim().split('\n').at(-1)}`;
+  if (process.env.CI === 'true') throw new Error(message);
+  console.warn(`\n*** ${message}\n`);
+  return undefined;
+}
+
+const node = findNode22();
+
+test.skipIf(!node)(
+  'the authorization scenarios of @modelcontextprotocol/conformance pass',
+  { timeout: 60_000 },
+  async () => {
+    const runner = join(import.meta.dirname, '../../node_modules/@modelcontextprotocol/conformance/dist/index.js');
+    const place = await startServer({ basePath: '/app' });
+    const port = await freePort();
+    const { client } = await register(place.paths.issuer, {
+      client_name: 'Conformance',
+      redirect_uris: [`http://127.0.0.1:${port}/callback`],
+    });
+    const options = {
+      '--url': place.paths.issuer,
+      '--client-id': client.client_id,
+      '--port': `${port}`,
+      '--resource': place.paths.resource,
+    };
+    const child = spawn(`${node}`, [runner, 'authorization', ...Object.entries(options).flat()]);
+    try {
+      let output = '';
+      let signedIn: Promise<unknown> | undefined;
+      const read = (chunk: Buffer) => {
+        output += chunk;
+        const url = /https?:\/\/\S+\/oauth\/authorize\?\S+/.exec(output)?.[0];
+        if (url) signedIn ??= signIn(url, place.account).then((callback) => fetch(callback));
+      };
+      child.stdout.on('data', read);
+      child.stderr.on('data', read);
+      const code = await new Promise((resolve) => child.on('close', resolve));
+      await signedIn;
+      expect([code, /Total: .*/.exec(output)?.[0] ?? output]).toEqual([0, 'Total: 3 passed, 0 failed']);
+    } finally {
+      child.kill();
+      await place.stop();
+    }
+  },
+);
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,65 @@
+// What the room does on its own: it sweeps, and it does not load what it may not need.
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { connect, register } from './client.ts';
+import { startServer } from './place.ts';
+
+test('every ten minutes expired rows and clients that were never used are forgotten', async () => {
+  let late = 0;
+  const timers: { readonly ms: number; readonly run: () => void }[] = [];
+  const clock: Clock = {
+    ...systemClock,
+    now: () => Date.now() + late,
+    after(ms, run) {
+      const timer = { ms, run };
+      timers.push(timer);
+      return () => timers.splice(timers.indexOf(timer), 1);
+    },
+  };
+  const place = await startServer({ clock });
+  const redirectUri = 'https://notebook.example/callback';
+  const metadata = { client_name: 'Notebook', redirect_uris: [redirectUri] };
+  const used = await register(place.paths.issuer, metadata);
+  await connect(used, place.account, { redirectUri });
+  const unused = await register(place.paths.issuer, metadata);
+  const kept = async () => {
+    const rows = [used, unused].map(({ client }) => place.store.oauth.find('Client', client.client_id));
+    return (await Promise.all(rows)).map((row) => row !== undefined);
+  };
+  const sweep = async (): Promise<void> => {
+    const [timer] = timers.filter(({ ms }) => ms === 600_000).splice(0, 1);
+    timers.splice(timers.indexOf(timer!), 1);
+    timer!.run();
+    await expect.poll(() => timers.some(({ ms }) => ms === 600_000)).toBe(true);
+  };
+  await sweep();
+  const atFirst = await kept();
+  late = 86_400_000 + 1000;
+  await sweep();
+  const later = await kept();
+  await place.stop();
+  expect([atFirst, later, timers.some(({ ms }) => ms === 600_000)]).toEqual([[true, true], [true, false], false]);
+});
+
+/** Packages that a file needs when it is loaded, its own imports included. */
+function packagesOf(file: string, seen = new Set<string>()): Set<string> {
+  const packages = new Set<string>();
+  if (seen.has(file)) return packages;
+  seen.add(file);
+  for (const [, clause = '', from = ''] of readFileSync(file, 'utf8').matchAll(
+    /^import (?!type )(.*?)from '([^']+)';/gms,
+  )) {
+    if (/^\{(?:\s*type [^,}]+,?)+\s*\}\s*$/.test(clause)) continue;
+    if (!from.startsWith('.')) packages.add(from);
+    else for (const one of packagesOf(join(dirname(file), from), seen)) packages.add(one);
+  }
+  return packages;
+}
+
+test('neither the gate nor the routes load the provider, Koa or undici when they are imported', () => {
+  const source = join(import.meta.dirname, '../../src/oauth');
+  const own = (file: string) => [...packagesOf(join(source, file))].filter((name) => !name.startsWith('node:')).sort();
+  expect([own('bearer.ts'), own('routes.ts')]).toEqual([['lru-cache'], ['ipaddr.js', 'rate-limiter-flexible']]);
+});

@@ -1,0 +1,60 @@
+// The pages in a real browser, with the keyboard alone and no script of ours: a client waits on a port of this machine.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { chromium } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { chromiumArguments, findChromium } from './chromium.ts';
+import { authorizationUrl, register } from './client.ts';
+import { startServer } from './place.ts';
+
+const executablePath = findChromium();
+
+test.skipIf(!executablePath)('a person signs in, leaves a scope out and allows with the keyboard alone', async () => {
+  const place = await startServer();
+  const answers: URL[] = [];
+  const client = createServer((req, res) => {
+    answers.push(new URL(req.url ?? '/', 'http://localhost'));
+    res.end('done');
+  });
+  await new Promise<void>((resolve) => client.listen(0, '127.0.0.1', resolve));
+  const redirectUri = `http://localhost:${(client.address() as AddressInfo).port}/callback`;
+  const browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+  try {
+    const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => /policy|script/i.test(message.text()) && complaints.push(message.text()));
+    await page.goto((await authorizationUrl(registered, { redirectUri, scope: 'mcp:read mcp:write' })).url.href);
+
+    await page.keyboard.type(place.account.email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('not this one');
+    await page.keyboard.press('Enter');
+    await page.getByText('Wrong e-mail or password.').waitFor();
+    // The e-mail is kept and the password has the focus.
+    await page.keyboard.type(place.account.password);
+    await page.keyboard.press('Enter');
+
+    await page.getByRole('heading', { name: 'Allow Notebook to connect?' }).waitFor();
+    const order: (string | null)[] = [];
+    for (const key of ['Tab', 'Tab', 'Tab', 'Tab']) {
+      await page.keyboard.press(key);
+      order.push(await page.locator(':focus').getAttribute('value'));
+    }
+    for (const key of ['Shift+Tab', 'Shift+Tab', 'Shift+Tab', 'Space', 'Tab', 'Tab', 'Enter'])
+      await page.keyboard.press(key);
+    await expect.poll(() => answers.length).toBeGreaterThan(0);
+    const events = place.observed.flatMap((one) => (one.type === 'security' ? [[one.event, one.detail]] : []));
+    expect([order, answers[0]?.searchParams.has('code'), events.at(-1), complaints]).toEqual([
+      ['mcp:write', 'deny', 'allow', 'switch'],
+      true,
+      ['consent.allowed', 'mcp:read'],
+      [],
+    ]);
+  } finally {
+    await browser.close();
+    client.closeAllConnections();
+    await new Promise((resolve) => client.close(resolve));
+    await place.stop();
+  }
+});

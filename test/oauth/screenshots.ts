@@ -1,0 +1,59 @@
+// Takes the pictures of the sign-in pages for docs/screenshots: `npx tsx test/oauth/screenshots.ts [folder]`.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { chromium, type Page } from 'playwright-core';
+import { chromiumArguments, chromiumPath } from './chromium.ts';
+import { authorizationUrl, byDocument, register } from './client.ts';
+import { type Started, startServer } from './place.ts';
+
+const folder = process.argv[2] ?? join(import.meta.dirname, '../../docs/screenshots');
+mkdirSync(folder, { recursive: true });
+const sizes = { phone: { width: 375, height: 812 }, desktop: { width: 1280, height: 800 } };
+
+const place = await startServer({ env: { SERVICE_SIGN_IN_ATTEMPTS: '100' } });
+place.documents.set('https://claude.ai/oauth/client', {
+  client_id: 'https://claude.ai/oauth/client',
+  client_name: 'Claude',
+  redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
+});
+const browser = await chromium.launch({ executablePath: chromiumPath, args: chromiumArguments });
+try {
+  for (const [size, viewport] of Object.entries(sizes)) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const context = await browser.newContext({ viewport, colorScheme, deviceScaleFactor: size === 'phone' ? 2 : 1 });
+      const page = await context.newPage();
+      await take(place, page, (name) =>
+        page.screenshot({ path: join(folder, `${name}-${size}-${colorScheme}.png`), fullPage: true }),
+      );
+      await context.close();
+    }
+  }
+} finally {
+  await browser.close();
+  await place.stop();
+}
+
+async function take({ paths, account }: Started, page: Page, shoot: (name: string) => Promise<unknown>): Promise<void> {
+  const claude = await byDocument(paths.issuer, 'https://claude.ai/oauth/client');
+  const asking = { redirectUri: 'https://claude.ai/api/mcp/auth_callback', scope: 'mcp:read mcp:write' };
+  await page.goto((await authorizationUrl(claude, asking)).url.href);
+  await shoot('sign-in');
+  await page.getByLabel('E-mail').fill(account.email);
+  await page.getByLabel('Password').fill('not this one');
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByText('Wrong e-mail or password.').waitFor();
+  await shoot('sign-in-error');
+  await page.getByLabel('Password').fill(account.password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('button', { name: 'Allow' }).waitFor();
+  await shoot('consent');
+
+  const redirectUri = 'http://localhost:33418/callback';
+  const local = await register(paths.issuer, { client_name: 'Claude Code', redirect_uris: [redirectUri] });
+  await page.goto((await authorizationUrl(local, { redirectUri })).url.href);
+  await page.getByRole('button', { name: 'Allow' }).waitFor();
+  await shoot('consent-device');
+
+  await page.goto(`${paths.issuer}/oauth/interaction/gone`);
+  await shoot('expired');
+}

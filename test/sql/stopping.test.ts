@@ -1,0 +1,193 @@
+// A caller that goes away, or whose time is up, leaves nothing running in the database; and a slow statement delays no
+// other caller.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { CountSelect, Select, Source } from '../../src/agent/sources/source.ts';
+import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { isAppError } from '../../src/core/errors.ts';
+import type { Observation } from '../../src/core/observe.ts';
+import { servers, type TestDatabase } from '../databases.ts';
+import { readTables, type Tables } from './collections.ts';
+import { askSql, runSql, slowSchema } from './schemas.ts';
+
+const codeOf = (error: unknown): unknown => (isAppError(error) ? error.code : error);
+
+describe.each([...servers])('$dialect', (server) => {
+  let database: TestDatabase;
+  let source: Source;
+  let tables: Tables;
+  const observed: Observation[] = [];
+  const slow: CountSelect = { table: 'slow', joins: [], where: { op: 'always' } };
+  beforeAll(async () => {
+    database = await server.create();
+    await runSql(database, slowSchema());
+    source = createSqlSource(database.url, { observe: (one) => observed.push(one), clock: systemClock });
+    tables = readTables(source, await source.describe());
+  });
+  afterAll(async () => {
+    await source.close();
+    await database.drop();
+  });
+
+  /** Statements of the slow view that the database still works on. */
+  async function running(): Promise<number> {
+    if (server.dialect === 'sqlite') {
+      // A child that runs one is busy: it would answer nobody. Killed ones are gone from the process table.
+      return (await processesWith(database.url.slice('sqlite:'.length))).length;
+    }
+    const [row] = await askSql(
+      database,
+      server.dialect === 'mariadb'
+        ? "select count(*) as n from information_schema.processlist where db = database() and command <> 'Sleep' and info like '%slow%' and info not like '%processlist%'"
+        : "select count(*)::int as n from pg_stat_activity where datname = current_database() and state = 'active' and query like '%slow%' and query not like '%pg_stat_activity%'",
+    );
+    return Number(row?.n);
+  }
+
+  async function settled(): Promise<number> {
+    for (let tries = 0; tries < 40 && (await running()) > 0; tries++) await systemClock.sleep(25);
+    return running();
+  }
+
+  test('a cancelled call is over at once, and its statement with it', async () => {
+    const stop = new AbortController();
+    const call = source.count(slow, { timeoutMs: 20_000, signal: stop.signal }).catch(codeOf);
+    for (let tries = 0; tries < 100 && (await running()) === 0; tries++) await systemClock.sleep(20);
+    const before = await running();
+    const began = systemClock.monotonic();
+    stop.abort();
+    const code = await call;
+    const milliseconds = systemClock.monotonic() - began;
+    const after = await settled();
+    console.info(
+      `${server.dialect}: from cancel to answer ${milliseconds.toFixed(1)} ms, to gone ${(systemClock.monotonic() - began).toFixed(1)} ms`,
+    );
+    expect({ code, before, after, atOnce: milliseconds < 1000 }).toEqual({
+      code: 'CANCELLED',
+      before: 1,
+      after: 0,
+      atOnce: true,
+    });
+  });
+
+  test('a statement that takes longer than it may is stopped in the database', async () => {
+    const call = await source.count(slow, { timeoutMs: 400 }).catch(codeOf);
+    expect([call, await settled()]).toEqual(['TIMED_OUT', 0]);
+  });
+
+  test('a call cancelled before it began asks the database nothing', async () => {
+    const call = await source.count(slow, { timeoutMs: 400, signal: AbortSignal.abort() }).catch(codeOf);
+    expect([call, await settled()]).toEqual(['CANCELLED', 0]);
+  });
+
+  test('the source answers on after many cancelled calls', async () => {
+    const calls = Array.from({ length: 12 }, () => source.count(slow, { timeoutMs: 150 }).catch(codeOf));
+    const codes = await Promise.all(calls);
+    expect([
+      new Set(codes),
+      await source.count({ ...slow, table: 'cheap' }, { timeoutMs: 5000 }),
+      await settled(),
+    ]).toEqual([new Set(['TIMED_OUT']), 100, 0]);
+  });
+
+  test('while a statement runs for seconds, a cheap one goes on (on SQLite, which runs in our process: 99th percentile under 50 ms)', async () => {
+    const id = tables.path('cheap', 'id');
+    const cheap: Select = {
+      table: 'cheap',
+      columns: [id],
+      joins: [],
+      where: tables.test('cheap', 'id', 'GreaterThan', 50),
+      order: [{ path: id, ascending: true }],
+      limit: 15,
+    };
+    for (let warm = 0; warm < 20; warm++) await source.read(cheap, { timeoutMs: 5000 });
+    const stop = new AbortController();
+    let over = false;
+    const call = source
+      .count(slow, { timeoutMs: 5000, signal: stop.signal })
+      .catch(codeOf)
+      .finally(() => {
+        over = true;
+      });
+    const until = systemClock.monotonic() + 2500;
+    const taken: number[] = [];
+    while (systemClock.monotonic() < until) {
+      const began = systemClock.monotonic();
+      await source.read(cheap, { timeoutMs: 5000 });
+      await systemClock.sleep(1);
+      taken.push(systemClock.monotonic() - began);
+    }
+    const stillRunning = !over;
+    stop.abort();
+    taken.sort((a, b) => a - b);
+    const p99 = taken[Math.floor(taken.length * 0.99)]!;
+    console.info(
+      `${server.dialect}: ${taken.length} cheap reads beside a slow one, p99 ${p99.toFixed(1)} ms (1 ms of it a pause)`,
+    );
+    expect({ code: await call, stillRunning, p99: server.dialect !== 'sqlite' || p99 < 50 || p99 }).toEqual({
+      code: 'CANCELLED',
+      stillRunning: true,
+      p99: true,
+    });
+  });
+});
+
+test('what runs in a child process is observed with its outcome, and without its text', async () => {
+  const database = await servers[0]!.create();
+  const observed: Observation[] = [];
+  await runSql(database, slowSchema());
+  const source = createSqlSource(database.url, { observe: (one) => observed.push(one), clock: systemClock });
+  await source.describe();
+  await source.count({ table: 'slow', joins: [], where: { op: 'always' } }, { timeoutMs: 300 }).catch(codeOf);
+  await source.close();
+  await database.drop();
+  expect(observed.filter(({ type }) => type === 'source.isolated')).toEqual([
+    {
+      type: 'source.isolated',
+      source: database.url.slice('sqlite:'.length),
+      milliseconds: expect.any(Number),
+      outcome: 'failed',
+    },
+  ]);
+});
+
+test.each(['mysql://root@127.0.0.1:1/none', 'postgres://postgres:hidden@127.0.0.1:1/none'])(
+  'a server that does not answer is SOURCE_UNAVAILABLE, without a secret in the text (%s)',
+  async (url) => {
+    const source = createSqlSource(url, { observe: () => undefined, clock: systemClock });
+    const error = (await source.describe().catch((cause: unknown) => cause)) as Error;
+    await source.close();
+    expect([codeOf(error), error.message.includes('hidden'), source.name.includes('hidden')]).toEqual([
+      'SOURCE_UNAVAILABLE',
+      false,
+      false,
+    ]);
+  },
+);
+
+test.each(['sqlite:/not/there.sqlite', 'oracle://x/y', 'postgres//x', 'mysql://root:hidden@127.0.0.1'])(
+  'an address that cannot be is a configuration error that says what to do (%s)',
+  (url) => {
+    let error: unknown;
+    try {
+      createSqlSource(url, { observe: () => undefined, clock: systemClock });
+    } catch (cause) {
+      error = cause;
+    }
+    expect([codeOf(error), (error as Error).message.includes('hidden')]).toEqual(['CONFIGURATION', false]);
+  },
+);
+
+/** Child processes of this one that have the text among their arguments. */
+async function processesWith(text: string): Promise<string[]> {
+  const { readdirSync, readFileSync } = await import('node:fs');
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false;
+    try {
+      const [state = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+      return state !== 'Z' && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text);
+    } catch {
+      return false;
+    }
+  });
+}

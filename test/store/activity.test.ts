@@ -1,0 +1,182 @@
+import { once } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import type { Clock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import type { ActivityEntry } from '../../src/store/store.ts';
+import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
+
+cleanUpAfterEach();
+
+const entry = (n: number): ActivityEntry => ({
+  userId: 1,
+  renderingId: 1,
+  clientId: 'client',
+  clientName: 'A client',
+  action: 'list',
+  type: 'read',
+  collection: 'orders',
+  outcome: 'completed',
+  startedAt: 1_800_000_000_000 + n,
+  durationMs: 1.5,
+});
+
+/** A clock whose timers go off by hand. */
+function createHandClock() {
+  const timers = new Set<() => void>();
+  const clock: Clock = {
+    ...systemClock,
+    after(_, run) {
+      timers.add(run);
+      return () => timers.delete(run);
+    },
+  };
+  return {
+    clock,
+    get waiting() {
+      return timers.size;
+    },
+    ring() {
+      for (const run of [...timers]) {
+        timers.delete(run);
+        run();
+      }
+    },
+  };
+}
+
+describe.each(variants)('the activity log on $name', (variant) => {
+  test('an entry comes back as it was recorded, newest first, page by page', async () => {
+    const { activity } = await (await createPlace(variant)).open();
+    const bare = entry(1);
+    const full = { ...entry(2), recordIds: ['1', 'ü|2'], outcome: 'failed', code: 'TIMED_OUT' } as const;
+    for (const one of [bare, full, entry(3)]) activity.record(one);
+
+    await activity.flush();
+
+    const [newest, ...rest] = await activity.list({ limit: 10 });
+    expect([newest, ...rest].map((one) => one && { ...one, id: 0 })).toEqual([
+      { ...entry(3), id: 0 },
+      { ...full, id: 0 },
+      { ...bare, id: 0 },
+    ]);
+    expect(await activity.list({ limit: 1, before: newest!.id })).toEqual([rest[0]]);
+  });
+
+  test('reads are written within 200 ms, without a call', async () => {
+    const place = await createPlace(variant);
+    const [store, other] = [await place.open(), await place.open()];
+
+    for (let n = 0; n < 120; n++) store.activity.record(entry(n));
+    const before = await other.activity.list({ limit: 500 });
+    await systemClock.sleep(200);
+
+    // On a machine under load the rows may come a little later; the timer itself is what `one timer a batch` proves.
+    let after = await other.activity.list({ limit: 500 });
+    for (let turn = 0; turn < 40 && after.length < 120; turn++) {
+      await systemClock.sleep(50);
+      after = await other.activity.list({ limit: 500 });
+    }
+    expect([before.length, after.map(({ startedAt }) => startedAt - entry(0).startedAt)]).toEqual([
+      0,
+      Array.from({ length: 120 }, (_, n) => 119 - n),
+    ]);
+  });
+
+  test('what is waiting is written when the store closes', async () => {
+    const place = await createPlace(variant);
+    const [store, other] = [await place.open({ clock: createHandClock().clock }), await place.open()];
+    store.activity.record(entry(1));
+
+    await store.close();
+
+    expect((await other.activity.list({ limit: 10 })).length).toBe(1);
+  });
+
+  test('a write is unknown until it is completed', async () => {
+    const { activity } = await (await createPlace(variant)).open();
+    const { outcome, durationMs, ...write } = { ...entry(1), type: 'write' as const, recordIds: ['7'] };
+    const outcomes: unknown[] = [];
+    const look = async () => {
+      const [one] = await activity.list({ limit: 1 });
+      outcomes.push([one!.outcome, one!.code, one!.recordIds]);
+    };
+
+    const begun = await activity.begin(write);
+    await look();
+    await begun.complete('failed', 'INVALID_VALUE');
+    await look();
+
+    expect(outcomes).toEqual([
+      ['unknown', undefined, ['7']],
+      ['failed', 'INVALID_VALUE', ['7']],
+    ]);
+  });
+
+  test('a process that dies in the middle of a write leaves it unknown', async () => {
+    const place = await createPlace(variant);
+    const child = await place.child();
+    await child.ask({ do: 'begin' });
+
+    child.process.kill('SIGKILL');
+    await once(child.process, 'exit');
+
+    const { activity } = await place.open();
+    expect(await activity.list({ limit: 10 })).toMatchObject([{ action: 'update', type: 'write', outcome: 'unknown' }]);
+  });
+
+  test('a batch that could not be written goes with the next one, and is given up after that', async () => {
+    const place = await createPlace(variant);
+    const hand = createHandClock();
+    const { activity } = await place.open({ clock: hand.clock });
+    const { knex } = place.tables();
+    const away = () => knex.schema.renameTable('activity_logs', 'elsewhere');
+    const back = () => knex.schema.renameTable('elsewhere', 'activity_logs');
+    const messages = () => place.observed.flatMap((one) => (one.type === 'warning' ? [one.message] : []));
+
+    await away();
+    for (const n of [1, 2]) activity.record(entry(n));
+    hand.ring();
+    while (messages().length < 1) await systemClock.sleep(5);
+    await back();
+    activity.record(entry(3));
+    await activity.flush();
+    const kept = (await activity.list({ limit: 10 })).map(({ startedAt }) => startedAt - entry(0).startedAt);
+    await away();
+    activity.record(entry(4));
+    await activity.flush();
+    await back();
+
+    expect(kept).toEqual([3, 2, 1]);
+    expect(messages()).toEqual([
+      '2 activity entries are tried again.',
+      '1 activity entries are tried again.',
+      '1 activity entries were lost.',
+    ]);
+  });
+});
+
+describe('the activity log', () => {
+  test('one timer a batch', async () => {
+    const hand = createHandClock();
+    const { activity } = await (await createPlace(variants[0]!)).open({ clock: hand.clock });
+
+    for (let n = 0; n < 3; n++) activity.record(entry(n));
+
+    expect(hand.waiting).toBe(1);
+  });
+
+  test('beyond 10,000 that wait the oldest go, and it is said how many', async () => {
+    const place = await createPlace(variants[0]!);
+    const { activity } = await place.open({ clock: createHandClock().clock });
+    for (let n = 0; n < 10_007; n++) activity.record(entry(n));
+
+    await activity.flush();
+
+    const { knex } = place.tables();
+    const [row] = await knex('activity_logs').count({ n: '*' }).min({ first: 'started_at' });
+    expect([row!.n, Number(row!.first) - entry(0).startedAt]).toEqual([10_000, 7]);
+    expect(place.observed.filter(({ type }) => type === 'warning')).toEqual([
+      { type: 'warning', message: '7 activity entries were dropped: the storage is too slow or away.' },
+    ]);
+  });
+});

@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { cleanUpAfterEach, createPlace, openPair, variants } from './stores.ts';
+
+cleanUpAfterEach();
+
+const password = 'correct horse battery';
+
+describe.each(variants)('users on $name', (variant) => {
+  test('a user is kept with what was not said filled in, and the address in lower case', async () => {
+    const { identity } = await (await createPlace(variant)).open();
+
+    const user = await identity.addUser({ email: ' Ada@Example.COM ', password });
+
+    expect(user).toEqual({
+      id: user.id,
+      email: 'ada@example.com',
+      firstName: '',
+      lastName: '',
+      timezone: 'UTC',
+      disabled: false,
+      level: 'user',
+      team: 'Operations',
+      role: 'Member',
+      tags: {},
+    });
+    expect([await identity.findUser(user.id), await identity.findUserByEmail('ADA@example.com')]).toEqual([user, user]);
+    expect(await identity.countUsers()).toBe(1);
+  });
+
+  test('an administrator, a new team and a new role', async () => {
+    const { identity } = await (await createPlace(variant)).open();
+    const full = { email: 'a@b.c', password, firstName: 'Ada', lastName: 'Lövelace 🎩', timezone: 'Europe/Paris' };
+
+    const admin = await identity.addUser({ email: 'root@b.c', password, level: 'admin' });
+    const user = await identity.addUser({
+      ...full,
+      level: 'editor',
+      team: 'Süd',
+      role: 'Clerk',
+      tags: { region: 'é' },
+    });
+
+    const { password: _, ...kept } = full;
+    expect([admin.role, user]).toEqual([
+      'Administrator',
+      { ...kept, id: user.id, disabled: false, level: 'editor', team: 'Süd', role: 'Clerk', tags: { region: 'é' } },
+    ]);
+  });
+
+  test('an address is taken once, however it is written and however many ask at once', async () => {
+    const place = await createPlace(variant);
+    const stores = await openPair(place, variant);
+
+    const tries = await Promise.allSettled(
+      ['ada@example.com', 'ADA@example.com', 'Ada@Example.com', 'ada@EXAMPLE.com'].map((email, turn) =>
+        stores[turn % 2]!.identity.addUser({ email, password }),
+      ),
+    );
+
+    const refused = tries.flatMap((one) => (one.status === 'rejected' ? [one.reason.message] : []));
+    expect(refused).toEqual(Array(3).fill("email: 'ada@example.com' is taken."));
+    expect(await stores[0]!.identity.countUsers()).toBe(1);
+  });
+
+  test('the password opens, and nothing else does: a wrong one, another address, a disabled user, the old one', async () => {
+    const { identity } = await (await createPlace(variant)).open();
+    const user = await identity.addUser({ email: 'ada@example.com', password });
+    const tryIt = async (email: string, secret: string) => (await identity.verifyPassword(email, secret))?.id;
+
+    const enabled = [
+      await tryIt('Ada@example.com', password),
+      await tryIt('ada@example.com', `${password}r`),
+      await tryIt('bob@example.com', password),
+    ];
+    await identity.setDisabled(user.id, true);
+    const disabled = await tryIt('ada@example.com', password);
+    await identity.setDisabled(user.id, false);
+    await identity.setPassword(user.id, 'another long one');
+    const changed = [await tryIt('ada@example.com', password), await tryIt('ada@example.com', 'another long one')];
+
+    expect({ enabled, disabled, changed }).toEqual({
+      enabled: [user.id, undefined, undefined],
+      disabled: undefined,
+      changed: [undefined, user.id],
+    });
+  });
+
+  test('passwords are kept stretched, and every change of a user is in the admin log', async () => {
+    const place = await createPlace(variant);
+    const { identity } = await place.open();
+    const user = await identity.addUser({ email: 'ada@example.com', password });
+    await identity.setPassword(user.id, 'another long one');
+    await identity.setDisabled(user.id, true);
+
+    const { knex } = place.tables();
+
+    expect(await knex('users').pluck('password_hash')).toEqual([expect.stringMatching(/^scrypt\$32768\$8\$1\$/)]);
+    const entries = await knex('admin_logs').orderBy('id').select('action', 'subject', 'detail');
+    expect(entries.map(({ action, subject }) => [action, subject])).toEqual([
+      ['user.add', 'ada@example.com'],
+      ['user.password', 'ada@example.com'],
+      ['user.disable', 'ada@example.com'],
+    ]);
+    expect(JSON.stringify(entries)).not.toContain('another long one');
+  });
+});
+
+describe('users', () => {
+  const open = async () => (await createPlace(variants[0]!)).open();
+
+  test.each([
+    [{ email: 'nobody' }, 'email'],
+    [{ email: 'a b@c.d' }, 'email'],
+    [{ password: 'short' }, 'password'],
+    [{ password: 'x'.repeat(1025) }, 'password'],
+    [{ timezone: 'Mars/Olympus' }, 'timezone'],
+    [{ level: 'god' as 'admin' }, 'level'],
+    [{ team: ' ' }, 'team'],
+    [{ firstName: 'x'.repeat(192) }, 'firstName'],
+  ])('%j is refused by name', async (wrong, argument) => {
+    const { identity } = await open();
+
+    const adding = identity.addUser({ email: 'ada@example.com', password, ...wrong });
+
+    await expect(adding).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', details: { argument } });
+  });
+
+  test('a user who is not there cannot be changed', async () => {
+    const { identity } = await open();
+
+    await expect(identity.setDisabled(99, true)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  });
+
+  test('time does not tell who exists or who is disabled', async () => {
+    const { identity } = await open();
+    await identity.addUser({ email: 'known@example.com', password });
+    const off = await identity.addUser({ email: 'off@example.com', password });
+    await identity.setDisabled(off.id, true);
+    const fastest: Record<string, number> = {};
+
+    for (let turn = 0; turn < 6; turn++) {
+      for (const name of ['known', 'unknown', 'off']) {
+        const start = systemClock.monotonic();
+        await identity.verifyPassword(`${name}@example.com`, 'a wrong password');
+        fastest[name] = Math.min(fastest[name] ?? Number.POSITIVE_INFINITY, systemClock.monotonic() - start);
+      }
+    }
+
+    // Without the stretching the ratio would be under a tenth; the bounds are wide for machines under load.
+    const ratios = [fastest.unknown! / fastest.known!, fastest.off! / fastest.known!];
+    expect(ratios.filter((ratio) => ratio < 0.4 || ratio > 2.5)).toEqual([]);
+  });
+
+  test('the place has names', async () => {
+    const { identity } = await open();
+
+    expect(await identity.place()).toEqual({
+      organization: 'My organization',
+      project: 'My project',
+      environment: 'Production',
+    });
+  });
+});

@@ -1,0 +1,279 @@
+import { describe, expect, test } from 'vitest';
+import { verbs } from '../../src/core/caller.ts';
+import type { PlainFilter } from '../../src/core/filter.ts';
+import type { CollectionPermission } from '../../src/store/store.ts';
+import { cleanUpAfterEach, createPlace, type Place, variants } from './stores.ts';
+
+cleanUpAfterEach();
+
+const none = { browse: false, read: false, edit: false, add: false, delete: false, export: false };
+const reading: CollectionPermission = { ...none, browse: true, read: true };
+const nothing: PlainFilter = { aggregator: 'Or', conditions: [] };
+
+async function openWithAda(place: Place) {
+  const store = await place.open();
+  const ada = await store.identity.addUser({
+    email: 'ada@example.com',
+    password: 'correct horse',
+    firstName: 'Ada',
+    team: 'South',
+    role: 'Clerk',
+    tags: { region: 'é%', branch: '12', empty: '' },
+  });
+  return { store, ada };
+}
+
+describe.each(variants)('permissions on $name', (variant) => {
+  test('a role has what its own row says, else the row of *, else nothing', async () => {
+    const { store, ada } = await openWithAda(await createPlace(variant));
+    const allowed = async () => {
+      const access = (await store.permissions.accessOf(ada.id))!;
+      return ['orders', 'users'].map((collection) => verbs.filter((verb) => access.can(verb, collection)).join(' '));
+    };
+
+    const before = await allowed();
+    await store.permissions.setRole('Clerk', { '*': reading, users: none });
+    const between = await allowed();
+    await store.permissions.setRole('Clerk', { users: { ...none, export: true } });
+
+    expect([before, between, await allowed()]).toEqual([
+      ['', ''],
+      ['browse read', ''],
+      ['', 'export'],
+    ]);
+  });
+
+  test('fields are written, read or hidden', async () => {
+    const { store, ada } = await openWithAda(await createPlace(variant));
+    await store.permissions.setRole('Clerk', { users: { ...reading, fields: { salary: 'hidden', email: 'read' } } });
+
+    const access = (await store.permissions.accessOf(ada.id))!;
+
+    expect([
+      access.field('users', 'salary'),
+      access.field('users', 'email'),
+      access.field('users', 'toString'),
+      access.field('orders', 'id'),
+    ]).toEqual(['hidden', 'read', 'write', 'hidden']);
+  });
+
+  test('an administrator may do everything and sees all rows', async () => {
+    const store = await (await createPlace(variant)).open();
+    const root = await store.identity.addUser({ email: 'root@b.c', password: 'correct horse', level: 'admin' });
+
+    const access = (await store.permissions.accessOf(root.id))!;
+
+    expect([verbs.every((verb) => access.can(verb, 'x')), access.field('x', 'y'), access.scope('x')]).toEqual([
+      true,
+      'write',
+      null,
+    ]);
+  });
+
+  test('the caller is who the user is now', async () => {
+    const { store, ada } = await openWithAda(await createPlace(variant));
+
+    expect(await store.permissions.caller(ada.id)).toEqual({
+      id: ada.id,
+      email: 'ada@example.com',
+      firstName: 'Ada',
+      lastName: '',
+      team: 'South',
+      role: 'Clerk',
+      tags: { region: 'é%', branch: '12', empty: '' },
+      timezone: 'UTC',
+      permissionLevel: 'user',
+      renderingId: expect.any(Number),
+    });
+  });
+
+  test('an access is kept while nothing changes, and a change elsewhere is felt by the next call', async () => {
+    const place = await createPlace(variant);
+    const [{ store, ada }, other] = [await openWithAda(place), await place.open()];
+    const first = await store.permissions.accessOf(ada.id);
+    const { permissions: version } = await store.versions();
+
+    const kept = [await store.permissions.accessOf(ada.id), store.permissions.cachedAccessOf(ada.id, version)];
+    await other.permissions.setRole('Clerk', { '*': reading });
+    const after = await store.permissions.accessOf(ada.id);
+
+    expect(kept.map((one) => one === first)).toEqual([true, true]);
+    expect([first!.can('read', 'x'), after!.can('read', 'x')]).toEqual([false, true]);
+    expect(store.permissions.cachedAccessOf(ada.id, (await store.versions()).permissions)).toBe(after);
+    expect(store.permissions.cachedAccessOf(ada.id, version)).toBeUndefined();
+  });
+
+  test('a disabled user has no access, in any process, from the next call', async () => {
+    const place = await createPlace(variant);
+    const [{ store, ada }, other] = [await openWithAda(place), await place.open()];
+    const before = await other.permissions.accessOf(ada.id);
+
+    await store.identity.setDisabled(ada.id, true);
+
+    expect([before?.caller.id, await other.permissions.accessOf(ada.id), await other.permissions.caller(404)]).toEqual([
+      ada.id,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test('a scope holds for its team and collection alone, until it is removed', async () => {
+    const { store, ada } = await openWithAda(await createPlace(variant));
+    const root = await store.identity.addUser({ email: 'root@b.c', password: 'correct horse', level: 'admin' });
+    const scopes = async () =>
+      Promise.all(
+        [ada.id, root.id].map(async (id) => {
+          const access = (await store.permissions.accessOf(id))!;
+          return [access.scope('orders'), access.scope('users')];
+        }),
+      );
+
+    await store.permissions.setScope('South', 'orders', { field: 'id', operator: 'Equal', value: 1 });
+    const set = await scopes();
+    await store.permissions.setScope('South', 'orders', null);
+
+    expect([set, await scopes()]).toEqual([
+      [
+        [{ field: 'id', operator: 'Equal', value: 1 }, null],
+        [null, null],
+      ],
+      [
+        [null, null],
+        [null, null],
+      ],
+    ]);
+  });
+
+  test('a scope that is not a filter, put there past us, shows nothing and is told', async () => {
+    const place = await createPlace(variant);
+    const { store, ada } = await openWithAda(place);
+    const good = { field: 'id', operator: 'Equal', value: 1 };
+    for (const collection of ['a', 'b', 'c']) await store.permissions.setScope('South', collection, good);
+    const { knex } = place.tables();
+    await knex('row_scopes').where({ collection: 'a' }).update({ filter: '{"field":' });
+    await knex('row_scopes').where({ collection: 'b' }).update({ filter: '{"aggregator":"Not","conditions":[]}' });
+    await knex('versions').increment('number', 1);
+
+    const access = (await store.permissions.accessOf(ada.id))!;
+
+    expect(['a', 'b', 'c', 'a'].map((collection) => access.scope(collection))).toEqual([
+      nothing,
+      nothing,
+      good,
+      nothing,
+    ]);
+    const warnings = place.observed.filter(({ type }) => type === 'warning');
+    expect(warnings.map((one) => ('message' in one ? one.message : ''))).toEqual([
+      "The row scope of team 'South' on 'a' is not a filter (not JSON): it shows nothing. Set it again.",
+      "The row scope of team 'South' on 'b' is not a filter (filter.aggregator: expected And or Or.): it shows nothing. Set it again.",
+    ]);
+  });
+});
+
+describe('scope variables', () => {
+  const equal = (value: unknown): PlainFilter => ({ field: 'f', operator: 'Equal', value });
+  /** Each filter as the scope of a collection of its own, as Ada gets it. */
+  const fill = async (filters: readonly PlainFilter[]) => {
+    const { store, ada } = await openWithAda(await createPlace(variants[0]!));
+    for (const [index, filter] of filters.entries()) await store.permissions.setScope('South', `c${index}`, filter);
+    const access = (await store.permissions.accessOf(ada.id))!;
+    return { ada, scopes: filters.map((_, index) => access.scope(`c${index}`)) };
+  };
+
+  test('one that is the whole text keeps its type', async () => {
+    const { ada, scopes } = await fill([equal(' {{ currentUser.id }} ')]);
+
+    expect(scopes).toEqual([equal(ada.id)]);
+  });
+
+  test('they are replaced wherever they stand', async () => {
+    const pairs: readonly [unknown, unknown][] = [
+      ['{{currentUser.tags.branch}}', '12'],
+      ['{{currentUser.team.name}}', 'South'],
+      ['{{currentUser.tags.region}}-{{currentUser.firstName}}!', 'é%-Ada!'],
+      [
+        ['a', '{{currentUser.team}}'],
+        ['a', 'South'],
+      ],
+      [{ deep: ['{{currentUser.role}}'] }, { deep: ['Clerk'] }],
+      ['plain { text }', 'plain { text }'],
+    ];
+
+    const { scopes } = await fill(pairs.map(([value]) => equal(value)));
+
+    expect(scopes).toEqual(pairs.map(([, expected]) => equal(expected)));
+  });
+
+  test('a leaf with one that has no value matches nothing, and the rest of the filter stands', async () => {
+    const values = [
+      '{{currentUser.tags.nope}}',
+      '{{currentUser.tags.empty}}',
+      '{{currentUser.tags.toString}}',
+      '{{currentUser.lastName}}',
+      '{{currentUser.password_hash}}',
+      '{{currentUser.constructor}}',
+      '{{user.id}}',
+      '{{}}',
+      '{{currentUser.id',
+      '{{{{currentUser.id}}}}',
+      'a {{currentUser.tags.nope}} b {{currentUser.id}}',
+      ['fine', '{{currentUser.tags.nope}}'],
+      { deep: [{ er: '{{currentUser.tags.nope}}' }] },
+    ];
+
+    const { scopes } = await fill(values.map((value) => ({ aggregator: 'Or', conditions: [equal(value), equal(1)] })));
+
+    expect(scopes).toEqual(values.map(() => ({ aggregator: 'Or', conditions: [nothing, equal(1)] })));
+  });
+
+  test("a user's words are no pattern", async () => {
+    const value = '{{currentUser.tags.region}}';
+
+    const { scopes } = await fill(
+      (['Like', 'ILike', 'Match', 'Contains'] as const).map((operator) => ({ field: 'f', operator, value })),
+    );
+
+    expect(scopes).toEqual([nothing, nothing, nothing, { field: 'f', operator: 'Contains', value: 'é%' }]);
+  });
+});
+
+describe('setting permissions', () => {
+  test.each([
+    ['a list', [], 'filter: expected an object.'],
+    ['no operator', { field: 'a', operator: 'Is' }, 'filter.operator: expected an operator.'],
+    [
+      'a bad branch',
+      { aggregator: 'And', conditions: [{ field: '' }] },
+      'filter.conditions[0].field: expected the name of a field.',
+    ],
+  ])('a scope that is %s is refused', async (_, filter, problem) => {
+    const { store } = await openWithAda(await createPlace(variants[0]!));
+
+    await expect(store.permissions.setScope('South', 'orders', filter)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      details: { argument: 'filter', problem },
+    });
+  });
+
+  test('a scope on a misspelt team is refused, with the names that are near', async () => {
+    const { store } = await openWithAda(await createPlace(variants[0]!));
+
+    await expect(store.permissions.setScope('south', 'orders', null)).rejects.toMatchObject({
+      message: "team: there is no team 'south'. Near: South.",
+    });
+  });
+
+  test('changes are in the admin log', async () => {
+    const place = await createPlace(variants[0]!);
+    const { store } = await openWithAda(place);
+    await store.permissions.setRole('Clerk', { '*': reading });
+    await store.permissions.setScope('South', 'orders', null);
+
+    const entries = await place.tables().knex('admin_logs').orderBy('id').select('action', 'subject', 'detail');
+
+    expect(entries.slice(1)).toEqual([
+      { action: 'role.set', subject: 'Clerk', detail: JSON.stringify({ '*': reading }) },
+      { action: 'scope.set', subject: 'South/orders', detail: '{"filter":null}' },
+    ]);
+  });
+});
