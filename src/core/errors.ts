@@ -36,6 +36,16 @@ const table = {
     say: (d: { collection: string; relation: string; foreign: string }) =>
       `'${d.relation}' of '${d.collection}' leads to many records, which cannot be a column here. List '${d.foreign}' instead.`,
   },
+  UNKNOWN_SEGMENT: {
+    status: 400,
+    say: (d: { collection: string; segment: string } & Near) =>
+      `'${d.collection}' has no segment '${d.segment}'.${near(d)} Leave it out for all records.`,
+  },
+  NOT_COUNTABLE: {
+    status: 400,
+    say: (d: { collection: string }) =>
+      `'${d.collection}' is not counted. List it: the answer says whether there is more.`,
+  },
   UNKNOWN_OPERATOR: {
     status: 400,
     say: (d: { operator: string } & Near) => `No operator '${d.operator}'.${near(d)}`,
@@ -107,6 +117,13 @@ const table = {
     status: 422,
     say: (d: { collection: string; field: string; limit: number }) =>
       `'${d.field}' of '${d.collection}' cannot be decided by the database and more than ${d.limit} records would have to be read. Narrow the filter, or give the field a replaceFieldOperator.`,
+  },
+  REFUSED: { status: 422, say: (d: { problem: string }) => d.problem },
+  DENIED: { status: 403, say: (d: { problem: string }) => d.problem },
+  CUSTOMIZATION_FAILED: {
+    status: 500,
+    say: (d: { what: string }) =>
+      `Code of the operator failed: ${d.what}. Nothing is wrong with your call; leave out what needs it, or tell the operator.`,
   },
   TIMED_OUT: {
     status: 504,
