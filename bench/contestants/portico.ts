@@ -8,7 +8,7 @@ const { address, store, engine } = await app.start();
 if ((await store.identity.countUsers()) === 0) {
   const user = await store.identity.addUser({ ...account, level: 'admin' });
   const access = await store.permissions.accessOf(user.id);
-  const plan = engine.explain(access!, JSON.parse(process.env.BENCH_REQUEST!));
+  const plan = await engine.explain(access!, JSON.parse(process.env.BENCH_REQUEST!));
   console.log(`sql ${JSON.stringify(plan.slice(plan.indexOf('  sql\n') + 6).trim())}`);
 }
 console.log(`listening ${address}`);

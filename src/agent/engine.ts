@@ -3,8 +3,9 @@ import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import type { PlainFilter, PlainSort } from '../core/filter.ts';
 import type { Observe } from '../core/observe.ts';
+import type { Customizations } from './customize/definitions.ts';
 import { buildModel } from './model/build.ts';
-import { count, describe, explain, index, list } from './operations.ts';
+import { count, describe, explain, index, list, type Operations } from './operations.ts';
 import type { Source } from './sources/source.ts';
 
 export interface Engine {
@@ -15,7 +16,7 @@ export interface Engine {
   /** UNKNOWN_COLLECTION for one that does not exist or that the caller may not see: the two are not told apart. */
   describe(access: Access, collection: string): CollectionDescription;
   /** The plan of a list with its SQL, as text; no values in it. */
-  explain(access: Access, request: ListRequest): string;
+  explain(access: Access, request: ListRequest): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -24,6 +25,8 @@ export interface EngineLimits {
   readonly pageSizeLimit: number;
   /** A statement that takes longer is stopped. */
   readonly queryTimeoutMs: number;
+  /** The most rows that are read at once where the database cannot decide which are meant; 100,000 when absent. */
+  readonly rowsLimit?: number;
 }
 
 export interface EngineOptions {
@@ -31,11 +34,20 @@ export interface EngineOptions {
   readonly observe: Observe;
   readonly clock: Clock;
   readonly limits: EngineLimits;
+  /** What code says of the collections; made by an agent (agent.ts). */
+  readonly customizations?: Customizations;
 }
 
-/** Asks the sources what they hold and builds the model. CONFIGURATION when two publish one name. */
-export async function createEngine({ sources, observe, clock, limits }: EngineOptions): Promise<Engine> {
-  const ops = { model: await buildModel(sources, observe), clock, limits };
+/** Asks the sources what they hold and builds the model. CONFIGURATION when two publish one name, or code asks for what is not there. */
+export async function createEngine({
+  sources,
+  observe,
+  clock,
+  limits,
+  customizations,
+}: EngineOptions): Promise<Engine> {
+  const model = await buildModel(sources, observe, customizations);
+  const ops: Operations = { model, clock, limits, observe, told: new WeakSet() };
   return {
     list: (access, request, options) => list(ops, access, request, options),
     count: (access, request, options) => count(ops, access, request, options),
@@ -59,6 +71,8 @@ export interface CountRequest {
   readonly search?: string;
   /** Searches the to-one relations as well. */
   readonly searchExtended?: boolean;
+  /** One of those that describe lists. */
+  readonly segment?: string;
   /** IANA name; the caller's when absent. */
   readonly timezone?: string;
 }
@@ -104,6 +118,10 @@ export interface CollectionDescription {
   readonly key: readonly string[];
   readonly fields: readonly FieldDescription[];
   readonly relations: readonly RelationDescription[];
+  /** Names that a list may take as its segment. */
+  readonly segments: readonly string[];
+  readonly searchable: boolean;
+  readonly countable: boolean;
   readonly permissions: { readonly add: boolean; readonly edit: boolean; readonly delete: boolean };
 }
 

@@ -43,6 +43,7 @@ const vocabulary = [
   'src/agent/query/types.ts',
   'src/agent/sources/source.ts',
   'src/agent/engine.ts',
+  'src/agent/customize/definitions.ts',
   'src/store/store.ts',
 ];
 

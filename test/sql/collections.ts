@@ -34,6 +34,9 @@ export function readTables(source: Source, described: Described): Tables {
       key: [],
       uniqueKeys: [],
       fields,
+      inside: fields,
+      published: true,
+      rules: { segments: new Map(), search: 'columns', countable: true, hooks: { beforeList: [], afterList: [] } },
     });
   }
   for (const table of described.tables) {

@@ -40,6 +40,9 @@ export function describeCollection(
         .filter((column) => columns.includes(column))
         .map((column) => column.name),
     })),
+    segments: [...collection.rules.segments.keys()],
+    searchable: collection.rules.search !== 'none',
+    countable: collection.rules.countable,
     permissions: permissions(access, collection.name),
   };
 }

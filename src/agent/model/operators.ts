@@ -6,7 +6,7 @@
 import type { Operator } from '../../core/filter.ts';
 import { operators } from '../../core/filter.ts';
 import type { ColumnType, PrimitiveType } from '../sources/source.ts';
-import type { Answer, Edge, Moment, Rewrite, Said, Takes } from './types.ts';
+import type { Answer, Edge, Moment, Replacement, Rewrite, Said, Takes } from './types.ts';
 
 type Say = (value: unknown, moment: Moment, type: ColumnType) => Said;
 
@@ -227,17 +227,41 @@ function allowed(row: Row, type: ColumnType): boolean {
   return row.arrays !== undefined && row.types.includes(type[0]);
 }
 
+/** What customization code says of the operators of one column. */
+export interface Patches {
+  readonly answers: ReadonlyMap<Operator, 'here' | Replacement>;
+  /** Every operator of the type that has no answer otherwise is answered after reading. */
+  readonly rest: boolean;
+}
+
 /**
  * The answers of a column, in the order of core/filter.ts. A way is taken only when everything it needs has an answer
  * already, so there is no circle; the search ends when a round finds nothing new.
  */
-export function solveOperators(type: ColumnType, native: ReadonlySet<Operator>): ReadonlyMap<Operator, Answer> {
+export function solveOperators(
+  type: ColumnType,
+  native: ReadonlySet<Operator>,
+  patches?: Patches,
+): ReadonlyMap<Operator, Answer> {
   const found = new Map<Operator, Answer>();
+  const answer = (operator: Operator, by: Answer['by']) =>
+    found.set(operator, Object.freeze({ takes: table[operator].takes, by }));
+  for (const [operator, by] of patches?.answers ?? []) answer(operator, by);
   for (const operator of operators) {
     const row = table[operator];
-    if (allowed(row, type) && row.native !== false && native.has(operator))
-      found.set(operator, Object.freeze({ takes: row.takes, by: 'native' }));
+    if (!found.has(operator) && allowed(row, type) && row.native !== false && native.has(operator))
+      answer(operator, 'native');
   }
+  sayWithOthers(found, type);
+  if (patches?.rest) {
+    for (const operator of operators)
+      if (!found.has(operator) && isDecidedHere(operator) && allowed(table[operator], type)) answer(operator, 'here');
+    sayWithOthers(found, type);
+  }
+  return new Map(operators.flatMap((operator) => (found.has(operator) ? [[operator, found.get(operator)!]] : [])));
+}
+
+function sayWithOthers(found: Map<Operator, Answer>, type: ColumnType): void {
   for (let before = -1; before !== found.size; ) {
     before = found.size;
     for (const operator of operators) {
@@ -250,7 +274,21 @@ export function solveOperators(type: ColumnType, native: ReadonlySet<Operator>):
       if (way) found.set(operator, Object.freeze({ takes: row.takes, by: rewrite(way, type) }));
     }
   }
-  return new Map(operators.flatMap((operator) => (found.has(operator) ? [[operator, found.get(operator)!]] : [])));
+}
+
+/** The operators that may be used on the type. */
+export function operatorsFor(type: ColumnType): readonly Operator[] {
+  return operators.filter((operator) => allowed(table[operator], type));
+}
+
+/** What sources/evaluate.ts has to decide for this operator: itself, or those that it is said with; undefined when it cannot. */
+export function decidedHere(operator: Operator): readonly Operator[] | undefined {
+  if (isDecidedHere(operator)) return [operator];
+  return table[operator].native === false ? table[operator].ways?.[0]?.needs : undefined;
+}
+
+function isDecidedHere(operator: Operator): boolean {
+  return operator !== 'Match' && table[operator].native !== false;
 }
 
 function rewrite(way: Way, type: ColumnType): Rewrite {

@@ -27,8 +27,8 @@ export function findReference(
   if (!target) return undefined;
   const on: KeyPair[] = [];
   for (const [index, name] of foreignKey.columns.entries()) {
-    const from = owner.fields.get(name);
-    const to = target.fields.get(foreignKey.targetColumns[index] ?? '');
+    const from = owner.inside.get(name);
+    const to = target.inside.get(foreignKey.targetColumns[index] ?? '');
     if (from?.kind !== 'column' || to?.kind !== 'column') return undefined;
     on.push(Object.freeze({ from, to }));
   }
@@ -51,7 +51,7 @@ export function buildRelations(references: readonly Reference[]): Map<Collection
   const built = new Map<Collection, Relation[]>();
   for (const { home, short, long, make } of wanted) {
     const relations = built.get(home) ?? [];
-    const taken = (name: string) => home.fields.has(name) || relations.some((relation) => relation.name === name);
+    const taken = (name: string) => home.inside.has(name) || relations.some((relation) => relation.name === name);
     let name = claims.get(home)!.get(short) === 1 && !taken(short) ? short : long;
     for (let count = 2; taken(name); count++) name = `${long}_${count}`;
     relations.push(make(name));

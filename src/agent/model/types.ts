@@ -1,10 +1,19 @@
 // The Model: built once at start, frozen, linked by reference. A restart builds another and swaps one pointer.
-import type { Operator } from '../../core/filter.ts';
+import type { Operator, PlainSort } from '../../core/filter.ts';
+import type {
+  ComputedDefinition,
+  Hooks,
+  OperatorReplacer,
+  SearchReplacer,
+  SegmentDefinition,
+} from '../customize/definitions.ts';
 import type { Collation, ColumnType, Source } from '../sources/source.ts';
 
 export interface Model {
-  /** By published name, in a stable order. */
+  /** What callers may ask for, by published name, in a stable order. */
   readonly collections: ReadonlyMap<string, Collection>;
+  /** What customization code may ask for: those that were removed too. */
+  readonly inside: ReadonlyMap<string, Collection>;
 }
 
 export interface Collection {
@@ -15,8 +24,31 @@ export interface Collection {
   /** The primary key; where the table has none, the shortest not-null unique key; else empty. */
   readonly key: readonly Column[];
   readonly uniqueKeys: readonly (readonly Column[])[];
-  /** Columns in the order of the table, then relations. */
+  /** What callers see, by published name: columns in the order of the table, then what was added, then relations. */
   readonly fields: ReadonlyMap<string, Field>;
+  /** What customization code sees, by the names from before renaming: removed fields too. */
+  readonly inside: ReadonlyMap<string, Field>;
+  /** Whether callers may ask for it. */
+  readonly published: boolean;
+  readonly rules: Rules;
+}
+
+/** What customization code says about a whole collection. */
+export interface Rules {
+  readonly segments: ReadonlyMap<string, Segment>;
+  readonly search: 'columns' | 'none' | SearchRule;
+  readonly countable: boolean;
+  readonly hooks: Hooks;
+}
+
+export interface Segment {
+  readonly definition: SegmentDefinition;
+  readonly at: string;
+}
+
+export interface SearchRule {
+  readonly replace: SearchReplacer;
+  readonly at: string;
 }
 
 export type Field = Column | Relation;
@@ -37,15 +69,50 @@ export interface Column {
   /** Every operator that may be used on the field, and who answers it: solved to a fixpoint at start. */
   readonly operators: ReadonlyMap<Operator, Answer>;
   readonly sortable: boolean;
+  /** Ordered after reading, or by other fields (inside names); by the source when absent. */
+  readonly order?: 'here' | readonly PlainSort[];
+  /** Added by code: no source knows the column, its values are made after reading. */
+  readonly made?: Made;
+  /** Imported: the value, the operators and the order are those of the field at the end. */
+  readonly route?: Route;
+}
+
+/** To-one relations, then the column. */
+export interface Route {
+  readonly via: readonly Relation[];
+  readonly field: Column;
+}
+
+/** How the values of an added field come to be. */
+export interface Made {
+  readonly needs: readonly Need[];
+  readonly definition: ComputedDefinition;
+  /** Where it was added: `file:line`. */
+  readonly at: string;
+}
+
+/** A dependency of an added field: as it was written, and where it leads. */
+export interface Need extends Route {
+  /** The relations as they were written; the first of `via`. */
+  readonly hops: readonly string[];
+  readonly leaf: string;
 }
 
 /** What an operator wants as its value. */
 export type Takes = 'nothing' | 'value' | 'value or null' | 'values' | 'text' | 'pattern' | 'length' | 'days' | 'hours';
 
-/** An operator of one column: what it takes, and who answers it: the source, or other operators of the same column. */
+/**
+ * An operator of one column: what it takes, and who answers it: the source, the engine after reading, other operators of
+ * the same column, or a filter that code gives.
+ */
 export interface Answer {
   readonly takes: Takes;
-  readonly by: 'native' | Rewrite;
+  readonly by: 'native' | 'here' | Rewrite | Replacement;
+}
+
+export interface Replacement {
+  readonly replace: OperatorReplacer;
+  readonly at: string;
 }
 
 export interface Rewrite {

@@ -25,6 +25,7 @@ export function fingerprint(
     conditions.search ?? '',
     conditions.searchExtended ?? false,
     conditions.timezone ?? '',
+    conditions.segment ?? '',
   ];
   return hashToken(JSON.stringify(parts)).slice(0, 12);
 }

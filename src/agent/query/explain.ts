@@ -1,6 +1,6 @@
 // A plan as text, for people and for golden files. Values are left out: `?`, or how many there are.
 import { idOf } from './paths.ts';
-import type { Filter, Order, Query, ReadPlan } from './types.ts';
+import type { Filter, Order, Query, ReadPlan, Step } from './types.ts';
 
 export function explainRead(query: Query, plan: ReadPlan): string {
   const lines = [`list ${query.collection.name}`];
@@ -18,10 +18,30 @@ export function explainRead(query: Query, plan: ReadPlan): string {
   }
   lines.push(`  where ${explainFilter(select.where)}`);
   lines.push(`  order ${select.order.map(explainOrder).join(', ') || 'none'}`);
-  lines.push(`  limit ${query.limit} + 1${query.skip ? ` after ${query.skip}` : ''}`);
+  const isSliced = plan.steps.some((step) => step.kind === 'slice');
+  if (isSliced) lines.push(`  limit ${select.limit}, to be read whole`);
+  else if (query.limit !== null) lines.push(`  limit ${query.limit} + 1${query.skip ? ` after ${query.skip}` : ''}`);
   lines.push('  sql');
   for (const line of plan.source.explain(select).trimEnd().split('\n')) lines.push(`    ${line}`);
-  return `${lines.join('\n').replaceAll('\0scope', ' (scope)')}\n`;
+  for (const step of [...plan.steps, ...plan.finish]) lines.push(`  ${explainStep(step)}`);
+  return `${lines.join('\n').replaceAll('\0scope', ' (scope)').replaceAll('\0removed', ' (removed)')}\n`;
+}
+
+function explainStep(step: Step): string {
+  switch (step.kind) {
+    case 'bound':
+      return `then refuse more rows than that, because of ${step.field}`;
+    case 'compute': {
+      const guard = step.guard === null ? '' : ` unless ${step.guard} is null`;
+      return `then compute ${step.into} ${step.path.id} from ${step.from.join(' ')}${guard}`;
+    }
+    case 'keep':
+      return `then keep ${explainFilter(step.where)}`;
+    case 'sort':
+      return `then sort by ${step.by.map(({ slot, order }) => `${slot} ${explainOrder(order)}`).join(', ')}`;
+    case 'slice':
+      return `then take ${step.limit - 1} + 1${step.skip ? ` after ${step.skip}` : ''}`;
+  }
 }
 
 function roleOf(slot: number, plan: ReadPlan): string {

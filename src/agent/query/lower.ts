@@ -3,9 +3,13 @@
 import type { Access } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
 import type { PlainFilter } from '../../core/filter.ts';
-import type { Collection, Moment, Said } from '../model/types.ts';
+import { nearNames } from '../../core/near.ts';
+import type { CustomizationContext, MaybePromise } from '../customize/definitions.ts';
+import type { Collection, Moment, Relation, Replacement, Said } from '../model/types.ts';
+import { callCode, failCode, whenAll, whenDone } from './code.ts';
+import { pathTo } from './paths.ts';
 import { resolveFilter } from './resolve.ts';
-import { searchFilter } from './search.ts';
+import { checkSearch, searchFilter } from './search.ts';
 import { always, and, join, not } from './simplify.ts';
 import type { Filter, Path } from './types.ts';
 import { scopeViewOf, type View } from './view.ts';
@@ -14,40 +18,136 @@ export interface Conditions {
   readonly filter?: PlainFilter | null;
   readonly search?: string;
   readonly searchExtended?: boolean;
+  readonly segment?: string;
 }
 
 /** The rows of a collection that the caller may see. */
 export type ScopeOf = (collection: Collection) => Filter;
 
-/** The row scope of the caller is always in it: nothing can be lowered without one. */
-export function lowerConditions(scope: ScopeOf, view: View, conditions: Conditions, moment: Moment): Filter {
-  const { filter, search, searchExtended = false } = conditions;
-  return and(
-    scope(view.collection),
-    search ? lower(searchFilter(view, search, searchExtended), moment) : always,
-    filter ? lower(resolveFilter(view, filter, moment), moment) : always,
+/** What a lowering needs besides the filter. `code` is asked for only where customization code has to be called. */
+export interface Lowering {
+  /** The collection that the paths of the filter start at. */
+  readonly view: View;
+  readonly moment: Moment;
+  readonly code: () => CustomizationContext;
+  /** Replaced operators that are being answered, against circles. */
+  readonly under?: readonly string[];
+}
+
+/** The row scope of the caller is always in it: nothing can be lowered without one. UNKNOWN_SEGMENT. */
+export function lowerConditions(scope: ScopeOf, conditions: Conditions, lowering: Lowering): MaybePromise<Filter> {
+  const { filter, search, searchExtended = false, segment } = conditions;
+  const { view, moment } = lowering;
+  return whenAll(
+    [
+      scope(view.collection),
+      segment === undefined ? always : lowerSegment(segment, lowering),
+      search ? lowerSearch(search, searchExtended, lowering) : always,
+      filter ? lower(resolveFilter(view, filter, moment), lowering) : always,
+    ],
+    (parts) => and(...parts),
   );
 }
 
-/** A resolved filter with every test answered by the source. */
-export function lower(filter: Filter, moment: Moment): Filter {
+function lowerSegment(name: string, lowering: Lowering): MaybePromise<Filter> {
+  const { collection } = lowering.view;
+  const { segments } = collection.rules;
+  const found = segments.get(name);
+  if (!found) {
+    const near = nearNames(String(name), segments.keys());
+    return fail('UNKNOWN_SEGMENT', { collection: collection.name, segment: String(name), near });
+  }
+  const { definition, at } = found;
+  if (typeof definition !== 'function') return lowerInside(definition, lowering);
+  const what = `the segment '${name}' of '${collection.name}'`;
+  return whenDone(
+    callCode(what, at, () => definition(lowering.code())),
+    (plain) => lowerInside(plain, lowering, { what, at }),
+  );
+}
+
+function lowerSearch(search: string, extended: boolean, lowering: Lowering): MaybePromise<Filter> {
+  const { collection } = lowering.view;
+  const rule = collection.rules.search;
+  if (rule === 'columns') return lower(searchFilter(lowering.view, search, extended), lowering);
+  if (rule === 'none')
+    return fail('INVALID_ARGUMENT', {
+      argument: 'search',
+      problem: `'${collection.name}' cannot be searched; filter it.`,
+    });
+  checkSearch(search);
+  const what = `the search of '${collection.name}'`;
+  return whenDone(
+    callCode(what, rule.at, () => rule.replace(search, extended, lowering.code())),
+    (plain) => lowerInside(plain, lowering, { what, at: rule.at }),
+  );
+}
+
+/** A filter that code wrote, about the collection of the view or the one that `via` leads to. */
+export function lowerInside(
+  plain: PlainFilter,
+  lowering: Lowering,
+  by?: { readonly what: string; readonly at: string },
+  via: readonly Relation[] = [],
+): MaybePromise<Filter> {
+  const { view, moment } = lowering;
+  const collection = via.at(-1)?.to ?? view.collection;
+  const resolve = () => resolveFilter(view.inside(collection), plain, moment);
+  const resolved = by ? (callCode(by.what, by.at, resolve, true) as Filter) : resolve();
+  return lower(via.length ? replant(resolved, view.collection, via) : resolved, lowering);
+}
+
+/** The same conditions, seen from the start of the relations. */
+function replant(filter: Filter, home: Collection, via: readonly Relation[]): Filter {
   switch (filter.op) {
     case 'and':
     case 'or':
-      return join(
-        filter.op,
-        filter.of.map((each) => lower(each, moment)),
+      return { op: filter.op, of: filter.of.map((each) => replant(each, home, via)) };
+    case 'not':
+      return { op: 'not', of: replant(filter.of, home, via) };
+    case 'test':
+      return { ...filter, path: pathTo(home, [...via, ...filter.path.via], filter.path.field) };
+    default:
+      return filter;
+  }
+}
+
+/** A resolved filter with every test answered by the source, or after reading; at once unless code takes its time. */
+export function lower(filter: Filter, lowering: Lowering): MaybePromise<Filter> {
+  switch (filter.op) {
+    case 'and':
+    case 'or':
+      return whenAll(
+        filter.of.map((each) => lower(each, lowering)),
+        (of) => join(filter.op, of),
       );
     case 'not':
-      return not(lower(filter.of, moment));
+      return whenDone(lower(filter.of, lowering), not);
     case 'test': {
-      const answer = filter.path.field.operators.get(filter.is);
-      if (!answer || answer.by === 'native') return filter;
-      return lower(place(answer.by.say(filter.value, moment), filter.path), moment);
+      const by = filter.path.field.operators.get(filter.is)?.by;
+      if (by === undefined || by === 'native' || by === 'here') return filter;
+      if ('say' in by) return lower(place(by.say(filter.value, lowering.moment), filter.path), lowering);
+      return lowerReplaced(filter, by, lowering);
     }
     default:
       return filter;
   }
+}
+
+function lowerReplaced(
+  { path, is, value }: Filter & { readonly op: 'test' },
+  { replace, at }: Replacement,
+  lowering: Lowering,
+): MaybePromise<Filter> {
+  const id = `${path.id} ${is}`;
+  const under = lowering.under ?? [];
+  const what = `the operator '${is}' of '${path.id}'`;
+  if (under.includes(id))
+    failCode(what, at, new Error(`Operator replacements go in a circle: ${[...under, id].join(' -> ')}`));
+  return whenDone(
+    callCode(what, at, () => replace(value, lowering.code())),
+    (plain) => lowerInside(plain, { ...lowering, under: [...under, id] }, { what, at }, path.via),
+  );
 }
 
 function place(said: Said, path: Path): Filter {
@@ -74,7 +174,12 @@ const scopes = new WeakMap<Access, Map<Collection, Scope>>();
  * scope sees everything. The moment is that of the caller's profile: arguments must not move the dates of a scope.
  * A scope that cannot be used lets nothing through: CONFIGURATION.
  */
-export function scopeOf(access: Access, collection: Collection, moment: Moment): Filter {
+export function scopeOf(
+  access: Access,
+  collection: Collection,
+  moment: Moment,
+  code: () => CustomizationContext,
+): Filter {
   let known = scopes.get(access);
   if (!known) {
     known = new Map();
@@ -83,10 +188,26 @@ export function scopeOf(access: Access, collection: Collection, moment: Moment):
   let scope = known.get(collection);
   if (!scope) {
     const resolved = resolveScope(access, collection, moment);
-    scope = { resolved, lowered: isDated(resolved) ? undefined : lower(resolved, moment) };
+    scope = {
+      resolved,
+      lowered: isDated(resolved) ? undefined : lowerScope(access, collection, resolved, moment, code),
+    };
     known.set(collection, scope);
   }
-  return scope.lowered ?? lower(scope.resolved, moment);
+  return scope.lowered ?? lowerScope(access, collection, scope.resolved, moment, code);
+}
+
+/** At once: a scope stands within joins, which are planned without waiting. */
+function lowerScope(
+  access: Access,
+  collection: Collection,
+  resolved: Filter,
+  moment: Moment,
+  code: () => CustomizationContext,
+): Filter {
+  const view = scopeViewOf(access, collection);
+  const lowered = lower(resolved, { view, moment, code });
+  return lowered instanceof Promise ? unusable(collection) : lowered;
 }
 
 function resolveScope(access: Access, collection: Collection, moment: Moment): Filter {
@@ -95,12 +216,16 @@ function resolveScope(access: Access, collection: Collection, moment: Moment): F
   try {
     return resolveFilter(scopeViewOf(access, collection), plain, moment);
   } catch (cause) {
-    return fail(
-      'CONFIGURATION',
-      { problem: `The row scope of '${collection.name}' cannot be used; an administrator has to correct it.` },
-      cause,
-    );
+    return unusable(collection, cause);
   }
+}
+
+function unusable(collection: Collection, cause?: unknown): never {
+  return fail(
+    'CONFIGURATION',
+    { problem: `The row scope of '${collection.name}' cannot be used; an administrator has to correct it.` },
+    cause,
+  );
 }
 
 function isDated(filter: Filter): boolean {
@@ -112,7 +237,7 @@ function isDated(filter: Filter): boolean {
       return isDated(filter.of);
     case 'test': {
       const by = filter.path.field.operators.get(filter.is)?.by;
-      return typeof by === 'object' && by.dated;
+      return typeof by === 'object' && (!('say' in by) || by.dated);
     }
     default:
       return false;

@@ -3,52 +3,64 @@
 import { fail } from '../../core/errors.ts';
 import type { Collection, Relation } from '../model/types.ts';
 import type { Join } from '../sources/source.ts';
+import { eachTest, isSortedHere, splitFilter } from './here.ts';
 import type { ScopeOf } from './lower.ts';
 import { idOf, isUnscoped, pathTo } from './paths.ts';
+import { planCompute, planSteps, SlotList, shapeOf } from './plan-steps.ts';
 import { always } from './simplify.ts';
-import type { Filter, Hop, Named, Order, Path, Query, ReadPlan, Shape, Slot } from './types.ts';
+import type { Filter, Order, Path, Query, ReadPlan, Slot } from './types.ts';
 
 /** MariaDB joins at most 61 tables, SQLite 64. */
 const JOINS_LIMIT = 40;
 
-export function planRead(query: Query, scope: ScopeOf): ReadPlan {
-  const columns: Path[] = [];
-  const slots = new Map<string, Slot>();
-  const slot = (path: Path): Slot => {
-    let found = slots.get(path.id);
-    if (found === undefined) {
-      found = columns.push(path) - 1;
-      slots.set(path.id, found);
-    }
-    return found;
-  };
-  const asked = query.select.map((named) => slot(named.path));
-  for (const named of query.select) for (const hop of named.through) slot(hop.present);
-  const keys = query.cursor ? query.order.map(({ path }) => slot(path)) : [];
+/** `rowsLimit` is how many rows are read at most where the database cannot decide which are meant. */
+export function planRead(query: Query, scope: ScopeOf, rowsLimit: number): ReadPlan {
+  const { collection, where, order, limit } = query;
+  const split = splitFilter(where);
+  // From the first to the last clause that the database cannot sort by; what comes after, it can.
+  const sorted = order.findLastIndex(isSortedHere) + 1;
+  const isBounded = split.rest.op !== 'always' || sorted > 0;
+  const slots = new SlotList(query);
 
-  const { collection, where, order } = query;
+  if (isBounded) {
+    eachTest(split.rest, ({ path }) => slots.want(path));
+    for (const { path } of order.slice(0, sorted)) slots.want(path);
+  }
+  const early = slots.made.length;
+  for (const named of query.select) slots.want(named.path);
+  for (const named of query.select) for (const hop of named.through) slots.want(hop.present);
+  if (query.cursor) for (const { path } of order) slots.want(path);
+
+  const { columns, made } = slots;
+  const slot = (path: Path): Slot => slots.at(path);
+  const width = columns.length + made.length;
   const plan = {
     source: collection.source,
-    columns: asked,
-    keys,
-    binary: columns.flatMap(({ field }, index) => (field.type === 'Binary' ? [index] : [])),
+    width,
+    columns: query.select.map((named) => slot(named.path)),
+    keys: query.cursor ? order.map(({ path }) => slot(path)) : [],
+    binary: [...columns, ...made].flatMap(({ field }, index) => (field.type === 'Binary' ? [index] : [])),
     shape: shapeOf(query.select, 0, slot),
   };
-  if (where.op === 'never') return { ...plan, select: null };
+  if (where.op === 'never') return { ...plan, select: null, steps: [], finish: [] };
   const joins = new JoinList(scope);
   for (const path of columns) joins.add(path);
-  joins.addAll(where);
-  for (const { path } of order) joins.add(path);
+  joins.addAll(split.native);
+  const native = order.slice(sorted);
+  for (const { path } of native) joins.add(path);
+  const most = isBounded ? rowsLimit + 1 : limit === null ? null : limit + 1;
   return {
     ...plan,
+    steps: isBounded ? planSteps(query, slots, early, split.rest, sorted) : [],
+    finish: made.slice(early).map((path) => planCompute(query, slots, path)),
     select: {
       table: collection.table,
       columns,
       joins: joins.list,
-      where,
-      order,
-      limit: query.limit + 1,
-      ...(query.skip > 0 && { skip: query.skip }),
+      where: split.native,
+      order: native,
+      ...(most !== null && { limit: most }),
+      ...(query.skip > 0 && !isBounded && { skip: query.skip }),
     },
   };
 }
@@ -91,7 +103,14 @@ class JoinList {
   }
 
   #visible(relation: Relation): Filter {
-    return isUnscoped(relation) ? always : this.#scope(relation.to);
+    if (isUnscoped(relation)) return always;
+    const where = this.#scope(relation.to);
+    // Fail closed: a scope that needs reading first cannot stand in a join.
+    if (splitFilter(where).rest.op !== 'always')
+      fail('CONFIGURATION', {
+        problem: `The row scope of '${relation.to.name}' uses a field that the database cannot decide, so that no relation to it can be followed; an administrator has to correct it.`,
+      });
+    return where;
   }
 }
 
@@ -103,30 +122,14 @@ export function totalOrder(collection: Collection, asked: readonly Order[]): rea
   const order = [...asked];
   const last = collection.key.length
     ? collection.key
-    : [...collection.fields.values()].filter((field) => field.kind === 'column' && field.sortable);
+    : [...collection.inside.values()].filter(
+        (field) =>
+          field.kind === 'column' && field.sortable && !field.made && !field.route && field.order === undefined,
+      );
   for (const column of last) {
     if (column.kind !== 'column') continue;
     const path = pathTo(collection, [], column);
     if (!order.some((other) => other.path.id === path.id)) order.push({ path, ascending: true });
   }
   return order;
-}
-
-function shapeOf(select: readonly Named[], depth: number, slot: (path: Path) => Slot): Shape {
-  const leaves: [string, Slot][] = [];
-  const inner = new Map<string, { hop: Hop; select: Named[] }>();
-  for (const named of select) {
-    const hop = named.through[depth];
-    if (!hop) {
-      leaves.push([named.leaf, slot(named.path)]);
-      continue;
-    }
-    const group = inner.get(hop.name);
-    if (group) group.select.push(named);
-    else inner.set(hop.name, { hop, select: [named] });
-  }
-  return {
-    leaves,
-    nested: [...inner].map(([name, group]) => [name, slot(group.hop.present), shapeOf(group.select, depth + 1, slot)]),
-  };
 }

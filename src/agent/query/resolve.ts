@@ -2,7 +2,7 @@
 import { fail } from '../../core/errors.ts';
 import { isBranch, type Operator, operators, type PlainFilter, type PlainSort } from '../../core/filter.ts';
 import { nearNames } from '../../core/near.ts';
-import type { Answer, Collection, Column, Moment, Relation } from '../model/types.ts';
+import type { Answer, Collection, Column, Moment, Relation, Route } from '../model/types.ts';
 import { pathTo } from './paths.ts';
 import { always, and, join, never, not, or } from './simplify.ts';
 import type { Filter, Hop, Named, Order, Path } from './types.ts';
@@ -35,9 +35,11 @@ function findName(view: View, name: string): Named {
   let collection = home;
   let rest = name;
   for (;;) {
-    const field = collection.fields.get(rest);
+    const field = sight.fields(collection).get(rest);
     if (field?.kind === 'column' && sight.sees(collection, field)) {
-      const path = ownColumn(view, via, field) ?? pathTo(home, via, field);
+      const path = field.route
+        ? routePath(view, via, field.route)
+        : (ownColumn(view, via, field) ?? pathTo(home, via, field));
       return Object.freeze({ name, path, through: Object.freeze(through), leaf: rest });
     }
     const relation = findRelation(view, collection, rest);
@@ -48,20 +50,28 @@ function findName(view: View, name: string): Named {
         relation: relation.name,
         foreign: relation.to.name,
       });
-    if (rest === relation.name) return relationAlone(view, collection, relation);
+    // As written: code may call the relation otherwise than callers do.
+    const written = rest.split(':', 1)[0]!;
+    if (rest === written) return relationAlone(view, collection, relation, written);
     if (via.length === HOPS_LIMIT)
       return fail('INVALID_ARGUMENT', { argument: name, problem: `at most ${HOPS_LIMIT} relations can be followed.` });
     via.push(sight.follow(relation));
-    through.push(Object.freeze({ name: relation.name, present: presence(view, via) }));
-    rest = rest.slice(relation.name.length + 1);
+    through.push(Object.freeze({ name: written, present: presence(view, via) }));
+    rest = rest.slice(written.length + 1);
     collection = relation.to;
   }
+}
+
+/** Where an imported field comes from. */
+function routePath(view: View, via: readonly Relation[], route: Route): Path {
+  const all = [...via, ...route.via.map((relation) => view.sight.follow(relation))];
+  return ownColumn(view, all, route.field) ?? pathTo(view.collection, all, route.field);
 }
 
 /** The relation at the start of the text. */
 function findRelation(view: View, collection: Collection, text: string): Relation | undefined {
   const cut = text.indexOf(':');
-  const field = collection.fields.get(cut < 0 ? text : text.slice(0, cut));
+  const field = view.sight.fields(collection).get(cut < 0 ? text : text.slice(0, cut));
   return field && field.kind !== 'column' && view.sight.sees(collection, field) ? field : undefined;
 }
 
@@ -88,23 +98,23 @@ function presence(view: View, via: readonly Relation[]): Path {
 }
 
 function unknownField(view: View, collection: Collection, text: string): never {
-  const visible = [...collection.fields.values()].filter((field) => view.sight.sees(collection, field));
+  const visible = [...view.sight.fields(collection)].filter(([, field]) => view.sight.sees(collection, field));
   const first = text.split(':')[0]!;
   const near = nearNames(
     first,
-    visible.map((field) => field.name),
+    visible.map(([name]) => name),
   );
   return fail('UNKNOWN_FIELD', { collection: collection.name, field: text, near });
 }
 
-function relationAlone(view: View, collection: Collection, relation: Relation): never {
-  const column = [...relation.to.fields.values()].find(
-    (field) => field.kind === 'column' && view.sight.sees(relation.to, field),
+function relationAlone(view: View, collection: Collection, relation: Relation, written: string): never {
+  const column = [...view.sight.fields(relation.to)].find(
+    ([, field]) => field.kind === 'column' && view.sight.sees(relation.to, field),
   );
   return fail('RELATION_NEEDS_FIELD', {
     collection: collection.name,
-    relation: relation.name,
-    example: `${relation.name}:${column?.name ?? '...'}`,
+    relation: written,
+    example: `${written}:${column?.[0] ?? '...'}`,
   });
 }
 
@@ -119,9 +129,30 @@ export function resolveSort(view: View, sorts: readonly PlainSort[]): Order[] {
         field,
         sortable: view.columns.filter((column) => column.sortable).map((column) => column.name),
       });
-    if (!order.some((other) => other.path.id === path.id)) order.push({ path, ascending });
+    for (const each of expandOrder(view, { path, ascending }))
+      if (!order.some((other) => other.path.id === each.path.id)) order.push(each);
   }
   return order;
+}
+
+/** A field that is sorted by others gives way to them; the start has seen that there is no circle. */
+function expandOrder(view: View, order: Order): Order[] {
+  const { path, ascending } = order;
+  const by = path.field.order;
+  if (typeof by !== 'object') return [order];
+  return by.flatMap((clause) =>
+    expandOrder(view, {
+      path: insidePath(view, path.via, clause.field),
+      ascending: (clause.ascending ?? true) === ascending,
+    }),
+  );
+}
+
+/** An inside name of the collection that the relations lead to. */
+function insidePath(view: View, via: readonly Relation[], text: string): Path {
+  const collection = via.at(-1)?.to ?? view.collection;
+  const { path } = resolveName(view.inside(collection), text);
+  return via.length ? pathTo(view.collection, [...via, ...path.via], path.field) : path;
 }
 
 /**

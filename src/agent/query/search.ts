@@ -2,7 +2,8 @@
 // in none. A word is looked for inside texts, ignoring case, and equals numbers, UUIDs and enum values when it reads as
 // one. Only columns that the caller sees are searched, so that a search tells nothing of hidden ones.
 import { fail } from '../../core/errors.ts';
-import type { Collection, Column } from '../model/types.ts';
+import type { Operator } from '../../core/filter.ts';
+import type { Collection, Column, Field } from '../model/types.ts';
 import { resolveName } from './resolve.ts';
 import { always, and, never, not, or } from './simplify.ts';
 import type { Filter, Path } from './types.ts';
@@ -19,8 +20,7 @@ interface Word {
 
 /** `extended` searches the to-one relations as well. INVALID_ARGUMENT when there are too many words. */
 export function searchFilter(view: View, search: string, extended: boolean): Filter {
-  if (typeof search !== 'string' || search.length > LENGTH_LIMIT || search.includes('\0'))
-    fail('INVALID_ARGUMENT', { argument: 'search', problem: `expected a text of at most ${LENGTH_LIMIT} characters.` });
+  checkSearch(search);
   const words = readWords(search);
   if (words.length > WORDS_LIMIT)
     fail('INVALID_ARGUMENT', { argument: 'search', problem: `at most ${WORDS_LIMIT} words can be searched for.` });
@@ -33,6 +33,12 @@ export function searchFilter(view: View, search: string, extended: boolean): Fil
       return wanted ? found : not(found);
     }),
   );
+}
+
+/** INVALID_ARGUMENT. */
+export function checkSearch(search: string): void {
+  if (typeof search === 'string' && search.length <= LENGTH_LIMIT && !search.includes('\0')) return;
+  fail('INVALID_ARGUMENT', { argument: 'search', problem: `expected a text of at most ${LENGTH_LIMIT} characters.` });
 }
 
 function readWords(search: string): Word[] {
@@ -49,30 +55,44 @@ const searched = new WeakMap<View, { own?: readonly Path[]; extended?: readonly 
 function searchedPaths(view: View, extended: boolean): readonly Path[] {
   const known = searched.get(view) ?? {};
   searched.set(view, known);
-  known.own ??= distinct(pathsOf(view, '', view.columns));
+  known.own ??= distinct(pathsOf(view, '', seenFields(view, view.collection)));
   if (extended) known.extended ??= distinct([...known.own, ...relatedPaths(view)]);
   return known.extended && extended ? known.extended : known.own;
 }
 
 function relatedPaths(view: View): Path[] {
-  const seen = (to: Collection): Column[] =>
-    [...to.fields.values()].filter((field) => field.kind === 'column').filter((column) => view.sight.sees(to, column));
-  return view.relations
-    .filter((relation) => relation.kind === 'one')
-    .flatMap(({ name, to }) => pathsOf(view, `${name}:`, seen(to)));
+  return [...view.sight.fields(view.collection)].flatMap(([name, field]) => {
+    if (field.kind !== 'one' || !view.relations.includes(field)) return [];
+    return pathsOf(view, `${name}:`, seenFields(view, field.to));
+  });
+}
+
+function seenFields({ sight }: View, collection: Collection): (readonly [name: string, field: Field])[] {
+  return [...sight.fields(collection)].filter(([, field]) => sight.sees(collection, field));
 }
 
 function distinct(paths: readonly Path[]): readonly Path[] {
   return [...new Map(paths.map((path) => [path.id, path])).values()];
 }
 
-function pathsOf(view: View, prefix: string, columns: readonly Column[]): Path[] {
-  return columns.filter(isSearched).map((column) => resolveName(view, `${prefix}${column.name}`).path);
+function pathsOf(view: View, prefix: string, fields: readonly (readonly [name: string, field: Field])[]): Path[] {
+  return fields.flatMap(([name, field]) =>
+    field.kind === 'column' && isSearched(field) ? [resolveName(view, `${prefix}${name}`).path] : [],
+  );
 }
 
-function isSearched({ type, operators }: Column): boolean {
-  if (type === 'String') return operators.has('IContains');
-  return (type === 'Number' || type === 'Uuid' || type === 'Enum') && operators.has('In');
+/** Never what would have every record read: an emulated operator is for those who ask for it. */
+function isSearched(column: Column): boolean {
+  const { type } = column;
+  if (type === 'String') return isAsked(column, 'IContains');
+  if (type === 'Enum') return isAsked(column, 'In');
+  return (type === 'Number' || type === 'Uuid') && isAsked(column, 'Equal');
+}
+
+function isAsked({ operators }: Column, operator: Operator): boolean {
+  const by = operators.get(operator)?.by;
+  if (by === undefined || by === 'here') return false;
+  return typeof by !== 'object' || !('say' in by) || ![...operators.values()].some((answer) => answer.by === 'here');
 }
 
 function findWord(path: Path, word: string): Filter {

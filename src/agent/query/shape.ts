@@ -18,8 +18,7 @@ function readyBinary(value: Buffer): string {
 }
 
 /** The asked columns of each row; the rows themselves when they hold just those. */
-export function pickColumns(rows: readonly Row[], { columns, select }: ReadPlan): readonly Row[] {
-  const width = select?.columns.length ?? 0;
+export function pickColumns(rows: readonly Row[], { columns, width }: ReadPlan): readonly Row[] {
   const inPlace = columns.every((slot, index) => slot === index);
   if (inPlace && width === columns.length) return rows;
   if (inPlace) return rows.map((row) => row.slice(0, columns.length));

@@ -1,6 +1,6 @@
 // The phases of a read, as data: PlainFilter (what was written) -> Filter (resolved and lowered) -> Query -> ReadPlan.
 import type { Operator } from '../../core/filter.ts';
-import type { Collection, Column, Relation } from '../model/types.ts';
+import type { Collection, Column, Made, Relation } from '../model/types.ts';
 import type { Select, Source } from '../sources/source.ts';
 
 /** A resolved field: the to-one relations to follow, then the column. Interned per collection: one object for one id. */
@@ -49,8 +49,8 @@ export interface Query {
   readonly where: Filter;
   /** Total: it ends with the key of the collection. */
   readonly order: readonly Order[];
-  /** Records wanted; one more is read, to know whether there is more. */
-  readonly limit: number;
+  /** Records wanted; one more is read, to know whether there is more. All of them when null. */
+  readonly limit: number | null;
   readonly skip: number;
   /** Whether a cursor may be made of the answer. */
   readonly cursor: boolean;
@@ -60,6 +60,12 @@ export interface Query {
 export interface ReadPlan {
   readonly source: Source;
   readonly select: Select | null;
+  /** What the database could not decide, in order; empty for most. */
+  readonly steps: readonly Step[];
+  /** Added fields that are shown only: computed for the rows of the answer, not for the one that is read beyond it. */
+  readonly finish: readonly Compute[];
+  /** Slots of a row after the steps. */
+  readonly width: number;
   /** Where each asked column lies. */
   readonly columns: readonly Slot[];
   /** Where the values of the order lie; empty when no cursor may be made. */
@@ -67,6 +73,48 @@ export interface ReadPlan {
   /** Slots whose values are not ready for JSON. */
   readonly binary: readonly Slot[];
   readonly shape: Shape;
+}
+
+export type Step = Bound | Compute | Keep | Sort | Slice;
+
+/** More rows than the engine reads at once are an error: `field` is why the database cannot decide. */
+export interface Bound {
+  readonly kind: 'bound';
+  readonly collection: string;
+  readonly field: string;
+  readonly column: Column;
+}
+
+/** The values of an added field, made of others of the row. */
+export interface Compute {
+  readonly kind: 'compute';
+  readonly path: Path;
+  readonly made: Made;
+  /** What the code is given, and where all of it lies. */
+  readonly shape: Shape;
+  readonly from: readonly Slot[];
+  /** Null where there is no record that could have the field. */
+  readonly guard: Slot | null;
+  readonly into: Slot;
+}
+
+export interface Keep {
+  readonly kind: 'keep';
+  readonly where: Filter;
+  /** By the id of the path. */
+  readonly slots: ReadonlyMap<string, Slot>;
+}
+
+/** Stable: what is equal stays as the database gave it. */
+export interface Sort {
+  readonly kind: 'sort';
+  readonly by: readonly { readonly slot: Slot; readonly order: Order }[];
+}
+
+export interface Slice {
+  readonly kind: 'slice';
+  readonly skip: number;
+  readonly limit: number;
 }
 
 /** Where each value of a record lies in its row. */

@@ -4,7 +4,7 @@
 // What is hidden does not exist: a hidden field, a relation to a collection that may not be browsed, and a relation
 // whose foreign key is hidden, are unknown names, and no error or list of near names tells them.
 import type { Access } from '../../core/caller.ts';
-import type { Collection, Column, Field, Relation } from '../model/types.ts';
+import type { Collection, Column, Field, Relation, Route } from '../model/types.ts';
 import { twinOf } from './paths.ts';
 import type { Named } from './types.ts';
 
@@ -19,10 +19,14 @@ export interface View {
   /** Names that were resolved before. */
   readonly names: Map<string, Named>;
   readonly sight: Sight;
+  /** The view of customization code, for the same caller. */
+  inside(collection: Collection): View;
 }
 
-/** How names are looked up: as a caller does, or as a row scope does. */
+/** How names are looked up: as a caller does, as a row scope does, or as customization code does. */
 export interface Sight {
+  /** The names of a collection. */
+  fields(collection: Collection): ReadonlyMap<string, Field>;
   sees(collection: Collection, field: Field): boolean;
   /** The relation to join when the name of this one is used. */
   follow(relation: Relation): Relation;
@@ -33,6 +37,7 @@ export interface Sight {
 interface Views {
   readonly caller: Map<Collection, View>;
   readonly scope: Map<Collection, View>;
+  readonly inside: Map<Collection, View>;
 }
 
 const kept = new WeakMap<Access, Views>();
@@ -40,7 +45,7 @@ const kept = new WeakMap<Access, Views>();
 function viewsOf(access: Access): Views {
   let views = kept.get(access);
   if (!views) {
-    views = { caller: new Map(), scope: new Map() };
+    views = { caller: new Map(), scope: new Map(), inside: new Map() };
     kept.set(access, views);
   }
   return views;
@@ -51,7 +56,7 @@ export function viewOf(access: Access, collection: Collection): View {
   const views = viewsOf(access).caller;
   let view = views.get(collection);
   if (!view) {
-    view = createView(collection, callerSight(access));
+    view = createView(access, collection, callerSight(access));
     views.set(collection, view);
   }
   return view;
@@ -62,36 +67,72 @@ export function scopeViewOf(access: Access, collection: Collection): View {
   const views = viewsOf(access).scope;
   let view = views.get(collection);
   if (!view) {
-    view = createView(collection, scopeSight(access));
+    view = createView(access, collection, scopeSight(access));
     views.set(collection, view);
   }
   return view;
 }
 
-function createView(collection: Collection, sight: Sight): View {
-  const visible = [...collection.fields.values()].filter((field) => sight.sees(collection, field));
+/**
+ * The collection as customization code names its fields: every field, by its inside name. Rows that the caller may not
+ * see are withheld all the same, since what the code says is part of an answer to the caller.
+ */
+export function insideViewOf(access: Access, collection: Collection): View {
+  const views = viewsOf(access).inside;
+  let view = views.get(collection);
+  if (!view) {
+    view = createView(access, collection, insideSight(access));
+    views.set(collection, view);
+  }
+  return view;
+}
+
+function createView(access: Access, collection: Collection, sight: Sight): View {
+  const visible = [...sight.fields(collection).values()].filter((field) => sight.sees(collection, field));
   const columns = visible.filter((field) => field.kind === 'column');
   return {
     collection,
     columns,
     relations: visible.filter((field) => field.kind !== 'column'),
-    everything: columns.map((column) => column.name),
+    everything: [...sight.fields(collection)].flatMap(([name, field]) =>
+      field.kind === 'column' && sight.sees(collection, field) ? [name] : [],
+    ),
     names: new Map(),
     sight,
+    inside: (other) => insideViewOf(access, other),
   };
 }
 
 function callerSight(access: Access): Sight {
   const shown = (collection: Collection, name: string) => access.field(collection.name, name) !== 'hidden';
+  const linked = (collection: Collection, { on, inverse, to: foreign }: Relation) =>
+    on.every(({ from, to }) => (inverse ? shown(foreign, to.name) : shown(collection, from.name)));
   return {
+    fields: (collection) => collection.fields,
     sees(collection, field) {
       if (!shown(collection, field.name)) return false;
-      if (field.kind === 'column') return true;
-      return (
-        access.can('browse', field.to.name) &&
-        field.on.every(({ from, to }) => (field.inverse ? shown(field.to, to.name) : shown(collection, from.name)))
-      );
+      if (field.kind === 'column') return !field.route || sees(collection, field.route);
+      return access.can('browse', field.to.name) && linked(collection, field);
     },
+    follow: (relation) => relation,
+    withholds: (collection) => access.scope(collection.name) !== null,
+  };
+
+  /** An imported field shows nothing that is hidden where it comes from. No permission can be given for what is removed. */
+  function sees(home: Collection, { via, field }: Route): boolean {
+    let at = home;
+    for (const relation of via) {
+      if (relation.to.published && !access.can('browse', relation.to.name)) return false;
+      at = relation.to;
+    }
+    return !at.published || shown(at, field.name);
+  }
+}
+
+function insideSight(access: Access): Sight {
+  return {
+    fields: (collection) => collection.inside,
+    sees: () => true,
     follow: (relation) => relation,
     withholds: (collection) => access.scope(collection.name) !== null,
   };
@@ -99,6 +140,7 @@ function callerSight(access: Access): Sight {
 
 function scopeSight(access: Access): Sight {
   return {
+    fields: (collection) => collection.fields,
     sees: () => true,
     follow: (relation) => (access.scope(relation.to.name) === null ? relation : twinOf(relation)),
     withholds: () => false,

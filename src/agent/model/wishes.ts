@@ -1,0 +1,187 @@
+// The recorded calls, put in order for each collection: what a pass of the build looks up when it comes to a field. Names
+// are not known to exist yet; `checkWishes` says so at the end, when every field is there.
+import { fail } from '../../core/errors.ts';
+import type { Operator } from '../../core/filter.ts';
+import { nearNames } from '../../core/near.ts';
+import type { AfterListContext, BeforeListContext, Customization, Hook, Recorded } from '../customize/definitions.ts';
+import type { ColumnWishes } from './fields.ts';
+import type { Column, Field, Replacement, Rules, Segment } from './types.ts';
+
+type Of<K extends Customization['kind']> = Customization & { readonly kind: K };
+export type Added = (Of<'addField'> | Of<'importField'>) & { readonly at: string };
+export type DeclaredRelation = (Of<'toOne'> | Of<'fromOther'>) & { readonly at: string };
+
+interface OperatorWishes {
+  readonly answers: Map<Operator, { readonly by: 'here' | Replacement; readonly at: string }>;
+  rest?: string;
+}
+
+export interface Wishes {
+  /** From inside name to what callers say. */
+  readonly renames: Map<string, { readonly to: string; readonly at: string }>;
+  readonly removed: Map<string, string>;
+  readonly added: Map<string, Added>;
+  readonly relations: DeclaredRelation[];
+  readonly operators: Map<string, OperatorWishes>;
+  readonly sorts: Map<string, { readonly by: NonNullable<ColumnWishes['order']>; readonly at: string }>;
+  readonly nullable: Map<string, string>;
+  readonly segments: Map<string, Segment>;
+  search: Rules['search'];
+  countable: boolean;
+  readonly beforeList: Hook<BeforeListContext>[];
+  readonly afterList: Hook<AfterListContext>[];
+}
+
+export function noWishes(): Wishes {
+  return {
+    renames: new Map(),
+    removed: new Map(),
+    added: new Map(),
+    relations: [],
+    operators: new Map(),
+    sorts: new Map(),
+    nullable: new Map(),
+    segments: new Map(),
+    search: 'columns',
+    countable: true,
+    beforeList: [],
+    afterList: [],
+  };
+}
+
+/** By collection, in the order of the calls; CONFIGURATION where two calls contradict each other. */
+export function gatherWishes(recorded: readonly Recorded[]): Map<string, Wishes & { readonly at: string }> {
+  const all = new Map<string, Wishes & { readonly at: string }>();
+  for (const { collection, at, what } of recorded) {
+    let wishes = all.get(collection);
+    if (!wishes) {
+      wishes = { ...noWishes(), at };
+      all.set(collection, wishes);
+    }
+    gather(wishes, collection, what, at);
+  }
+  return all;
+}
+
+function gather(wishes: Wishes, collection: string, what: Customization, at: string): void {
+  const once = (known: { readonly at: string } | undefined, said: string) => {
+    if (known) misuse(`This ${said} of '${collection}' a second time; the first is at ${known.at}`, at);
+  };
+  switch (what.kind) {
+    case 'renameField': {
+      checkName(what.newName, at);
+      // A field that was renamed before may be named as it is called now.
+      const renamed = [...wishes.renames].find(([, { to }]) => to === what.name)?.[0] ?? what.name;
+      wishes.renames.set(renamed, { to: what.newName, at });
+      return;
+    }
+    case 'removeField': {
+      const renamed = [...wishes.renames].find(([, { to }]) => to === what.name)?.[0] ?? what.name;
+      wishes.removed.set(renamed, at);
+      return;
+    }
+    case 'addField':
+    case 'importField':
+      checkName(what.name, at);
+      once(wishes.added.get(what.name), `adds the field '${what.name}'`);
+      wishes.added.set(what.name, { ...what, at });
+      return;
+    case 'toOne':
+    case 'fromOther':
+      checkName(what.name, at);
+      once(
+        wishes.relations.find(({ name }) => name === what.name),
+        `adds the relation '${what.name}'`,
+      );
+      wishes.relations.push({ ...what, at });
+      return;
+    case 'replaceOperator':
+    case 'emulateOperator': {
+      const known: OperatorWishes = wishes.operators.get(what.name) ?? { answers: new Map() };
+      wishes.operators.set(what.name, known);
+      if (what.kind === 'emulateOperator' && !what.operator) {
+        known.rest = at;
+        return;
+      }
+      const operator = what.operator!;
+      once(known.answers.get(operator), `answers '${operator}' on '${what.name}'`);
+      const by = what.kind === 'replaceOperator' ? Object.freeze({ replace: what.replace, at }) : 'here';
+      known.answers.set(operator, { by, at });
+      return;
+    }
+    case 'sort':
+      once(wishes.sorts.get(what.name), `says how to sort by '${what.name}'`);
+      wishes.sorts.set(what.name, { by: what.by, at });
+      return;
+    case 'nullable':
+      wishes.nullable.set(what.name, at);
+      return;
+    case 'addSegment':
+      once(wishes.segments.get(what.name), `adds the segment '${what.name}'`);
+      wishes.segments.set(what.name, { definition: what.definition, at });
+      return;
+    case 'search':
+      wishes.search = what.replace ? { replace: what.replace, at } : 'none';
+      return;
+    case 'disableCount':
+      wishes.countable = false;
+      return;
+    case 'beforeList':
+      wishes.beforeList.push({ handler: what.handler, at });
+      return;
+    case 'afterList':
+      wishes.afterList.push({ handler: what.handler, at });
+      return;
+  }
+}
+
+/** What callers call the field; a removed one gives its name up to another that is renamed to it. */
+export function publishedName({ renames, removed }: Wishes, name: string): string {
+  const renamed = renames.get(name)?.to;
+  if (renamed !== undefined) return renamed;
+  // No database takes NUL in a name, so that no other field can have this one.
+  const taken = removed.has(name) && [...renames].some(([from, { to }]) => to === name && from !== name);
+  return taken ? `${name}\0removed` : name;
+}
+
+/** CONFIGURATION for a call that names a field which is not there, or not of the kind that it needs. */
+export function checkWishes(collection: string, wishes: Wishes, inside: ReadonlyMap<string, Field>): void {
+  const need = (name: string, at: string): Field =>
+    inside.get(name) ?? unknownName(`The collection '${collection}' has no field '${name}'`, name, inside.keys(), at);
+  const needColumn = (name: string, at: string): Column => {
+    const field = need(name, at);
+    if (field.kind !== 'column') return misuse(`The field '${name}' of '${collection}' is a relation, not a field`, at);
+    if (field.route)
+      return misuse(`The field '${name}' of '${collection}' is imported: say it of the field that it comes from`, at);
+    return field;
+  };
+  for (const [name, { at }] of wishes.renames) need(name, at);
+  for (const [name, at] of wishes.removed) {
+    const field = need(name, at);
+    if (field.kind === 'column' && field.isKey)
+      misuse(`The field '${name}' is of the key of '${collection}', which cannot be removed`, at);
+  }
+  for (const [name, { answers, rest }] of wishes.operators)
+    for (const at of [...[...answers.values()].map((answer) => answer.at), ...(rest ? [rest] : [])])
+      needColumn(name, at);
+  for (const [name, { at, by }] of wishes.sorts) {
+    needColumn(name, at);
+    if (typeof by === 'object' && by.some((clause) => clause?.field === name))
+      misuse(`The sorting of '${name}' of '${collection}' goes in a circle`, at);
+  }
+  for (const [name, at] of wishes.nullable) needColumn(name, at);
+}
+
+export function unknownName(problem: string, name: string, known: Iterable<string>, at: string): never {
+  const near = nearNames(name, known);
+  return fail('CONFIGURATION', { problem: `${problem}.${near.length ? ` Near: ${near.join(', ')}.` : ''} (${at})` });
+}
+
+export function misuse(problem: string, at: string): never {
+  return fail('CONFIGURATION', { problem: `${problem}. (${at})` });
+}
+
+function checkName(name: string, at: string): void {
+  if (typeof name !== 'string' || name.trim() !== name || name === '' || /:|@@@|\p{Cc}/u.test(name))
+    misuse(`'${String(name)}' cannot be a name: it must be a text without ':', '@@@', and space at its ends`, at);
+}
