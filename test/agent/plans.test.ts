@@ -46,7 +46,7 @@ describe.each(databases)('$name', (seller) => {
   afterAll(() => shop?.close());
 
   test.each(Object.entries(plans))('the plan of %s is as reviewed', async (name, [request, rights]) => {
-    const text = shop.engine.explain(accessOf(rights), request);
+    const text = await shop.engine.explain(accessOf(rights), request);
     await expect(text).toMatchFileSnapshot(`plans/${name}.${seller.name}.plan`);
   });
 
@@ -58,7 +58,7 @@ describe.each(databases)('$name', (seller) => {
       limit: 2,
     };
     const { cursorAfter } = await shop.engine.list(accessOf(), request);
-    const text = shop.engine.explain(accessOf(), { ...request, cursor: cursorAfter(1)! });
+    const text = await shop.engine.explain(accessOf(), { ...request, cursor: cursorAfter(1)! });
     await expect(text).toMatchFileSnapshot(`plans/second-page.${seller.name}.plan`);
   });
 });

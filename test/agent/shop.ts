@@ -1,7 +1,10 @@
 // A small shop on every source, with an Access that says what it is told.
 
-import { createEngine, type Engine, type EngineOptions } from '../../src/agent/engine.ts';
+import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
+import type { DataSourceOptions } from '../../src/agent/customize/definitions.ts';
+import type { Engine, EngineOptions } from '../../src/agent/engine.ts';
 import { createMemorySource, type MemoryTable } from '../../src/agent/sources/memory.ts';
+import type { Source } from '../../src/agent/sources/source.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import type { Access, FieldAccess, Verb } from '../../src/core/caller.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -91,18 +94,31 @@ export interface Shop {
   close(): Promise<void>;
 }
 
+export interface ShopOptions extends Partial<EngineOptions> {
+  readonly customize?: (agent: EngineAgent) => void;
+  /** How the data source is added. */
+  readonly source?: DataSourceOptions;
+}
+
 export interface Seller {
   readonly name: 'memory' | Dialect;
-  open(options?: Partial<EngineOptions>): Promise<Shop>;
+  open(options?: ShopOptions): Promise<Shop>;
 }
 
 const limits = { pageSizeLimit: 100, queryTimeoutMs: 10_000 };
 const defaults = { observe: () => {}, clock: systemClock, limits };
 
+function openEngine(open: () => Source, { customize, source, sources, ...options }: ShopOptions = {}): Promise<Engine> {
+  const agent = createEngineAgent();
+  for (const each of sources ?? [undefined]) agent.addDataSource(each ? () => each : open, source);
+  customize?.(agent);
+  return agent.createEngine({ ...defaults, ...options });
+}
+
 const memory: Seller = {
   name: 'memory',
   async open(options) {
-    const engine = await createEngine({ ...defaults, sources: [createMemorySource('memory', shopTables)], ...options });
+    const engine = await openEngine(() => createMemorySource('memory', shopTables), options);
     return { engine, run: () => Promise.reject(new Error('no SQL here')), close: () => engine.close() };
   },
 };
@@ -127,8 +143,8 @@ export const databases: readonly Seller[] = servers.map((server) => ({
         await connection.run(`insert into ${name} values (${row.map((value) => literal(value, server.dialect))})`, []);
     }
     await connection.end();
-    const source = createSqlSource(database.url, { clock: systemClock, observe: () => {} });
-    const engine = await createEngine({ ...defaults, sources: [source], ...options });
+    const open = () => createSqlSource(database.url, { clock: systemClock, observe: () => {} });
+    const engine = await openEngine(open, options);
     return {
       engine,
       async run(sql) {
