@@ -199,7 +199,9 @@ function createWriter(context: StatementContext): Writer {
     const negated = outer !== (opposite !== undefined);
     const operator = opposite ?? test.is;
     if (value === undefined) {
-      if (operator === 'Missing' || operator === 'Equal') return `${raw} is ${negated ? 'not ' : ''}null`;
+      // What SQLite cannot read as a date is shown as null and sorted as null, so it is missing.
+      const looked = dialect === 'sqlite' ? (codec.ordered?.(raw) ?? raw) : raw;
+      if (operator === 'Missing' || operator === 'Equal') return `${looked} is ${negated ? 'not ' : ''}null`;
       return negated ? TRUE : FALSE;
     }
     const index = values++;
