@@ -200,7 +200,7 @@ function createWriter(context: StatementContext): Writer {
     const operator = opposite ?? test.is;
     if (value === undefined) {
       // What SQLite cannot read as a date is shown as null and sorted as null, so it is missing.
-      const looked = dialect === 'sqlite' ? (codec.ordered?.(raw) ?? raw) : raw;
+      const looked = dialect === 'sqlite' ? (codec.ordered?.(raw, '') ?? raw) : raw;
       if (operator === 'Missing' || operator === 'Equal') return `${looked} is ${negated ? 'not ' : ''}null`;
       return negated ? TRUE : FALSE;
     }
