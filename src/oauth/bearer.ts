@@ -190,19 +190,20 @@ export function createGate({ store, paths, clock, defaultScopes }: GateOptions):
   };
 
   /** The first of the schemes: clients look there for the metadata and the scopes. */
-  function challengeBearer(error: Parameters, scopes: readonly string[]): string {
+  function challengeBearer(error: ChallengeParameters, scopes: readonly string[]): string {
     return `Bearer ${write({ ...error, resource_metadata: paths.resourceMetadata, scope: scopes.join(' ') })}`;
   }
 }
 
-type Parameters = Readonly<Record<string, string>>;
+type ChallengeParameters = Readonly<Record<string, string>>;
 
-const write = (parameters: Parameters): string =>
+const write = (parameters: ChallengeParameters): string =>
   Object.entries(parameters)
     .map(([name, value]) => `${name}="${value}"`)
     .join(', ');
 
-const challengeDpop = (error: Parameters): string => `DPoP ${write({ ...error, algs: dpopAlgorithms.join(' ') })}`;
+const challengeDpop = (error: ChallengeParameters): string =>
+  `DPoP ${write({ ...error, algs: dpopAlgorithms.join(' ') })}`;
 
 /** Schemes are compared without regard to case (RFC 9110 section 11.1). */
 function isDpop(authorization: string | undefined): boolean {

@@ -320,6 +320,24 @@ describe('refreshing a bound token', () => {
       await outcome(refresh({ ...session, DPoP: DPoP! }, token)),
     ]).toEqual(['invalid_grant', 'invalid_grant', 'ok']);
   });
+
+  // The refresh token itself is taken twice within its grace, so that what is refused is the proof.
+  test('takes its proof once', async () => {
+    const { prove, client, server, tokens } = await bind(issuerOf(shop), shop.account);
+    const htu = `${server.token_endpoint}`;
+    const grant = {
+      grant_type: 'refresh_token',
+      refresh_token: `${tokens.refresh_token}`,
+      client_id: client.client_id,
+    };
+    const send = async (dpop: string) => {
+      const body = new URLSearchParams(grant);
+      return (await fetch(htu, { method: 'POST', headers: { dpop }, body })).status;
+    };
+    const make = () => prove({ claims: { htu, ath: undefined } });
+    const proof = await make();
+    expect([await send(proof), await send(proof), await send(await make())]).toEqual([200, 400, 200]);
+  });
 });
 
 describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite').map((server) => [server.dialect, server] as const))(
@@ -355,7 +373,7 @@ describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite').map((server)
   },
 );
 
-test('what was let in is looked at again without its proof', async () => {
+test('what was let in is looked at again without its proof, and asked for more in its own scheme', async () => {
   const place = await startServer();
   try {
     const { token, prove } = await bind(place.paths.issuer, place.account);
@@ -365,6 +383,10 @@ test('what was let in is looked at again without its proof', async () => {
     const holds = await place.gate.holds(auth);
     const renewed = await place.gate.renew(auth);
     expect([holds, await place.gate.holds(renewed), renewed.userId === auth.userId]).toEqual([false, true, true]);
+    const challenge = place.gate.scopeChallenge({ headers: { authorization: `DPoP ${token}` } }, ['mcp:write']);
+    expect(challenge.replace(/ resource_metadata="[^"]+",/, '')).toBe(
+      'Bearer scope="mcp:write", DPoP error="insufficient_scope", algs="ES256 EdDSA"',
+    );
     await expect(async () => place.gate.check(bearer(token))).rejects.toThrow('The token is bound to a key');
   } finally {
     await place.stop();
