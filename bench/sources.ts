@@ -3,15 +3,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import type { Filter } from '../src/agent/query/types.ts';
 import type { Select } from '../src/agent/sources/source.ts';
 import { createSqlSource } from '../src/agent/sources/sql/source.ts';
 import { systemClock } from '../src/core/clock.ts';
+import { loadSqliteDriver } from '../src/core/sqlite.ts';
 import { readTables } from '../test/sql/collections.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'portico-bench-'));
 const file = join(folder, 'data.sqlite');
+const { driver: Database } = loadSqliteDriver('native');
 const raw = new Database(file);
 raw.pragma('journal_mode = wal');
 raw.exec(

@@ -21,11 +21,13 @@ export interface TestServerOptions {
   readonly database: string;
   readonly env?: ConfigInput['env'];
   readonly app?: Partial<AppOptions>;
+  /** Someone who is in the storage already; without it a first user is added. */
+  readonly account?: Account;
 }
 
 const password = 'correct horse battery';
 
-export async function startServer({ database, env, app: options }: TestServerOptions): Promise<TestServer> {
+export async function startServer({ database, env, app: options, account }: TestServerOptions): Promise<TestServer> {
   const dataDir = mkdtempSync(join(tmpdir(), 'portico-app-'));
   const config = loadConfig({
     env: {
@@ -48,7 +50,8 @@ export async function startServer({ database, env, app: options }: TestServerOpt
     ...started,
     observed,
     addUser,
-    account: await addUser({ email: 'ada@example.com', firstName: 'Ada', lastName: 'Byron', level: 'admin' }),
+    account:
+      account ?? (await addUser({ email: 'ada@example.com', firstName: 'Ada', lastName: 'Byron', level: 'admin' })),
     async stop() {
       await app.stop('end of the test');
       rmSync(dataDir, { recursive: true, force: true });

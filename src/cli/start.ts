@@ -31,7 +31,8 @@ export async function start(config: Config, options: StartOptions): Promise<void
   const warnings: string[] = [];
   const warn = (message: string) => {
     warnings.push(message);
-    log({ type: 'warning', message });
+    // A person at a terminal reads it in the welcome; whoever collects the log needs it there.
+    if (!process.stderr.isTTY) log({ type: 'warning', message });
   };
   if (isUnprotected(config)) warn(unprotectedWarning(config));
 
@@ -67,8 +68,8 @@ export async function start(config: Config, options: StartOptions): Promise<void
 }
 
 const wasmWarning =
-  'SQLite runs as WebAssembly, since its native driver is not there: all works, but slower, and one process at a time. ' +
-  "With a compiler and Python on the machine, 'npm rebuild better-sqlite3' builds the native one.";
+  'SQLite runs as WebAssembly, not by its native driver: all works, but slower, and one process at a time. ' +
+  "Where there is a compiler and Python (and SERVICE_SQLITE is not wasm), 'npm ci' builds the native one.";
 
 function prepareFolder(dataDir: string): void {
   try {

@@ -27,11 +27,11 @@ import { announcesTooMuch, readJson } from './body.ts';
 import { createCallTool, type Identity, recordCall } from './call.ts';
 import { authInfoOf, identityOfHttp } from './identity.ts';
 import { createMux, type HotRequest, type Mux } from './mux.ts';
-import { answerError, discardBody, type Refuser } from './refusal.ts';
+import { answerError, type Refuser } from './refusal.ts';
 import { createServerBuilder, type Extension } from './server.ts';
 import { createSessions } from './sessions.ts';
 import { selectTools, type Tool } from './tools.ts';
-import { acceptsStreams, eraOf, isRecord, messagesOf, repairCall, tolerateAccept } from './wire.ts';
+import { acceptsStreams, claimsModern, eraOf, isRecord, messagesOf, repairCall, tolerateAccept } from './wire.ts';
 
 export interface McpFrontParts {
   readonly config: Config;
@@ -132,7 +132,7 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
     identity: Identity,
     sessionId: string | undefined,
   ): Promise<void> => {
-    if (sessions && sessionId !== undefined && eraOf(req, body) !== 'modern') {
+    if (sessions && sessionId !== undefined && !claimsModern(req, body)) {
       if (!(await sessions.serve(sessionId, req, res, body, identity))) fail('NOT_FOUND', { path: 'this session' });
       return;
     }
@@ -177,7 +177,6 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
         const shown = toAppError(error, requestId);
         if (shown.code === 'INTERNAL') observe({ type: 'failure', where: 'mcp', requestId, cause: error });
         refuse(res, shown);
-        if (!req.complete) discardBody(refuser, req);
       });
     },
     async close() {

@@ -2,7 +2,7 @@
 // JSON body that the clients of both protocol eras can read.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../core/clock.ts';
-import { type AppError, isAppError } from '../core/errors.ts';
+import { type AppError, type ErrorCode, isAppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Gate } from '../oauth/bearer.ts';
 
@@ -20,7 +20,14 @@ const REFUSED = -32000;
 const LINGER_MS = 2000;
 const LINGER_FACTOR = 16;
 
+/** What an operator wants to be told of, beyond a client that has to sign in again. */
+const notable: ReadonlySet<ErrorCode> = new Set(['HOST_NOT_ALLOWED', 'ORIGIN_NOT_ALLOWED', 'INSUFFICIENT_SCOPE']);
+
 export function answerError(refuser: Refuser, req: IncomingMessage, res: ServerResponse, error: AppError): void {
+  if (notable.has(error.code)) {
+    const address = req.socket.remoteAddress;
+    refuser.observe({ type: 'security', event: 'mcp.refused', ...(address && { address }), detail: error.code });
+  }
   if (res.headersSent) {
     res.end();
     return;
@@ -33,11 +40,20 @@ export function answerError(refuser: Refuser, req: IncomingMessage, res: ServerR
   };
   if (isAppError(error, 'METHOD_NOT_ALLOWED')) headers.allow = error.details.allow.join(', ');
   if (isAppError(error, 'RATE_LIMITED')) headers['retry-after'] = String(error.details.retryAfterSeconds);
-  if (!req.complete) headers.connection = 'close';
+  const abandoned = leavesBody(req, refuser.limitBytes);
+  if (abandoned) headers.connection = 'close';
   const text = JSON.stringify(bodyOf(error));
   headers['content-length'] = String(Buffer.byteLength(text));
   res.writeHead(error.status, headers);
   res.end(text);
+  if (abandoned) discardBody(refuser, req);
+}
+
+/** A small body that nobody reads is dropped by Node and the connection lives on; this is about the others. */
+function leavesBody(req: IncomingMessage, limitBytes: number): boolean {
+  if (req.complete) return false;
+  const length = req.headers['content-length'];
+  return length === undefined ? req.headers['transfer-encoding'] !== undefined : Number(length) > limitBytes;
 }
 
 function challenge(gate: Gate, req: IncomingMessage, error: AppError): Record<string, string> {
@@ -58,7 +74,7 @@ function bodyOf(error: AppError): unknown {
 }
 
 /** Reads on for a moment without keeping anything, then hangs up: a socket closed with data unread loses the answer. */
-export function discardBody(refuser: Refuser, req: IncomingMessage): void {
+function discardBody(refuser: Refuser, req: IncomingMessage): void {
   let left = refuser.limitBytes * LINGER_FACTOR;
   const hangUp = () => req.socket.destroy();
   const stop = refuser.clock.after(LINGER_MS, hangUp);

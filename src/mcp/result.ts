@@ -125,16 +125,31 @@ function clipCells(items: readonly unknown[], limit: number, freeTokens: number)
   return changed ? clipped : items;
 }
 
-/** A row, or a record whose relations are nested. */
+/** A row, or a record whose relations are nested; the very same one when nothing in it is long. */
 function clipValues(item: object, limit: number): object {
-  let copy: Record<string, unknown> | unknown[] | undefined;
-  for (const [name, value] of Object.entries(item)) {
-    const next = clipValue(value, limit, Array.isArray(item));
-    if (next === value) continue;
-    copy ??= Array.isArray(item) ? [...item] : { ...item };
-    (copy as Record<string, unknown>)[name] = next;
+  return Array.isArray(item) ? clipRow(item, limit) : clipRecord(item as Record<string, unknown>, limit);
+}
+
+function clipRow(row: readonly unknown[], limit: number): readonly unknown[] {
+  let copy: unknown[] | undefined;
+  for (let i = 0; i < row.length; i++) {
+    const next = clipValue(row[i], limit, true);
+    if (next === row[i]) continue;
+    copy ??= [...row];
+    copy[i] = next;
   }
-  return copy ?? item;
+  return copy ?? row;
+}
+
+function clipRecord(record: Record<string, unknown>, limit: number): Record<string, unknown> {
+  let copy: Record<string, unknown> | undefined;
+  for (const name of Object.keys(record)) {
+    const next = clipValue(record[name], limit, false);
+    if (next === record[name]) continue;
+    copy ??= { ...record };
+    copy[name] = next;
+  }
+  return copy ?? record;
 }
 
 function clipValue(value: unknown, limit: number, positional: boolean): unknown {

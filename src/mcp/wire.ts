@@ -54,6 +54,13 @@ export function eraOf(req: IncomingMessage, body: unknown): Era | undefined {
   return accept.includes(JSON_TYPE) && accept.includes(STREAM_TYPE) ? 'legacy' : undefined;
 }
 
+/** Whether a request says that it is of 2026-07-28 or later, where there are no sessions. */
+export function claimsModern(req: IncomingMessage, body: unknown): boolean {
+  if (String(req.headers['mcp-protocol-version'] ?? '') >= MODERN) return true;
+  const meta = isRecord(body) && isRecord(body.params) ? body.params._meta : undefined;
+  return isRecord(meta) && PROTOCOL_VERSION_META_KEY in meta;
+}
+
 /** As strict as the SDK's own check: what fails here is answered there. */
 function isEnvelope(meta: Record<string, unknown>): boolean {
   if (meta[PROTOCOL_VERSION_META_KEY] !== MODERN || !isRecord(meta[CLIENT_CAPABILITIES_META_KEY])) return false;

@@ -1,8 +1,10 @@
 // A plain connection to a test database, to make and fill tables with.
-import Database from 'better-sqlite3';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
+import { loadSqliteDriver } from '../../src/core/sqlite.ts';
 import type { TestDatabase } from '../databases.ts';
+
+const { driver: Database } = loadSqliteDriver();
 
 export interface Connection {
   run(sql: string, values: unknown[]): Promise<unknown>;
@@ -19,7 +21,7 @@ export async function connect({ dialect, url }: TestDatabase): Promise<Connectio
     };
   }
   if (dialect === 'mariadb') {
-    const connection = await mysql.createConnection(url);
+    const connection = await mysql.createConnection({ uri: url, multipleStatements: true });
     await connection.beginTransaction();
     return {
       run: (sql, values) => connection.query(sql, values),

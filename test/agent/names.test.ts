@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ListRequest } from '../../src/agent/engine.ts';
 import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import type { PlainFilter } from '../../src/core/filter.ts';
 import { accessOf, type Rights, type Shop, sellers } from './shop.ts';
 
 let shop: Shop;
@@ -124,6 +125,17 @@ test.each([
   [{ filter: { aggregator: 'Xor', conditions: [] } as never }, 'filter'],
 ])('%j is refused with the name of the argument', async (request, argument) => {
   expect(await errorOf(request)).toMatchObject({ code: 'INVALID_ARGUMENT', argument });
+});
+
+test('a filter deeper or wider than a database takes is refused', async () => {
+  const leaf = { field: 'total', operator: 'Equal', value: 1 } as const;
+  let deep: PlainFilter = leaf;
+  for (let depth = 0; depth < 40; depth++) deep = { aggregator: 'And', conditions: [deep] };
+  const wide = { aggregator: 'Or', conditions: Array.from({ length: 501 }, () => leaf) } as const;
+  expect([await errorOf({ filter: deep }), await errorOf({ filter: wide })]).toMatchObject([
+    { code: 'INVALID_ARGUMENT', argument: 'filter' },
+    { code: 'INVALID_ARGUMENT', argument: 'filter' },
+  ]);
 });
 
 test('a field that cannot be sorted by is answered with those that can', async () => {

@@ -15,6 +15,8 @@ import { startServer, type TestServer, type TestServerOptions } from '../server.
 import { askSql } from '../sql/schemas.ts';
 
 export interface Shop extends TestServer {
+  /** As `portico start --database` takes it. */
+  readonly database: string;
   /** What clients publish: path to document. */
   readonly documents: Map<string, object>;
   /** Rows of the shop's database, asked of the driver itself. */
@@ -25,6 +27,7 @@ export async function openShop(options: Omit<TestServerOptions, 'database'> = {}
   const folder = mkdtempSync(join(tmpdir(), 'portico-shop-'));
   const path = join(folder, 'shop.sqlite');
   writeDemo(path, { driver: loadSqliteDriver().driver, clock: systemClock });
+  const database = `sqlite:${path}`;
   const documents = new Map<string, object>();
   const publisher = createServer((req, res) => {
     const document = documents.get(req.url ?? '');
@@ -34,7 +37,7 @@ export async function openShop(options: Omit<TestServerOptions, 'database'> = {}
   await new Promise<void>((resolve) => publisher.listen(0, '127.0.0.1', resolve));
   const { port } = publisher.address() as AddressInfo;
   const server = await startServer({
-    database: `sqlite:${path}`,
+    database,
     ...options,
     app: {
       ...options.app,
@@ -45,8 +48,9 @@ export async function openShop(options: Omit<TestServerOptions, 'database'> = {}
   });
   return {
     ...server,
+    database,
     documents,
-    ask: (sql) => askSql({ dialect: 'sqlite', url: `sqlite:${path}`, drop: async () => {} }, sql),
+    ask: (sql) => askSql({ dialect: 'sqlite', url: database, drop: async () => {} }, sql),
     async stop() {
       await server.stop();
       publisher.closeAllConnections();

@@ -5,6 +5,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { loadSqliteDriver, type SqliteKind } from '../../src/core/sqlite.ts';
+
+/** The SQLite drivers that this machine has: the native one may be missing, the other never is. */
+export const sqliteKinds: readonly SqliteKind[] = loadSqliteDriver().kind === 'native' ? ['native', 'wasm'] : ['wasm'];
 
 const root = resolve(import.meta.dirname, '..', '..');
 const main = join(root, 'dist', 'cli', 'main.js');

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeDemo } from '../../src/cli/demo.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
-import { loadSqliteDriver, type SqliteConnection, type SqliteKind } from '../../src/core/sqlite.ts';
-import { makePlace, type Place } from './command.ts';
+import { loadSqliteDriver, type SqliteConnection } from '../../src/core/sqlite.ts';
+import { makePlace, type Place, sqliteKinds } from './command.ts';
 
 const at = (iso: string): Clock => ({ ...systemClock, now: () => Date.parse(iso) });
 const noon = at('2026-03-18T12:00:00.000Z');
@@ -13,7 +13,7 @@ const tables = ['suppliers', 'categories', 'products', 'customers', 'orders', 'o
 
 const count = (database: SqliteConnection, sql: string): number => database.prepare(sql).pluck().get() as number;
 
-describe.each<SqliteKind>(['native', 'wasm'])('the demo shop, on the %s driver', (kind) => {
+describe.each(sqliteKinds)('the demo shop, on the %s driver', (kind) => {
   const { driver } = loadSqliteDriver(kind);
   let place: Place;
   let database: SqliteConnection;

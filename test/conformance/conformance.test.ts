@@ -1,11 +1,14 @@
-// The official suite, both frozen requirement sets, against the real front with its bearer check on. The runner needs
-// Node 22: fetched once by scripts/node22.mjs. Where it cannot be had this is said loudly, and is a failure with CI=true.
+// The official suite, both frozen requirement sets, against the real application, to which only the fixture's tools are
+// added, with a token of the real sign-in. The runner needs Node 22: fetched once by scripts/node22.mjs. Where it cannot be had this is said loudly, and is a failure with CI=true.
 import { execFileSync, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type House, openHouse } from '../mcp/house.ts';
+import { servers, type TestDatabase } from '../databases.ts';
+import { connect, register } from '../oauth/client.ts';
+import { startServer, type TestServer } from '../server.ts';
+import { runSql } from '../sql/schemas.ts';
 import { type AuthProxy, conformanceFixture, openAuthProxy } from './fixture.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
@@ -40,16 +43,21 @@ function run(node: string, args: readonly string[]): Promise<{ code: number | nu
 const node = findNode22();
 
 describe.skipIf(!node)('official MCP conformance', () => {
-  let house: House;
+  let database: TestDatabase;
+  let server: TestServer;
   let proxy: AuthProxy;
 
   beforeAll(async () => {
-    house = await openHouse({ extension: conformanceFixture, legacySessions: 'auto' });
-    proxy = await openAuthProxy(new URL(house.url), 'Bearer user-2');
+    database = await servers[0]!.create();
+    await runSql(database, ['CREATE TABLE notes (id INTEGER PRIMARY KEY, text VARCHAR(100))']);
+    const mcp = { extension: conformanceFixture, legacySessions: 'auto' } as const;
+    server = await startServer({ database: database.url, app: { mcp } });
+    proxy = await openAuthProxy(new URL(server.mcpUrl), `Bearer ${await getToken(server)}`);
   });
   afterAll(async () => {
     await proxy.close();
-    await house.close();
+    await server.stop();
+    await database.drop();
   });
 
   test.each([
@@ -61,12 +69,23 @@ describe.skipIf(!node)('official MCP conformance', () => {
   });
 });
 
+async function getToken({ address, mcpUrl, account }: TestServer): Promise<string> {
+  const redirectUri = 'http://127.0.0.1:49152/callback';
+  const registered = await register(address, {
+    client_name: 'Conformance suite',
+    redirect_uris: [redirectUri],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+  });
+  const { tokens } = await connect(registered, account, { redirectUri, resource: mcpUrl });
+  return tokens.access_token;
+}
+
 /** Of the summary, without the scenarios that the runner says are not scored for the revision. */
 function scored(output: string): { passed: number; failed: string[] } {
   const summary = output.slice(output.indexOf('=== SUMMARY ==='));
-  const unscored = new Set(
-    [...summary.matchAll(/^ +[✓✗] (\S+) \([^)]*\)$/gm)].map((match) => match[1]),
-  );
+  const unscored = new Set([...summary.matchAll(/^ +[✓✗] (\S+) \([^)]*\)$/gm)].map((match) => match[1]));
   const lines = [...summary.matchAll(/^([✓✗]) (\S+): \d+ passed, \d+ failed/gm)];
   const counted = lines.filter((line) => !unscored.has(line[2]));
   return {

@@ -1,5 +1,5 @@
-import { request } from 'node:http';
-import { connect } from 'node:net';
+import { Agent, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answerOf, type House, legacy, modern, openHouse, post } from './house.ts';
 
@@ -43,7 +43,12 @@ const refusal = (code: string, message: string, rpcCode = -32000) => ({
 
 describe('Host and Origin', () => {
   test('a Host that is not ours is 403, before the token is looked at', async () => {
+    const before = house.asked.length;
     const answer = await raw('POST', { ...bearer, host: 'evil.example' }, '/mcp', list);
+    expect([house.asked.length - before, house.observations.at(-1)]).toEqual([
+      0,
+      { type: 'security', event: 'mcp.refused', address: '127.0.0.1', detail: 'HOST_NOT_ALLOWED' },
+    ]);
     expect([answer.status, answer.body]).toEqual([
       403,
       refusal('HOST_NOT_ALLOWED', 'This Host is not served here. Set SERVICE_ALLOWED_HOSTS to add it.'),
@@ -241,6 +246,24 @@ describe('body', () => {
       duplex: 'half',
     } as RequestInit);
     expect([announced.status, chunked.status, (await post(house, legacy('ping'))).status]).toEqual([413, 413, 200]);
+  });
+
+  test('a refusal leaves the connection to the next call', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const once = (authorization: string): Promise<[number, Socket]> =>
+      new Promise((resolve, reject) => {
+        const headers = { ...json, authorization };
+        const outgoing = request({ host: '127.0.0.1', port: house.port, method: 'POST', path: '/mcp', headers, agent });
+        outgoing.on('error', reject).on('response', (res) => {
+          const { socket } = res;
+          res.resume().on('end', () => resolve([res.statusCode!, socket]));
+        });
+        outgoing.end(list);
+      });
+    const [refused, first] = await once('Bearer nobody');
+    const [served, second] = await once('Bearer user-2');
+    agent.destroy();
+    expect([refused, served, first === second]).toEqual([401, 200, true]);
   });
 
   test('5 MB without a token are 401', async () => {

@@ -3,11 +3,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Described, DescribedColumn, Source } from '../../src/agent/sources/source.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import type { Operator } from '../../src/core/filter.ts';
 import type { Observation } from '../../src/core/observe.ts';
 import type { SqliteWish } from '../../src/core/sqlite.ts';
 import { type Dialect, servers } from '../databases.ts';
 import { readTables } from './collections.ts';
-import { nastySchema, runSql } from './schemas.ts';
+import { nastySchema, runSql, sqliteIsolates } from './schemas.ts';
 
 interface Opened {
   readonly source: Source;
@@ -118,7 +119,7 @@ test.each([
   });
 });
 
-test('the WebAssembly SQLite driver gives the same description and rows', async () => {
+test.runIf(sqliteIsolates)('the WebAssembly SQLite driver gives the same description and rows', async () => {
   const statements = nastySchema('sqlite');
   const native = await open('sqlite', statements, 'native');
   const wasm = await open('sqlite', statements, 'wasm');
@@ -211,5 +212,41 @@ test.runIf(has('mariadb'))(
         columns.map(({ collation }) => collation),
       ]),
     ).toEqual([['parts', [['b']], ['binary', 'insensitive', 'insensitive']]]);
+  },
+);
+
+test.runIf(has('mariadb'))(
+  'MariaDB: a text with characters that the column cannot hold is compared, not refused',
+  async () => {
+    const { source, described } = await open('mariadb', [
+      'create table old (id int primary key, latin varchar(20) character set latin1, wide varchar(20) character set utf8mb3, exact varchar(20) character set latin1 collate latin1_bin)',
+      "insert into old values (1, 'é', 'ж', 'é'), (2, '?', '?', 'É'), (3, null, null, null)",
+    ]);
+    const tables = readTables(source, described);
+    const id = tables.path('old', 'id');
+    const ids = async (column: string, is: Operator, value: unknown) =>
+      (
+        await source.read(
+          {
+            table: 'old',
+            columns: [id],
+            joins: [],
+            where: tables.test('old', column, is, value),
+            order: [{ path: id, ascending: true }],
+          },
+          { timeoutMs: 5000 },
+        )
+      ).flat();
+    const asked = async (column: string, own: string) => [
+      await ids(column, 'Equal', '😀'),
+      await ids(column, 'NotEqual', '😀'),
+      await ids(column, 'In', ['😀', own]),
+      await ids(column, 'LessThan', '😀'),
+      await ids(column, 'IContains', '😀'),
+      await ids(column, 'Contains', own),
+    ];
+    expect([await asked('latin', 'é'), await asked('wide', 'ж'), await asked('exact', 'é')]).toEqual(
+      Array(3).fill([[], [1, 2, 3], [1], [1, 2], [], [1]]),
+    );
   },
 );

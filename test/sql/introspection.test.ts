@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Described, Row, Source } from '../../src/agent/sources/source.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import type { Operator } from '../../src/core/filter.ts';
 import type { Observation } from '../../src/core/observe.ts';
 import { type Dialect, servers, type TestDatabase, type TestServer } from '../databases.ts';
 import { readTables } from './collections.ts';
@@ -124,14 +125,14 @@ describe.each([...servers])('$dialect', (server) => {
     }).toEqual({ shown: canonical[server.dialect], nulls: [], skipped: left[server.dialect] });
   });
 
-  test('every value that was read is found again by Equal, and sorts with itself', async () => {
+  test('every value that was read is found again by each way to look for it', async () => {
     const { source, described } = await open(server, typeSchemas[server.dialect]);
     const tables = readTables(source, described);
     const id = tables.path('kinds', 'id');
     const found: Record<string, unknown> = {};
     for (const column of described.tables[0]!.columns.filter(({ operators }) => operators.has('Equal'))) {
       const path = tables.path('kinds', column.name);
-      const read = (is: 'Equal' | 'In' | 'GreaterThanOrEqual' | 'GreaterThan', value: unknown) =>
+      const read = (is: Operator, value: unknown) =>
         source.read(
           {
             table: 'kinds',
@@ -152,12 +153,15 @@ describe.each([...servers])('$dialect', (server) => {
         await read('In', [value, value]),
         ordered ? await read('GreaterThanOrEqual', value) : [[1]],
         ordered && column.name !== 'id' ? await read('GreaterThan', value) : [],
+        column.operators.has('IContains') ? await read('IContains', String(value).toUpperCase()) : [[1]],
+        column.operators.has('Like') ? await read('Like', `${value}%`) : [[1]],
+        column.operators.has('LongerThan') ? await read('LongerThan', String(value).length - 1) : [[1]],
       ].map((list) => list.length);
     }
-    const all = Object.fromEntries(Object.keys(found).map((name) => [name, [1, 1, 1, 0]]));
+    const all = Object.fromEntries(Object.keys(found).map((name) => [name, [1, 1, 1, 0, 1, 1, 1]]));
     // Both rows have the same value in generated columns; the first of two ids is the least.
-    for (const name of ['sum_', 'total']) if (name in all) all[name] = [2, 2, 2, 0];
-    expect(found).toEqual({ ...all, id: [1, 1, 2, 0] });
+    for (const name of ['sum_', 'total']) if (name in all) all[name] = [2, 2, 2, 0, 1, 1, 1];
+    expect(found).toEqual({ ...all, id: [1, 1, 2, 0, 1, 1, 1] });
   });
 
   test('300 tables take at most 8 statements', async () => {

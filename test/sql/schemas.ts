@@ -1,9 +1,13 @@
 // A schema as real ones are, on every database: composite keys, a self relation, quoted and non-ASCII names, a table with a
 // space, views, a table with no key, and a column of every type. `rows` of it are few and full of NULLs and wild cards.
-import Database from 'better-sqlite3';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
+import { loadSqliteDriver } from '../../src/core/sqlite.ts';
 import type { Dialect, TestDatabase } from '../databases.ts';
+
+const { driver: Database, kind } = loadSqliteDriver();
+/** Whether slow SQLite statements run in children: not with the WebAssembly driver. */
+export const sqliteIsolates = kind === 'native';
 
 /** Runs statements over the driver itself, in one transaction where tables can be made in one. */
 export async function runSql(database: TestDatabase, statements: readonly string[]): Promise<void> {

@@ -8,11 +8,13 @@ import { isAppError } from '../../src/core/errors.ts';
 import type { Observation } from '../../src/core/observe.ts';
 import { servers, type TestDatabase } from '../databases.ts';
 import { readTables, type Tables } from './collections.ts';
-import { askSql, runSql, slowSchema } from './schemas.ts';
+import { askSql, runSql, slowSchema, sqliteIsolates } from './schemas.ts';
 
 const codeOf = (error: unknown): unknown => (isAppError(error) ? error.code : error);
 
-describe.each([...servers])('$dialect', (server) => {
+const stoppable = servers.filter(({ dialect }) => dialect !== 'sqlite' || sqliteIsolates);
+
+describe.each(stoppable)('$dialect', (server) => {
   let database: TestDatabase;
   let source: Source;
   let tables: Tables;
@@ -132,24 +134,27 @@ describe.each([...servers])('$dialect', (server) => {
   });
 });
 
-test('what runs in a child process is observed with its outcome, and without its text', async () => {
-  const database = await servers[0]!.create();
-  const observed: Observation[] = [];
-  await runSql(database, slowSchema());
-  const source = createSqlSource(database.url, { observe: (one) => observed.push(one), clock: systemClock });
-  await source.describe();
-  await source.count({ table: 'slow', joins: [], where: { op: 'always' } }, { timeoutMs: 300 }).catch(codeOf);
-  await source.close();
-  await database.drop();
-  expect(observed.filter(({ type }) => type === 'source.isolated')).toEqual([
-    {
-      type: 'source.isolated',
-      source: database.url.slice('sqlite:'.length),
-      milliseconds: expect.any(Number),
-      outcome: 'failed',
-    },
-  ]);
-});
+test.runIf(sqliteIsolates)(
+  'what runs in a child process is observed with its outcome, and without its text',
+  async () => {
+    const database = await servers[0]!.create();
+    const observed: Observation[] = [];
+    await runSql(database, slowSchema());
+    const source = createSqlSource(database.url, { observe: (one) => observed.push(one), clock: systemClock });
+    await source.describe();
+    await source.count({ table: 'slow', joins: [], where: { op: 'always' } }, { timeoutMs: 300 }).catch(codeOf);
+    await source.close();
+    await database.drop();
+    expect(observed.filter(({ type }) => type === 'source.isolated')).toEqual([
+      {
+        type: 'source.isolated',
+        source: database.url.slice('sqlite:'.length),
+        milliseconds: expect.any(Number),
+        outcome: 'failed',
+      },
+    ]);
+  },
+);
 
 test.each(['mysql://root@127.0.0.1:1/none', 'postgres://postgres:hidden@127.0.0.1:1/none'])(
   'a server that does not answer is SOURCE_UNAVAILABLE, without a secret in the text (%s)',
@@ -162,6 +167,27 @@ test.each(['mysql://root@127.0.0.1:1/none', 'postgres://postgres:hidden@127.0.0.
       false,
       false,
     ]);
+  },
+);
+
+test('a file that is none of SQLite is a configuration error', () => {
+  expect(() =>
+    createSqlSource(`sqlite:${import.meta.filename}`, { observe: () => undefined, clock: systemClock }),
+  ).toThrow(/cannot be opened as a SQLite database/);
+});
+
+test.each(servers.filter(({ dialect }) => dialect !== 'sqlite'))(
+  'an address that $dialect refuses is a configuration error without a secret',
+  async (server) => {
+    const database = await server.create();
+    const url = new URL(database.url);
+    if (server.dialect === 'mariadb') Object.assign(url, { username: 'nobody', password: 'hidden' });
+    else url.pathname = '/not_there';
+    const source = createSqlSource(url.href, { observe: () => undefined, clock: systemClock });
+    const error = (await source.describe().catch((cause: unknown) => cause)) as Error;
+    await source.close();
+    await database.drop();
+    expect([codeOf(error), error.message.includes('hidden')]).toEqual(['CONFIGURATION', false]);
   },
 );
 

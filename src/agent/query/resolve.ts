@@ -11,6 +11,8 @@ import type { View } from './view.ts';
 
 const HOPS_LIMIT = 8;
 const DEPTH_LIMIT = 32;
+/** SQLite takes no expression deeper than 1,000, and every condition beside another adds one. */
+const CONDITIONS_LIMIT = 500;
 const NAMES_KEPT = 2_000;
 
 /** UNKNOWN_FIELD, RELATION_NEEDS_FIELD, RELATION_TO_MANY. */
@@ -64,7 +66,8 @@ function findRelation(view: View, collection: Collection, text: string): Relatio
 }
 
 /**
- * The own foreign key, when `field` is the key that it points to: the value is the same, and nothing has to be joined.
+ * The own foreign key, when `field` is the key that it points to: the value is the same, and nothing has to be joined
+ * (the database holds that a foreign key points to a record).
  * Not where rows are withheld, since a withheld row must look missing; not for a part of a composite key of which
  * another part may be null, since then nothing is related; not where the database may take two texts for the same.
  */
@@ -138,10 +141,24 @@ export function resolveFilter(view: View, plain: PlainFilter, moment: Moment, de
       argument: 'filter',
       problem: "expected {aggregator: 'And' or 'Or', conditions: [...]}.",
     });
-  return join(
+  const resolved = join(
     aggregator === 'and' ? 'and' : 'or',
-    plain.conditions.map((condition) => resolveFilter(view, condition, moment, depth + 1)),
+    plain.conditions
+      .slice(0, CONDITIONS_LIMIT + 1)
+      .map((condition) => resolveFilter(view, condition, moment, depth + 1)),
   );
+  if (countTests(resolved) > CONDITIONS_LIMIT)
+    return fail('INVALID_ARGUMENT', {
+      argument: 'filter',
+      problem: `at most ${CONDITIONS_LIMIT} conditions; In takes many values in one.`,
+    });
+  return resolved;
+}
+
+function countTests(filter: Filter): number {
+  if (filter.op === 'test') return 1;
+  if (filter.op === 'not') return countTests(filter.of);
+  return 'of' in filter ? filter.of.reduce((sum, each) => sum + countTests(each), 0) : 0;
 }
 
 function resolveTest(view: View, field: string, operator: string, given: unknown, moment: Moment): Filter {

@@ -70,18 +70,18 @@ function columnFacts(row: ColumnRow, checkedJson: boolean): ColumnFacts {
   const columnType = row.columnType.toLowerCase();
   const dataType = row.dataType.toLowerCase();
   const labels = dataType === 'enum' ? enumValues(row.columnType) : [];
+  const isBinary = dataType === 'enum' || !row.collation || /_bin$|_cs$|^binary$/.test(row.collation);
   return {
     table: row.table,
     name: row.name,
-    codec: mysqlCodec({ dataType, columnType, checkedJson, charset: row.charset, labels }),
+    codec: mysqlCodec({ dataType, columnType, checkedJson, charset: row.charset, isBinary, labels }),
     nativeType: checkedJson ? 'json' : row.columnType,
     nullable: row.nullable === 'YES',
     readOnly,
     // MariaDB says 'NULL' for a default of null.
     hasDefault: (row.fallback !== null && row.fallback !== 'NULL') || /auto_increment/i.test(row.extra),
     ...(dataType === 'enum' ? { enumValues: labels } : {}),
-    collation:
-      dataType === 'enum' || !row.collation || /_bin$|_cs$|^binary$/.test(row.collation) ? 'binary' : 'insensitive',
+    collation: isBinary ? 'binary' : 'insensitive',
   };
 }
 

@@ -2,15 +2,13 @@ import { createRequire } from 'node:module';
 import type * as mysql2 from 'mysql2';
 import type { Clock } from '../../../core/clock.ts';
 import type { Driver } from './driver.ts';
-import { networkCodes, runStoppable, unavailable } from './stopping.ts';
+import { networkCodes, runStoppable, translate } from './stopping.ts';
 
 const lost = new Set<string>([
   ...networkCodes,
   'PROTOCOL_CONNECTION_LOST',
   'ER_SERVER_SHUTDOWN',
   'ER_CON_COUNT_ERROR',
-  'ER_ACCESS_DENIED_ERROR',
-  'ER_BAD_DB_ERROR',
   'ER_NEW_ABORTING_CONNECTION',
 ]);
 
@@ -38,7 +36,7 @@ export function openMysql(url: string, clock: Clock): Driver {
 
   const connect = (): Promise<mysql2.PoolConnection> =>
     new Promise((resolve, reject) => {
-      pool.getConnection((error, connection) => (error ? reject(unavailable(error, lost)) : resolve(connection)));
+      pool.getConnection((error, connection) => (error ? reject(translate(error, lost)) : resolve(connection)));
     });
 
   function kill(id: number): Promise<void> {
@@ -56,7 +54,7 @@ export function openMysql(url: string, clock: Clock): Driver {
   function execute(connection: mysql2.PoolConnection, sql: string, values: readonly unknown[]): Promise<unknown[][]> {
     return new Promise((resolve, reject) => {
       connection.execute({ sql, rowsAsArray: true }, values as never[], (error, rows) => {
-        if (error) reject(unavailable(error, lost));
+        if (error) reject(translate(error, lost));
         else resolve(rows as unknown[][]);
       });
     });
@@ -68,7 +66,7 @@ export function openMysql(url: string, clock: Clock): Driver {
       return new Promise((resolve, reject) => {
         connection.query(sql, (error, rows) => {
           connection.release();
-          if (error) reject(unavailable(error, lost));
+          if (error) reject(translate(error, lost));
           else resolve(rows as Record<string, unknown>[]);
         });
       });

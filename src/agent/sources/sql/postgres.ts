@@ -2,19 +2,16 @@ import { createRequire } from 'node:module';
 import type pg from 'pg';
 import type { Clock } from '../../../core/clock.ts';
 import type { Driver } from './driver.ts';
-import { networkCodes, runStoppable, unavailable } from './stopping.ts';
+import { networkCodes, runStoppable, translate } from './stopping.ts';
 
 const lost = new Set<string>([
   ...networkCodes,
-  // Connection failures, wrong credentials, a database that is not there, a server that stops or is full.
+  // Connection failures; a server that stops, starts or is full.
   '08000',
   '08003',
   '08006',
   '08001',
   '08004',
-  '28000',
-  '28P01',
-  '3D000',
   '53300',
   '57P01',
   '57P02',
@@ -41,16 +38,16 @@ export function openPostgres(url: string, clock: Clock): Driver {
       .catch(() => undefined);
   });
 
-  const translate = (error: unknown): unknown =>
+  const inOurWords = (error: unknown): unknown =>
     /Connection terminated|timeout exceeded when trying to connect/.test((error as Error).message)
-      ? unavailable({ code: 'ECONNRESET', error }, lost)
-      : unavailable(error, lost);
+      ? translate({ code: 'ECONNRESET', error }, lost)
+      : translate(error, lost);
 
   const connect = async (): Promise<pg.PoolClient> => {
     try {
       return await pool.connect();
     } catch (error) {
-      throw translate(error);
+      throw inOurWords(error);
     }
   };
 
@@ -71,7 +68,7 @@ export function openPostgres(url: string, clock: Clock): Driver {
       try {
         return (await client.query(sql)).rows as Record<string, unknown>[];
       } catch (error) {
-        throw translate(error);
+        throw inOurWords(error);
       } finally {
         client.release();
       }
@@ -85,7 +82,7 @@ export function openPostgres(url: string, clock: Clock): Driver {
           connect,
           execute: (client) =>
             client.query<unknown[]>(named).catch((error: unknown) => {
-              throw translate(error);
+              throw inOurWords(error);
             }),
           stop: (client) => stop((client as unknown as { processID: number }).processID),
           give: (client, broken) => client.release(broken),

@@ -44,10 +44,6 @@ export function createChildren(given: {
   const workers = new Set<Worker>();
   const waiting: Job[] = [];
   let closed = false;
-  const killAll = () => {
-    for (const { child } of workers) child.kill('SIGKILL');
-  };
-  process.on('exit', killAll);
 
   function start(): Worker {
     const child = fork(entry.file, [path], {
@@ -57,6 +53,7 @@ export function createChildren(given: {
     });
     const worker: Worker = { child, job: undefined };
     workers.add(worker);
+    endWithUs(child);
     child.on('message', (answer: ChildAnswer) => {
       const { job } = worker;
       worker.job = undefined;
@@ -150,11 +147,24 @@ export function createChildren(given: {
     },
     close() {
       closed = true;
-      process.off('exit', killAll);
       for (const job of waiting.splice(0)) job.settle(new AppError('SOURCE_UNAVAILABLE', {}));
-      killAll();
+      for (const { child } of workers) child.kill('SIGKILL');
     },
   };
+}
+
+/** No child outlives this process, which would leave it at work on a statement that nobody waits for. */
+function endWithUs(child: ChildProcess): void {
+  if (living.size === 0) process.on('exit', killLiving);
+  living.add(child);
+  child.once('exit', () => {
+    living.delete(child);
+    if (living.size === 0) process.off('exit', killLiving);
+  });
+}
+const living = new Set<ChildProcess>();
+function killLiving(): void {
+  for (const child of living) child.kill('SIGKILL');
 }
 
 /** The built package runs its own JavaScript; from source the child is compiled on the way, as the parent was. */

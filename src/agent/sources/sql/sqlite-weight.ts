@@ -53,29 +53,29 @@ function weigh(
   const plan = statement.all(asked.map(() => null)) as PlanRow[];
   const tables = tablesOf(sql);
   const single = new Set([...sql.matchAll(/\(select 1 as `one`\) as `(t\d+)`/g)].map(([, alias]) => alias));
-  // Loops that may visit every row of a table multiply, since one runs within the other; the rest finds one row each.
-  const scans: string[] = [];
-  let unknown = false;
+  // Loops multiply, since one runs within the other. One that finds a single row by a key does not count.
+  const loops: (() => number)[] = [];
   for (const { detail } of plan) {
     const [, verb, name = ''] = /^(SCAN|SEARCH) (t\d+)?/.exec(detail) ?? [];
     if (!verb || /^SCAN (CONSTANT ROW|json_each)/.test(detail) || single.has(name)) continue;
     // Where a view or a bare count looks at a table, it is called by its own name.
     const table = tables.get(name) ?? tableIn(connection, detail.slice(verb.length + 1));
-    if (table === undefined) unknown = true;
-    else if (verb === 'SCAN' || !isUnique(connection, detail, table)) scans.push(table);
+    if (table === undefined) loops.push(() => Number.POSITIVE_INFINITY);
+    else {
+      const found = verb === 'SEARCH' ? rowsFound(connection, detail, table) : undefined;
+      if (found !== 1) loops.push(() => Math.min(found ?? Number.POSITIVE_INFINITY, Math.max(1, rowsOf(table))));
+    }
   }
   const stopsEarly =
-    scans.length === 1 && !/ where | join /.test(sql) && !plan.some((row) => /TEMP B-TREE/.test(row.detail));
+    loops.length === 1 && !/ where | join /.test(sql) && !plan.some((row) => /TEMP B-TREE/.test(row.detail));
   const limit = Number(/ limit (\d+)(?: offset \?)?$/.exec(sql)?.[1] ?? Number.POSITIVE_INFINITY);
   const first = stopsEarly && !sql.endsWith(' offset ?') ? limit : Number.POSITIVE_INFINITY;
   return {
     heaviest: () =>
-      unknown
-        ? Number.POSITIVE_INFINITY
-        : Math.min(
-            first,
-            scans.reduce((rows, table) => rows * Math.max(1, rowsOf(table)), 1),
-          ),
+      Math.min(
+        first,
+        loops.reduce((rows, loop) => rows * loop(), 1),
+      ),
   };
 }
 
@@ -94,21 +94,34 @@ function tableIn(connection: SqliteConnection, text: string): string | undefined
   return names.filter((name) => text === name || text.startsWith(`${name} `)).sort((a, b) => b.length - a.length)[0];
 }
 
-/** Whether a search finds at most one row: by the rowid, or by all columns of a unique index. */
-function isUnique(connection: SqliteConnection, detail: string, table: string): boolean {
-  if (/USING INTEGER PRIMARY KEY \(rowid=\?\)/.test(detail)) return true;
-  const [, index, terms = ''] =
+/** Some keys have many more rows than the average one, which is all that SQLite's statistics tell. */
+const skew = 20;
+
+/**
+ * How many rows a search finds: one by the rowid or by all columns of a unique index; by a part of an index what the
+ * statistics of ANALYZE say, with room for skew; undefined when nothing is known.
+ */
+function rowsFound(connection: SqliteConnection, detail: string, table: string): number | undefined {
+  if (/USING INTEGER PRIMARY KEY \(rowid=\?\)/.test(detail)) return 1;
+  const [, index, list = ''] =
     /USING (?:COVERING )?INDEX (.+) \(([^()]*)\)(?: LEFT-JOIN)?$/.exec(detail) ??
     /USING (PRIMARY KEY) \(([^()]*)\)(?: LEFT-JOIN)?$/.exec(detail) ??
     [];
-  if (!index || /[<>]/.test(terms)) return false;
-  const list = connection.prepare('select name, "unique" as isUnique, origin from pragma_index_list(?)').all(table) as {
-    name: string;
-    isUnique: number;
-    origin: string;
-  }[];
-  const found = list.find((row) => (index === 'PRIMARY KEY' ? row.origin === 'pk' : row.name === index));
-  if (!found?.isUnique) return false;
-  const width = connection.prepare('select count(*) from pragma_index_info(?)').pluck().get(found.name) as number;
-  return terms.split(' AND ').length === width;
+  if (!index || /[<>]/.test(list)) return undefined;
+  const terms = list.split(' AND ').length;
+  const indexes = connection
+    .prepare('select name, "unique" as isUnique, origin from pragma_index_list(?)')
+    .all(table) as { name: string; isUnique: number; origin: string }[];
+  const used = indexes.find((row) => (index === 'PRIMARY KEY' ? row.origin === 'pk' : row.name === index));
+  if (!used) return undefined;
+  const columns = connection.prepare('select count(*) from pragma_index_info(?)').pluck().get(used.name) as number;
+  if (used.isUnique && terms === columns) return 1;
+  const analyzed = connection.prepare("select 1 from sqlite_schema where name = 'sqlite_stat1'").get();
+  if (!analyzed) return undefined;
+  const stat = connection
+    .prepare('select stat from sqlite_stat1 where tbl = ? and idx = ?')
+    .pluck()
+    .get(table, used.name);
+  const average = Number(String(stat ?? '').split(' ')[terms]);
+  return average > 0 ? average * skew : undefined;
 }

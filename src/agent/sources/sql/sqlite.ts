@@ -3,7 +3,7 @@
 // with its own read-only connection, which is killed when the caller goes away or time is up. Figures: docs/slow-queries.md.
 import { existsSync, statSync } from 'node:fs';
 import type { Clock } from '../../../core/clock.ts';
-import { fail } from '../../../core/errors.ts';
+import { AppError, fail } from '../../../core/errors.ts';
 import type { Observe } from '../../../core/observe.ts';
 import { loadSqliteDriver, type SqliteConnection, type SqliteWish } from '../../../core/sqlite.ts';
 import type { Driver, Prepared } from './driver.ts';
@@ -19,16 +19,14 @@ export interface SqliteOptions {
   readonly clock: Clock;
 }
 
-/** CONFIGURATION when the file is not there. */
+/** CONFIGURATION when the file is not there, or is none of SQLite. */
 export function openSqlite({ path, name, wish, observe, clock }: SqliteOptions): Driver {
   const isMemory = path === ':memory:' || path === '';
   if (!isMemory && !(existsSync(path) && statSync(path).isFile())) {
     fail('CONFIGURATION', { problem: `The database ${name} is not there. Check the path after sqlite:.` });
   }
   const { driver: Database, kind } = loadSqliteDriver(wish);
-  const connection = new Database(path, isMemory ? {} : { fileMustExist: true });
-  connection.pragma('busy_timeout = 5000');
-  connection.pragma('foreign_keys = on');
+  const connection = open();
   // The WebAssembly driver locks the whole file to read, and a killed process would leave that lock behind: with it
   // everything runs here.
   const children = isMemory || kind === 'wasm' ? undefined : createChildren({ path, name, observe, clock });
@@ -53,6 +51,24 @@ export function openSqlite({ path, name, wish, observe, clock }: SqliteOptions):
       connection.close();
     },
   };
+
+  function open(): SqliteConnection {
+    try {
+      const opened = new Database(path, isMemory ? {} : { fileMustExist: true });
+      // Waiting for another process's lock holds up everybody here.
+      opened.pragma('busy_timeout = 1000');
+      opened.pragma('foreign_keys = on');
+      // The first look at the file, which tells whether it is one of SQLite.
+      opened.pragma('schema_version');
+      return opened;
+    } catch (cause) {
+      throw new AppError(
+        'CONFIGURATION',
+        { problem: `The file ${name} cannot be opened as a SQLite database.` },
+        cause,
+      );
+    }
+  }
 }
 
 export interface KeptStatement {

@@ -97,11 +97,29 @@ async function stopUntilOver(running: Promise<unknown>, stop: () => Promise<void
   return over;
 }
 
-/** A server that cannot be reached, or that went away: said so to the caller, with the driver's own words for the log. */
-export function unavailable(error: unknown, codes: ReadonlySet<string>): unknown {
+/**
+ * What the driver says, as the caller may hear it; its own words stay in the cause. SOURCE_UNAVAILABLE for a server that
+ * cannot be reached or went away; CONFIGURATION where it refuses what the address says; anything else as it is.
+ */
+export function translate(error: unknown, lost: ReadonlySet<string>): unknown {
   const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' && codes.has(code) ? new AppError('SOURCE_UNAVAILABLE', {}, error) : error;
+  if (typeof code !== 'string') return error;
+  const problem = refusals[code];
+  if (problem) return new AppError('CONFIGURATION', { problem }, error);
+  return lost.has(code) ? new AppError('SOURCE_UNAVAILABLE', {}, error) : error;
 }
+
+const WRONG_USER = 'The database refuses the user or the password of its address.';
+const NO_DATABASE = 'The database server has no database of the name that the address gives.';
+const refusals: Readonly<Record<string, string>> = {
+  ER_ACCESS_DENIED_ERROR: WRONG_USER,
+  ER_ACCESS_DENIED_NO_PASSWORD_ERROR: WRONG_USER,
+  ER_DBACCESS_DENIED_ERROR: WRONG_USER,
+  ER_BAD_DB_ERROR: NO_DATABASE,
+  '28000': WRONG_USER,
+  '28P01': WRONG_USER,
+  '3D000': NO_DATABASE,
+};
 
 export const networkCodes = [
   'ECONNREFUSED',

@@ -18,6 +18,8 @@ export interface MysqlColumn {
   /** MariaDB keeps JSON as a text with a check. */
   readonly checkedJson: boolean;
   readonly charset: string | null;
+  /** Whether its texts are told apart by case. */
+  readonly isBinary: boolean;
   readonly labels: readonly string[];
 }
 
@@ -27,7 +29,7 @@ export function mysqlCodec(column: MysqlColumn): Codec | undefined {
   if (column.checkedJson || dataType === 'json') return json;
   if (columnType.startsWith('tinyint(1)') || columnType === 'bit(1)') return boolean;
   if (dataType === 'enum') return enumeration(column.labels);
-  if (textual.has(dataType)) return text(column.charset);
+  if (textual.has(dataType)) return text(column.charset ?? 'ascii', column.isBinary);
   return table[dataType];
 }
 
@@ -98,16 +100,39 @@ function enumeration(labels: readonly string[]): Codec {
   };
 }
 
-function text(charset: string | null): Codec {
-  return {
+/**
+ * A value with a character that the column's character set lacks cannot be compared with it, and is an error of the
+ * server: then the column is brought to the larger set. Otherwise it stays as it is, so that its indexes serve.
+ */
+function text(charset: string, isBinary: boolean): Codec {
+  const base = {
     type: 'String',
     operators: families.text,
     sortable: true,
-    decode: (value) => (Buffer.isBuffer(value) ? value.toString('utf8') : value),
+    decode: (value: unknown) => (Buffer.isBuffer(value) ? value.toString('utf8') : value),
     encode: String,
-    ...(charset === 'utf8mb4' ? {} : { text: (column: string) => `convert(${column} using utf8mb4)` }),
+  } as const;
+  if (charset === 'utf8mb4') return base;
+  const fits = fitting[charset] ?? fitting.ascii!;
+  const widened = (column: string) => `convert(${column} using utf8mb4)`;
+  const compared = (column: string, kind: string) =>
+    kind === 'w' ? `${widened(column)}${isBinary ? ' collate utf8mb4_bin' : ''}` : column;
+  return {
+    ...base,
+    text: widened,
+    kindOf: (value) => (fits.test(String(value)) ? '' : 'w'),
+    equal: compared,
+    ordered: compared,
   };
 }
+
+/** Texts that a character set surely has. */
+const fitting: Readonly<Record<string, RegExp>> = {
+  ascii: /^[\x20-\x7e\s]*$/,
+  latin1: /^[\x20-\x7e\xa0-\xff\s]*$/,
+  utf8mb3: /^[^\ud800-\udfff]*$/,
+  utf8: /^[^\ud800-\udfff]*$/,
+};
 
 const table: Readonly<Record<string, Codec>> = {
   tinyint: number,
@@ -126,7 +151,6 @@ const table: Readonly<Record<string, Codec>> = {
     type: 'Dateonly',
     operators: families.ordered,
     sortable: true,
-    decode: (value) => (String(value).startsWith('0000-00') ? null : value),
     encode: encodeDay,
   },
   datetime: instant,
