@@ -84,6 +84,10 @@ const table = {
       `'${d.tool}' needs the OAuth scope ${d.scopes.join(' ')}. Sign in again and allow it.`,
   },
   UNAUTHENTICATED: { status: 401, say: (d: { problem: string }) => d.problem },
+  INVALID_DPOP_PROOF: {
+    status: 401,
+    say: (d: { problem: string }) => `The DPoP proof cannot be used: ${d.problem} Make a new one for each request.`,
+  },
   RATE_LIMITED: {
     status: 429,
     say: (d: { retryAfterSeconds: number }) => `Too many requests. Try again in ${d.retryAfterSeconds} s.`,
