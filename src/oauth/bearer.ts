@@ -49,8 +49,9 @@ export interface Gate {
    */
   renew(auth: Authenticated): Promise<Authenticated>;
   /**
-   * The WWW-Authenticate value of a 401: both schemes, the error beside the one that was used (RFC 6750 section 3,
-   * RFC 9449 section 7.1, RFC 9728 section 5.1).
+   * The WWW-Authenticate value of a 401: Bearer, and DPoP beside it where DPoP was used, the error with the scheme that
+   * was used (RFC 6750 section 3, RFC 9449 section 7.1, RFC 9728 section 5.1). Assistants read the header with simple
+   * patterns, so that it names a second scheme to those alone who speak it; the others find it in the metadata.
    */
   challenge(request: PresentedRequest, error: 'invalid_token' | 'invalid_dpop_proof'): string;
   /** The WWW-Authenticate value of a 403 insufficient_scope. */
@@ -180,7 +181,7 @@ export function createGate({ store, paths, clock, defaultScopes }: GateOptions):
       const bound = isDpop(authorization);
       // RFC 6750 section 3: no error code when the request carried no credentials at all.
       const bearer = challengeBearer(authorization === undefined || bound ? {} : { error }, defaultScopes);
-      return `${bearer}, ${challengeDpop(bound ? { error } : {})}`;
+      return bound ? `${bearer}, ${challengeDpop({ error })}` : bearer;
     },
     scopeChallenge({ headers: { authorization } }, scopes) {
       const error = { error: 'insufficient_scope' };

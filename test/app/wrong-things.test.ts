@@ -69,12 +69,12 @@ async function newSession() {
 
 describe('a token', () => {
   test('that is missing: 401 with a challenge that names no error', async () => {
-    const needed = 'A bearer token is needed. Sign in through the authorization server that the challenge names.';
+    const needed = 'An access token is needed. Sign in through the authorization server that the challenge names.';
     expect(shown(await list(undefined))).toEqual([401, 'application/json', challenge(''), invalidToken(needed)]);
   });
 
   test('that nobody gave out, or that is no bearer token: 401 invalid_token', async () => {
-    const scheme = 'The Authorization header must be `Bearer <token>`.';
+    const scheme = 'The Authorization header must be `Bearer <token>` or `DPoP <token>`.';
     expect([
       shown(await list('x'.repeat(43))),
       shown(await list(undefined, { authorization: 'Basic YWRhOmFkYQ==' })),
