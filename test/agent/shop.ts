@@ -91,6 +91,8 @@ export interface Shop {
   readonly engine: Engine;
   /** Runs SQL against the database; on arrays, nothing can be run. */
   run(sql: string): Promise<void>;
+  /** Another engine over the same database, as it is now. */
+  again(): Promise<{ readonly engine: Engine }>;
   close(): Promise<void>;
 }
 
@@ -119,7 +121,12 @@ const memory: Seller = {
   name: 'memory',
   async open(options) {
     const engine = await openEngine(() => createMemorySource('memory', shopTables), options);
-    return { engine, run: () => Promise.reject(new Error('no SQL here')), close: () => engine.close() };
+    return {
+      engine,
+      run: () => Promise.reject(new Error('no SQL here')),
+      again: async () => ({ engine }),
+      close: () => engine.close(),
+    };
   },
 };
 
@@ -143,8 +150,9 @@ export const databases: readonly Seller[] = servers.map((server) => ({
         await connection.run(`insert into ${name} values (${row.map((value) => literal(value, server.dialect))})`, []);
     }
     await connection.end();
-    const open = () => createSqlSource(database.url, { clock: systemClock, observe: () => {} });
-    const engine = await openEngine(open, options);
+    const open = () =>
+      openEngine(() => createSqlSource(database.url, { clock: systemClock, observe: () => {} }), options);
+    const engine = await open();
     return {
       engine,
       async run(sql) {
@@ -152,6 +160,7 @@ export const databases: readonly Seller[] = servers.map((server) => ({
         await other.run(sql, []);
         await other.end();
       },
+      again: async () => ({ engine: await open() }),
       async close() {
         await engine.close();
         await database.drop();
