@@ -20,7 +20,7 @@ import type {
 import { runAfterList, runBeforeList } from './hooks.ts';
 import { describeCollection, summarizeCollection } from './model/describe.ts';
 import type { Collection, Column, Model, Moment } from './model/types.ts';
-import { whenAll } from './query/code.ts';
+import { whenAll, whenDone } from './query/code.ts';
 import { afterCursor, fingerprint, readCursor, writeCursor } from './query/cursor.ts';
 import { createMoment, isZone } from './query/dates.ts';
 import { executeRead, type StepTools } from './query/execute.ts';
@@ -31,7 +31,7 @@ import { planJoins, planRead, totalOrder } from './query/plan-read.ts';
 import { resolveName, resolveSort } from './query/resolve.ts';
 import { pickColumns, shapeRecords } from './query/shape.ts';
 import { always, and } from './query/simplify.ts';
-import type { Bound, Query } from './query/types.ts';
+import type { Bound, Filter, Query } from './query/types.ts';
 import { insideViewOf, type View, viewOf } from './query/view.ts';
 
 /** Past so many rows that the engine had to read to decide, the operator is told, once a field. */
@@ -227,14 +227,14 @@ function prepareList(
   const after = from === undefined ? always : afterCursor(order, readCursor(from, mark(), order, moment));
   const skip = from === undefined ? checkSkip(request.skip ?? 0) : 0;
   const lowering = { view, moment, code };
-  return whenAll(
-    [lowerConditions(scope, request, lowering), narrowed === null ? always : lowerInside(narrowed, lowering)],
-    (parts) => ({
-      query: { collection, select, where: and(...parts, after), order, limit, skip, cursor },
-      scope,
-      mark,
-    }),
-  );
+  const conditions = lowerConditions(scope, request, lowering);
+  const finish = (where: Filter): Prepared => ({
+    query: { collection, select, where: and(where, after), order, limit, skip, cursor },
+    scope,
+    mark,
+  });
+  if (narrowed === null) return whenDone(conditions, finish);
+  return whenAll([conditions, lowerInside(narrowed, lowering)], (parts) => finish(and(...parts)));
 }
 
 /** A cursor shows the key to whoever decodes it, so that there is none where a part of the key is hidden. */

@@ -38,12 +38,15 @@ export interface Lowering {
 export function lowerConditions(scope: ScopeOf, conditions: Conditions, lowering: Lowering): MaybePromise<Filter> {
   const { filter, search, searchExtended = false, segment } = conditions;
   const { view, moment } = lowering;
+  const scoped = scope(view.collection);
+  const filtered = filter ? lower(resolveFilter(view, filter, moment), lowering) : always;
+  if (segment === undefined && !search) return whenDone(filtered, (where) => and(scoped, where));
   return whenAll(
     [
-      scope(view.collection),
+      scoped,
       segment === undefined ? always : lowerSegment(segment, lowering),
       search ? lowerSearch(search, searchExtended, lowering) : always,
-      filter ? lower(resolveFilter(view, filter, moment), lowering) : always,
+      filtered,
     ],
     (parts) => and(...parts),
   );

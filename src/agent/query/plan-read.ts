@@ -2,7 +2,7 @@
 // often it is asked for; joins come parents first, each with the rows of its collection that the caller may see.
 import { fail } from '../../core/errors.ts';
 import type { Collection, Relation } from '../model/types.ts';
-import type { Join } from '../sources/source.ts';
+import type { Join, Select } from '../sources/source.ts';
 import { eachTest, isSortedHere, splitFilter } from './here.ts';
 import type { ScopeOf } from './lower.ts';
 import { idOf, isUnscoped, pathTo } from './paths.ts';
@@ -15,7 +15,7 @@ const JOINS_LIMIT = 40;
 
 /** `rowsLimit` is how many rows are read at most where the database cannot decide which are meant. */
 export function planRead(query: Query, scope: ScopeOf, rowsLimit: number): ReadPlan {
-  const { collection, where, order, limit } = query;
+  const { collection, where, order } = query;
   const split = splitFilter(where);
   // From the first to the last clause that the database cannot sort by; what comes after, it can.
   const sorted = order.findLastIndex(isSortedHere) + 1;
@@ -27,42 +27,58 @@ export function planRead(query: Query, scope: ScopeOf, rowsLimit: number): ReadP
     for (const { path } of order.slice(0, sorted)) slots.want(path);
   }
   const early = slots.made.length;
-  for (const named of query.select) slots.want(named.path);
+  const asked = query.select.map((named) => slots.want(named.path));
   for (const named of query.select) for (const hop of named.through) slots.want(hop.present);
-  if (query.cursor) for (const { path } of order) slots.want(path);
+  const keys = query.cursor ? order.map(({ path }) => slots.want(path)) : [];
 
   const { columns, made } = slots;
   const slot = (path: Path): Slot => slots.at(path);
   const width = columns.length + made.length;
-  const plan = {
+  const isPlain = made.length === 0;
+  const isNever = where.op === 'never';
+  return {
     source: collection.source,
+    select: isNever ? null : planSelect(query, scope, columns, split.native, sorted, isBounded ? rowsLimit : null),
+    steps: isBounded && !isNever ? planSteps(query, slots, early, split.rest, sorted) : none,
+    finish: isPlain ? none : made.slice(early).map((path) => planCompute(query, slots, path)),
     width,
-    columns: query.select.map((named) => slot(named.path)),
-    keys: query.cursor ? order.map(({ path }) => slot(path)) : [],
-    binary: [...columns, ...made].flatMap(({ field }, index) => (field.type === 'Binary' ? [index] : [])),
+    columns: isPlain ? asked : query.select.map((named) => slot(named.path)),
+    keys: isPlain ? keys : order.slice(0, keys.length).map(({ path }) => slot(path)),
+    binary: binarySlots(isPlain ? columns : [...columns, ...made]),
     shape: shapeOf(query.select, 0, slot),
   };
-  if (where.op === 'never') return { ...plan, select: null, steps: [], finish: [] };
+}
+
+const none: readonly never[] = Object.freeze([]);
+
+function binarySlots(paths: readonly Path[]): readonly Slot[] {
+  let slots: Slot[] | undefined;
+  for (let slot = 0; slot < paths.length; slot++)
+    if (paths[slot]!.field.type === 'Binary') {
+      slots ??= [];
+      slots.push(slot);
+    }
+  return slots ?? none;
+}
+
+/** `bound` is set where the page is cut after reading. */
+function planSelect(
+  { collection, order, limit, skip }: Query,
+  scope: ScopeOf,
+  columns: readonly Path[],
+  where: Filter,
+  sorted: number,
+  bound: number | null,
+): Select {
   const joins = new JoinList(scope);
   for (const path of columns) joins.add(path);
-  joins.addAll(split.native);
-  const native = order.slice(sorted);
+  joins.addAll(where);
+  const native = sorted === 0 ? order : order.slice(sorted);
   for (const { path } of native) joins.add(path);
-  const most = isBounded ? rowsLimit + 1 : limit === null ? null : limit + 1;
-  return {
-    ...plan,
-    steps: isBounded ? planSteps(query, slots, early, split.rest, sorted) : [],
-    finish: made.slice(early).map((path) => planCompute(query, slots, path)),
-    select: {
-      table: collection.table,
-      columns,
-      joins: joins.list,
-      where: split.native,
-      order: native,
-      ...(most !== null && { limit: most }),
-      ...(query.skip > 0 && !isBounded && { skip: query.skip }),
-    },
-  };
+  const select = { table: collection.table, columns, joins: joins.list, where, order: native };
+  const most = bound ?? limit;
+  if (most === null) return select;
+  return skip > 0 && bound === null ? { ...select, limit: most + 1, skip } : { ...select, limit: most + 1 };
 }
 
 /** The joins that a condition needs. */

@@ -17,23 +17,27 @@ export class SlotList {
     this.#query = query;
   }
 
-  want(path: Path): void {
-    if (path.field.made) {
-      this.#wantMade(path);
-      return;
+  /** The slot, when it has a number already: a column has. */
+  want(path: Path): Slot {
+    if (path.field.made) return this.#wantMade(path);
+    let slot = this.#columns.get(path.id);
+    if (slot === undefined) {
+      slot = this.columns.push(path) - 1;
+      this.#columns.set(path.id, slot);
     }
-    if (!this.#columns.has(path.id)) this.#columns.set(path.id, this.columns.push(path) - 1);
+    return slot;
   }
 
-  #wantMade(path: Path): void {
+  #wantMade(path: Path): Slot {
     this.#made ??= new Map();
-    if (this.#made.has(path.id)) return;
+    if (this.#made.has(path.id)) return -1;
     if (path.via.length) this.want(presence(this.#query, path.via));
     for (const named of namedNeeds(this.#query, path)) {
       this.want(named.path);
       for (const hop of named.through) this.want(hop.present);
     }
     this.#made.set(path.id, this.made.push(path) - 1);
+    return -1;
   }
 
   at(path: Path): Slot {
