@@ -3,8 +3,9 @@
 // authorization server (whose heavy part is loaded once calls are being answered), the two health checks, and 404.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createEngine, type Engine } from './agent/engine.ts';
-import { createSqlSource } from './agent/sources/sql/source.ts';
+import { createEngineAgent, type EngineAgent } from './agent/agent.ts';
+import { createSqlDataSource } from './agent/data-sources.ts';
+import type { Engine } from './agent/engine.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import type { Config } from './core/config.ts';
 import { AppError, type ErrorCode, type ErrorDetails, fail } from './core/errors.ts';
@@ -24,6 +25,8 @@ export interface AppOptions {
   readonly clock?: Clock;
   /** A listener beside the log on standard error. */
   readonly observe?: Observe;
+  /** Says what is to be said of the served database, before it is opened. */
+  readonly customize?: (agent: EngineAgent) => void;
   readonly mcp?: Pick<McpFrontParts, 'extension' | 'legacySessions' | 'serving'>;
   /** For tests only: how client metadata documents are fetched. */
   readonly [documentFetch]?: FetchDocument;
@@ -79,7 +82,7 @@ export function createApp(configured: Config, options: AppOptions): App {
   });
 
   const open = async (config: Config & { readonly publicUrl: string }): Promise<Rooms> => {
-    const { store, engine } = await openData(config, observe, clock);
+    const { store, engine } = await openData(config, observe, clock, options.customize);
     const paths = createPaths(config.publicUrl, config.basePath);
     const scopes = defaultScopes(selectTools(config.enabledTools, () => undefined).map((tool) => tool.scope));
     const gate = createGate({ store, paths, clock, defaultScopes: scopes });
@@ -149,16 +152,14 @@ export function createApp(configured: Config, options: AppOptions): App {
 }
 
 /** The storage and the served database are opened beside each other; when one fails, the other is closed again. */
-async function openData(config: Config, observe: Observe, clock: Clock) {
+async function openData(config: Config, observe: Observe, clock: Clock, customize?: (agent: EngineAgent) => void) {
   if (config.database === null) fail('CONFIGURATION', { problem: 'No database is named: set SERVICE_DATABASE_URL.' });
   const limits = { pageSizeLimit: config.pageSizeLimit, queryTimeoutMs: config.querySeconds * 1000 };
-  const openEngine = async (url: string) =>
-    createEngine({
-      sources: [createSqlSource(url, { observe, clock, sqlite: config.sqlite })],
-      observe,
-      clock,
-      limits,
-    });
+  const openEngine = async (url: string) => {
+    const agent = createEngineAgent().addDataSource(createSqlDataSource(url, { sqlite: config.sqlite }));
+    customize?.(agent);
+    return agent.createEngine({ observe, clock, limits });
+  };
   const [store, engine] = await Promise.allSettled([
     openStore({ config, observe, clock }),
     openEngine(config.database),

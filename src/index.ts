@@ -1,4 +1,27 @@
 // The public surface: named exports, nothing else.
+export type { AgentPlugin, DataSourceFactory, EngineAgent, EngineParts, SourceTools } from './agent/agent.ts';
+export { createEngineAgent } from './agent/agent.ts';
+export type { CollectionCustomizer, CollectionPlugin } from './agent/customize/customizer.ts';
+export type {
+  AfterListContext,
+  BeforeListContext,
+  CodeRecord,
+  ComputedDefinition,
+  CustomizationContext,
+  DataSourceOptions,
+  ImportDefinition,
+  InsideCollection,
+  InsideFilter,
+  ManyToOneOptions,
+  OneToManyOptions,
+  OperatorReplacer,
+  SearchReplacer,
+  SegmentDefinition,
+} from './agent/customize/definitions.ts';
+export type { SqlDataSourceOptions } from './agent/data-sources.ts';
+export { createMemoryDataSource, createSqlDataSource } from './agent/data-sources.ts';
+export type { Engine } from './agent/engine.ts';
+export type { MemoryColumn, MemoryTable } from './agent/sources/memory.ts';
 export type { App, AppOptions, Started } from './app.ts';
 export { createApp } from './app.ts';
 export type { Caller, PermissionLevel } from './core/caller.ts';

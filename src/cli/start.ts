@@ -8,7 +8,9 @@ import { AppError, isAppError } from '../core/errors.ts';
 import { createLogListener } from '../core/observe.ts';
 import { loadSqliteDriver } from '../core/sqlite.ts';
 import type { Identity } from '../store/store.ts';
+import { loadCustomization } from './customization.ts';
 import { demoPath, writeDemo } from './demo.ts';
+import { customizeDemo } from './demo-customization.ts';
 import { hint } from './environment.ts';
 import { isUnprotected, unprotectedWarning } from './exposure.ts';
 import { maskUrl } from './masking.ts';
@@ -38,10 +40,12 @@ export async function start(config: Config, options: StartOptions): Promise<void
 
   prepareFolder(config.dataDir);
   const database = config.database ?? `sqlite:${prepareDemo(config, clock)}`;
+  const customize = (await loadCustomization(process.cwd())) ?? (config.database === null ? customizeDemo : undefined);
   const app = createApp(
     { ...config, database },
     {
       version: options.version,
+      ...(customize && { customize }),
       // The application logs what it observes; the warnings of the start are told to the person as well.
       observe: (observation) => {
         if (observation.type === 'warning') warnings.push(observation.message);
