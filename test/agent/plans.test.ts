@@ -1,5 +1,6 @@
 // Plans with their SQL are golden files, for reviewers to read. `npx vitest run test/agent/plans.test.ts -u` writes them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { EngineAgent } from '../../src/agent/agent.ts';
 import type { ListRequest } from '../../src/agent/engine.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { accessOf, databases, type Rights, type Shop } from './shop.ts';
@@ -37,6 +38,66 @@ const plans: Readonly<Record<string, readonly [ListRequest, Rights?]>> = {
   search: [{ collection: 'customers', fields: ['name'], search: '3 -"new york"', limit: 15 }],
   'nothing-can-match': [{ collection: 'orders', filter: { field: 'id', operator: 'In', value: [] }, limit: 15 }],
 };
+
+const customized: Readonly<Record<string, ListRequest>> = {
+  'computed-and-imported': { collection: 'orders', fields: ['id', 'summary', 'customer name'], limit: 15 },
+  'replaced-operator-and-sorting': {
+    collection: 'orders',
+    fields: ['id'],
+    filter: { field: 'customer:initial', operator: 'Equal', value: 'A' },
+    sort: [{ field: 'customer:initial' }],
+    limit: 15,
+  },
+  'emulated-filter-and-sorting': {
+    collection: 'orders',
+    fields: ['id', 'summary'],
+    segment: 'dear',
+    filter: { field: 'summary', operator: 'Like', value: '%Paris%' },
+    sort: [{ field: 'summary' }],
+    limit: 15,
+    skip: 15,
+  },
+};
+
+function customizeShop(agent: EngineAgent): void {
+  agent
+    .customizeCollection('customers', (customers) =>
+      customers
+        .removeField('secret')
+        .addField('initial', {
+          columnType: 'String',
+          dependencies: ['name'],
+          getValues: (records) => records.map(({ name }) => String(name)[0]),
+        })
+        .replaceFieldOperator('initial', 'Equal', (value) => ({ field: 'name', operator: 'StartsWith', value }))
+        .replaceFieldSorting('initial', [{ field: 'name' }]),
+    )
+    .customizeCollection('orders', (orders) =>
+      orders
+        .importField('customer name', { path: 'customer:name' })
+        .addField('summary', {
+          columnType: 'String',
+          dependencies: ['total', 'customer:initial', 'customer:city'],
+          getValues: (records) => records.map((record) => JSON.stringify(record)),
+        })
+        .addSegment('dear', { field: 'total', operator: 'GreaterThan', value: 10 })
+        .emulateFieldOperator('summary', 'Like')
+        .emulateFieldSorting('summary'),
+    );
+}
+
+describe.each(databases)('$name, customized', (seller) => {
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await seller.open({ customize: customizeShop });
+  });
+  afterAll(() => shop?.close());
+
+  test.each(Object.entries(customized))('the plan of %s is as reviewed', async (name, request) => {
+    const text = await shop.engine.explain(accessOf(), request);
+    await expect(text).toMatchFileSnapshot(`plans/${name}.${seller.name}.plan`);
+  });
+});
 
 describe.each(databases)('$name', (seller) => {
   let shop: Shop;

@@ -27,6 +27,12 @@ export function explainRead(query: Query, plan: ReadPlan): string {
   return `${lines.join('\n').replaceAll('\0scope', ' (scope)').replaceAll('\0removed', ' (removed)')}\n`;
 }
 
+function usesSlot(step: Step, slot: number): boolean {
+  if (step.kind === 'compute') return step.from.includes(slot);
+  if (step.kind === 'keep') return [...step.slots.values()].includes(slot);
+  return step.kind === 'sort' && step.by.some((each) => each.slot === slot);
+}
+
 function explainStep(step: Step): string {
   switch (step.kind) {
     case 'bound':
@@ -46,6 +52,8 @@ function explainStep(step: Step): string {
 
 function roleOf(slot: number, plan: ReadPlan): string {
   if (plan.columns.includes(slot)) return '';
+  const isNeeded = [...plan.steps, ...plan.finish].some((step) => usesSlot(step, slot));
+  if (isNeeded) return ' (for what comes after)';
   return plan.keys.includes(slot) ? ' (for the cursor)' : ' (whether there is a record)';
 }
 

@@ -60,7 +60,7 @@ function summary(collection: CollectionSummary): string {
 
 /** `{name, key, fields: {name: type}, relations: {name: "one collection"}}`; `full` adds operators and permissions. */
 export function descriptionText(description: CollectionDescription, full: boolean): string {
-  const { name, kind, key, fields, relations, permissions } = description;
+  const { name, kind, key, fields, relations, segments, searchable, countable, permissions } = description;
   return JSON.stringify({
     name,
     ...(kind === 'view' && { kind }),
@@ -71,6 +71,9 @@ export function descriptionText(description: CollectionDescription, full: boolea
         relations.map((relation) => [relation.name, relationText(relation.kind, relation.to, relation.columns, full)]),
       ),
     }),
+    ...(segments.length > 0 && { segments }),
+    ...(!searchable && { searchable }),
+    ...(!countable && { countable }),
     ...(full && { operators: operatorTexts(fields), permissions: permissionText(permissions) }),
   });
 }

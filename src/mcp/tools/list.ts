@@ -19,6 +19,7 @@ import type { Tool, ToolCall } from '../tools.ts';
 
 interface ListArguments {
   readonly collection: string;
+  readonly segment: string | undefined;
   readonly search: string | undefined;
   readonly searchExtended: boolean;
   readonly filter: PlainFilter | undefined;
@@ -40,6 +41,7 @@ A filter is {field, operator, value} or {aggregator: "And"|"Or", conditions: [..
 
 const names = [
   'collectionName',
+  'segment',
   'search',
   'shouldSearchInRelation',
   'filters',
@@ -62,6 +64,7 @@ export const list: Tool<ListArguments> = {
     type: 'object',
     properties: {
       collectionName: { type: 'string' },
+      segment: { type: 'string' },
       search: { type: 'string' },
       shouldSearchInRelation: { type: 'boolean', description: 'Search to-one relations too' },
       filters: { type: 'object' },
@@ -93,6 +96,7 @@ function parse(given: Given): ListArguments {
       'collectionName',
       'send the name of a collection; describeCollection without a name lists them.',
     ),
+    segment: readText(given, 'segment') || undefined,
     search: readText(given, 'search')?.trim() || undefined,
     searchExtended: readFlag(given, 'shouldSearchInRelation'),
     filter: readFilter(given, 'filters'),
@@ -119,6 +123,7 @@ async function run(args: ListArguments, call: ToolCall): Promise<string> {
   const asked = {
     collection: args.collection,
     ...(args.filter && { filter: args.filter }),
+    ...(args.segment !== undefined && { segment: args.segment }),
     ...(args.search && { search: args.search }),
     ...(args.searchExtended && { searchExtended: true }),
     ...(args.timezone && { timezone: args.timezone }),
