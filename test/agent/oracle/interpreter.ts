@@ -4,7 +4,7 @@
 
 import type { Row } from '../../../src/agent/sources/source.ts';
 import { isBranch, type PlainFilter, type PlainLeaf, type PlainSort } from '../../../src/core/filter.ts';
-import type { Kind, World, WorldTable } from './world.ts';
+import { type Kind, makeText, type World, type WorldTable } from './world.ts';
 
 export interface Meaning {
   readonly world: World;
@@ -17,6 +17,8 @@ export interface Meaning {
   readonly choiceIsText: boolean;
   /** MariaDB keeps and orders UUIDs by their parts from the last to the first. */
   readonly uuidBackwards: boolean;
+  /** Names are those of customization code, not of callers. */
+  readonly inside?: boolean;
 }
 
 export interface Word {
@@ -32,6 +34,7 @@ export interface Question {
   readonly extended?: boolean;
   readonly sort: readonly PlainSort[];
   readonly zone?: string;
+  readonly segment?: string;
 }
 
 /** Every matching record, in order. */
@@ -41,15 +44,20 @@ export function interpret(meaning: Meaning, question: Question): unknown[][] {
   const rows = table.rows.filter(
     (row) =>
       visible(meaning, table, row) &&
+      (!question.segment || inSegment(meaning, table, row, question.segment, zone)) &&
       (!question.filter || matches(meaning, table, row, question.filter, zone, true)) &&
       (question.words ?? []).every((word) => finds(meaning, table, row, word, question.extended ?? false)),
   );
   const last = table.key.length ? table.key : table.columns.map((column) => column.name);
-  const sorts = [...question.sort, ...last.map((field) => ({ field, ascending: true }))];
+  const inside = { ...meaning, inside: true };
+  const sorts = [
+    ...question.sort.map((sort) => ({ ...sort, as: meaning })),
+    ...last.map((field) => ({ field, ascending: true, as: inside })),
+  ];
   rows.sort((a, b) => {
-    for (const { field, ascending = true } of sorts) {
-      const left = look(meaning, table, a, field, true);
-      const right = look(meaning, table, b, field, true);
+    for (const { field, ascending = true, as } of sorts) {
+      const left = look(as, table, a, field, true);
+      const right = look(as, table, b, field, true);
       const difference = compare(meaning, left.value, right.value, left.kind);
       if (difference !== 0) return ascending ? difference : -difference;
     }
@@ -68,6 +76,18 @@ function visible(meaning: Meaning, table: WorldTable, row: Row): boolean {
   return !scope || matches(meaning, table, row, scope, meaning.zone, false);
 }
 
+function inSegment(meaning: Meaning, table: WorldTable, row: Row, name: string, zone: string): boolean {
+  return matches({ ...meaning, inside: true }, table, row, table.twists.segments.get(name)!, zone, true);
+}
+
+/** The name of a column in its table; undefined when a caller does not know it. */
+function columnNamed({ inside }: Meaning, { columns, twists }: WorldTable, name: string): number {
+  if (inside) return columns.findIndex((column) => column.name === name);
+  return columns.findIndex(
+    (column) => !twists.removed.has(column.name) && (twists.renames.get(column.name) ?? column.name) === name,
+  );
+}
+
 function look(
   meaning: Meaning,
   table: WorldTable,
@@ -75,16 +95,23 @@ function look(
   name: string,
   scoped: boolean,
 ): { value: unknown; kind: Kind } {
-  const at = table.columns.findIndex((column) => column.name === name);
+  const at = columnNamed(meaning, table, name);
   if (at >= 0) return { value: row[at] ?? null, kind: table.columns[at]!.kind };
+  const inside = { ...meaning, inside: true };
+  const added = table.twists.added.find((each) => each.name === name);
+  if (added?.how === 'made') {
+    const values = added.needs.map((need) => look(inside, table, row, need, true).value);
+    return { value: makeText(values), kind: 'text' };
+  }
+  if (added) return look(inside, table, row, added.from, scoped);
   const [head, ...rest] = name.split(':');
   const relation = table.relations.find((each) => each.name === head)!;
   const to = tableOf(meaning, relation.to);
-  const wanted = relation.from.map((column) => look(meaning, table, row, column, scoped));
+  const wanted = relation.from.map((column) => look(inside, table, row, column, scoped));
   const found = to.rows.find(
     (other) =>
       relation.target.every((column, index) => {
-        const { value, kind } = look(meaning, to, other, column, scoped);
+        const { value, kind } = look(inside, to, other, column, scoped);
         const own = wanted[index]!.value;
         return value !== null && own !== null && compare(meaning, value, own, kind) === 0;
       }) &&
@@ -95,18 +122,32 @@ function look(
 }
 
 function kindOf(meaning: Meaning, table: WorldTable, name: string): Kind {
-  const column = table.columns.find((each) => each.name === name);
+  const column = table.columns[columnNamed(meaning, table, name)];
   if (column) return column.kind;
+  const added = table.twists.added.find((each) => each.name === name);
+  if (added) return added.kind;
   const [head, ...rest] = name.split(':');
   const relation = table.relations.find((each) => each.name === head)!;
   return kindOf(meaning, tableOf(meaning, relation.to), rest.join(':'));
 }
 
+/** What is made after reading is not searched; what is asked of a column is. */
+function searchedNames({ columns, twists }: WorldTable): string[] {
+  const own = columns
+    .filter(({ name }) => !twists.removed.has(name))
+    .map(({ name }) => twists.renames.get(name) ?? name);
+  const texts = ['text', 'label'];
+  const asked = twists.added.filter(
+    ({ how, kind }) => how === 'imported' || (how === 'copied' && !texts.includes(kind)),
+  );
+  return [...own, ...asked.map(({ name }) => name)];
+}
+
 function finds(meaning: Meaning, table: WorldTable, row: Row, word: Word, extended: boolean): boolean {
-  const names = table.columns.map((column) => column.name);
+  const names = searchedNames(table);
   if (extended)
     for (const relation of table.relations)
-      for (const column of tableOf(meaning, relation.to).columns) names.push(`${relation.name}:${column.name}`);
+      for (const name of searchedNames(tableOf(meaning, relation.to))) names.push(`${relation.name}:${name}`);
   const found = names.some((name) => {
     const { value, kind } = look(meaning, table, row, name, true);
     if (value === null) return false;

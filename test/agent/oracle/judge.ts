@@ -1,6 +1,7 @@
 // Asks every source the same random questions and compares the answers with what they mean.
 import { expect } from 'vitest';
-import { createEngine, type Engine, type ListRequest } from '../../../src/agent/engine.ts';
+import { createEngineAgent } from '../../../src/agent/agent.ts';
+import type { Engine, ListRequest } from '../../../src/agent/engine.ts';
 import type { Source } from '../../../src/agent/sources/source.ts';
 import type { Access } from '../../../src/core/caller.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
@@ -10,7 +11,8 @@ import { interpret, type Question } from './interpreter.ts';
 import { createRandom } from './random.ts';
 import { createQuestion, createScopes, createZone, writeWords } from './requests.ts';
 import { createMemoryTables, createTables } from './tables.ts';
-import { createWorld } from './world.ts';
+import { customizeWorld, twistWorld } from './twists.ts';
+import { createWorld, type World } from './world.ts';
 
 export type OpenSource = (url: string, clock: Clock) => Source | Promise<Source>;
 
@@ -29,14 +31,16 @@ interface Subject {
 export async function judge(seed: number, questions: number, servers: readonly TestServer[], open: OpenSource) {
   const random = createRandom(seed);
   const world = createWorld(random);
+  // Some worlds stay as their tables are, so that both roads are walked.
+  if (random.chance(0.7)) twistWorld(world, random);
   const clock = { ...systemClock, now: () => world.now };
-  const subjects = [await subject('memory', createMemoryTables(world), clock)];
+  const subjects = [await subject('memory', createMemoryTables(world), world, clock)];
   try {
     for (const server of servers) {
       const database = await server.create();
       await createTables(world, database);
       const source = await open(database.url, clock);
-      subjects.push(await subject(database.dialect, source, clock, () => database.drop()));
+      subjects.push(await subject(database.dialect, source, world, clock, () => database.drop()));
     }
     for (let count = 0; count < questions; ) {
       const zone = createZone(random);
@@ -53,8 +57,19 @@ export async function judge(seed: number, questions: number, servers: readonly T
           await compare(each, access, question, page, expected, told);
           if (!walks || asked.key.length === 0) continue;
           await compareWalk(each, access, question, page.limit, expected, told);
-          const label = asked.columns.find((column) => column.kind === 'label')?.name;
-          if (label) await compareLabelWalk(each, access, question, label, page.limit, expected, told);
+          const label = asked.columns.find(
+            ({ kind, name }) => kind === 'label' && !asked.twists.removed.has(name),
+          )?.name;
+          if (label)
+            await compareLabelWalk(
+              each,
+              access,
+              question,
+              asked.twists.renames.get(label) ?? label,
+              page.limit,
+              expected,
+              told,
+            );
         }
       }
     }
@@ -66,7 +81,13 @@ export async function judge(seed: number, questions: number, servers: readonly T
   }
 }
 
-async function subject(name: string, source: Source, clock: Clock, drop = async () => {}): Promise<Subject> {
+async function subject(
+  name: string,
+  source: Source,
+  world: World,
+  clock: Clock,
+  drop = async () => {},
+): Promise<Subject> {
   let statements = 0;
   const counted: Source = {
     name: source.name,
@@ -82,10 +103,12 @@ async function subject(name: string, source: Source, clock: Clock, drop = async 
     explain: (select) => source.explain(select),
     close: () => source.close(),
   };
+  const agent = createEngineAgent().addDataSource(() => counted);
+  customizeWorld(world, agent);
   const limits = { pageSizeLimit: 1000, queryTimeoutMs: 20_000 };
   return {
     name,
-    engine: await createEngine({ sources: [counted], observe: () => {}, clock, limits }),
+    engine: await agent.createEngine({ observe: () => {}, clock, limits }),
     ignoresCase: name !== 'postgres',
     choiceIsText: name === 'sqlite',
     uuidBackwards: name === 'mariadb',
@@ -116,6 +139,7 @@ function request(question: Question, page: { limit: number; skip?: number; curso
     ...(question.filter && { filter: question.filter }),
     ...(question.words && { search: writeWords(question.words) }),
     ...(question.extended && { searchExtended: true }),
+    ...(question.segment && { segment: question.segment }),
     ...(question.zone && { timezone: question.zone }),
     ...page,
   };

@@ -58,16 +58,36 @@ const words = [
 interface Name {
   readonly name: string;
   readonly kind: Kind;
+  /** Those of the kind when absent. */
+  readonly operators?: readonly Operator[];
+  /** No database knows it. */
+  readonly made?: boolean;
+}
+
+/** What a field that copies another can be asked, by way of the other. */
+const copied: readonly Operator[] = ['Equal', 'NotEqual', 'In', 'NotIn'];
+
+function ownNames({ columns, twists }: WorldTable): Name[] {
+  const added = twists.added.map(
+    ({ how, name, kind }): Name => ({
+      name,
+      kind,
+      ...(how === 'copied' && { operators: copied }),
+      ...(how !== 'imported' && { made: true }),
+    }),
+  );
+  const own = columns.filter(({ name }) => !twists.removed.has(name));
+  return [...own.map(({ name, kind }) => ({ name: twists.renames.get(name) ?? name, kind })), ...added];
 }
 
 /** Columns, and those of relations up to two steps away. */
 function namesOf(world: World, table: WorldTable, steps = 2): Name[] {
-  const own = table.columns.map(({ name, kind }) => ({ name, kind }));
+  const own = ownNames(table);
   if (steps === 0) return own;
   const far = table.relations.flatMap((relation) =>
-    namesOf(world, world.tables.find((each) => each.name === relation.to)!, steps - 1).map(({ name, kind }) => ({
-      name: `${relation.name}:${name}`,
-      kind,
+    namesOf(world, world.tables.find((each) => each.name === relation.to)!, steps - 1).map((each) => ({
+      ...each,
+      name: `${relation.name}:${each.name}`,
     })),
   );
   return [...own, ...own, ...far];
@@ -77,7 +97,7 @@ export function createQuestion(world: World, random: Random): Question {
   const table = random.pick(world.tables);
   const names = namesOf(world, table);
   const fields = random.chance(0.15)
-    ? table.columns.map((column) => column.name)
+    ? ownNames(table).map(({ name }) => name)
     : [...new Set(random.some(names, 1, 6).map((each) => each.name))];
   const zone = random.chance(0.5) ? random.pick(zones) : undefined;
   return {
@@ -87,6 +107,8 @@ export function createQuestion(world: World, random: Random): Question {
     ...(random.chance(0.7) && { filter: createFilter(world, names, random, 2) }),
     ...(random.chance(0.2) && { words: createWords(random), extended: random.chance(0.5) }),
     ...(zone && { zone }),
+    ...(table.twists.segments.size > 0 &&
+      random.chance(0.15) && { segment: random.pick([...table.twists.segments.keys()]) }),
   };
 }
 
@@ -97,12 +119,15 @@ export function createScopes(world: World, random: Random): Record<string, Plain
       scopes[table.name] = {
         aggregator: 'Or',
         conditions: [
-          createFilter(world, namesOf(world, table), random, 1),
-          createFilter(world, namesOf(world, table, 1), random, 0),
+          createFilter(world, namesOf(world, table).filter(isHeld), random, 1),
+          createFilter(world, namesOf(world, table, 1).filter(isHeld), random, 0),
         ],
       };
   return scopes;
 }
+
+/** A scope stands within joins, where nothing can be computed. */
+const isHeld = ({ made }: Name): boolean => !made;
 
 export function createZone(random: Random): string {
   return random.pick(zones);
@@ -125,14 +150,15 @@ function createSort(names: readonly Name[], random: Random): PlainSort[] {
   );
 }
 
-function createFilter(world: World, names: readonly Name[], random: Random, depth: number): PlainFilter {
+export function createFilter(world: World, names: readonly Name[], random: Random, depth: number): PlainFilter {
   if (depth > 0 && random.chance(0.6))
     return {
       aggregator: random.chance(0.5) ? 'And' : 'Or',
       conditions: Array.from({ length: random.number(4) }, () => createFilter(world, names, random, depth - 1)),
     };
-  const { name, kind } = random.pick(names);
-  const operator = random.pick(operatorsOf[kind]);
+  const picked = random.pick(names);
+  const { name, kind } = picked;
+  const operator = random.pick(picked.operators ?? operatorsOf[kind]);
   const value = createValue(kind, operator, random, world.now);
   return value === undefined ? { field: name, operator } : { field: name, operator, value };
 }

@@ -2,7 +2,7 @@
 // a table without a key, nulls wherever they may be, and values that are known to go wrong.
 
 import type { Row } from '../../../src/agent/sources/source.ts';
-import type { Operator } from '../../../src/core/filter.ts';
+import type { Operator, PlainFilter } from '../../../src/core/filter.ts';
 import type { Random } from './random.ts';
 
 export type Kind =
@@ -40,6 +40,37 @@ export interface WorldTable {
   /** To one. */
   readonly relations: WorldRelation[];
   readonly rows: Row[];
+  readonly twists: Twists;
+}
+
+/** What code says of a table. Names are those of the table, from before any renaming. */
+export interface Twists {
+  /** From the name in the table to what callers say. */
+  readonly renames: Map<string, string>;
+  readonly removed: Set<string>;
+  readonly added: Added[];
+  /** Columns that are sorted after reading. */
+  readonly sortedHere: Set<string>;
+  readonly segments: Map<string, PlainFilter>;
+}
+
+/** A field that code adds. */
+export type Added =
+  /** A text made of others, filtered and sorted after reading. */
+  | {
+      readonly how: 'made';
+      readonly name: string;
+      readonly kind: 'text';
+      readonly needs: readonly string[];
+      readonly slow: boolean;
+    }
+  /** The value of a column, whose operators and sorting are replaced by those of the column. */
+  | { readonly how: 'copied'; readonly name: string; readonly kind: Kind; readonly from: string }
+  | { readonly how: 'imported'; readonly name: string; readonly kind: Kind; readonly from: string };
+
+/** What a `made` field is made to. */
+export function makeText(values: readonly unknown[]): string | null {
+  return values.every((value) => value === null) ? null : values.map((value) => value ?? '-').join('|');
 }
 
 export interface World {
@@ -199,7 +230,14 @@ function column(name: string, kind: Kind, nullable = false): WorldColumn {
 
 function table(name: string, columns: readonly WorldColumn[], keyed: number): WorldTable {
   const key = columns.slice(0, keyed).map((each) => each.name);
-  return { name, columns: [...columns], key, relations: [], rows: [] };
+  const twists = {
+    renames: new Map(),
+    removed: new Set<string>(),
+    added: [],
+    sortedHere: new Set<string>(),
+    segments: new Map(),
+  };
+  return { name, columns: [...columns], key, relations: [], rows: [], twists };
 }
 
 function add(to: WorldTable, added: WorldColumn): void {

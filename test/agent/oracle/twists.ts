@@ -1,0 +1,103 @@
+// Random customizations of a world, and how they are said to an agent.
+import type { EngineAgent } from '../../../src/agent/agent.ts';
+import type { CodeRecord } from '../../../src/agent/customize/definitions.ts';
+import type { Random } from './random.ts';
+import { createFilter } from './requests.ts';
+import { makeText, type World, type WorldTable } from './world.ts';
+
+/** Twists the world in place. */
+export function twistWorld(world: World, random: Random): void {
+  for (const table of world.tables) {
+    const { twists, relations, columns } = table;
+    const extra = columns.filter(({ name }) => name.endsWith(' ü')).map(({ name }) => name);
+    for (const name of random.some(extra, 0, 2)) twists.renames.set(name, `new ${name}`);
+    for (const name of random.some(extra, 0, 1)) twists.removed.add(name);
+    const own = columns.map(({ name }) => name);
+    const far = relations.flatMap(({ name, to }) => find(world, to).columns.map((column) => `${name}:${column.name}`));
+    twists.added.push({
+      how: 'made',
+      name: 'first',
+      kind: 'text',
+      needs: random.some([...own, ...far], 1, 3),
+      slow: false,
+    });
+    twists.added.push({
+      how: 'made',
+      name: 'second',
+      kind: 'text',
+      needs: ['first', ...relations.slice(0, 1).map(({ name }) => `${name}:first`), random.pick(own)],
+      slow: random.chance(0.5),
+    });
+    for (const name of random.some(far, 0, 2)) {
+      const [relation, column] = name.split(':') as [string, string];
+      const { to } = relations.find((each) => each.name === relation)!;
+      const { kind } = find(world, to).columns.find((each) => each.name === column)!;
+      twists.added.push({ how: 'imported', name: `imported ${name.replace(':', ' ')}`, kind, from: name });
+    }
+    const plain = columns.filter(({ kind }) => kind !== 'label' && kind !== 'uuid');
+    for (const { name, kind } of random.some(plain, 0, 1))
+      twists.added.push({ how: 'copied', name: 'copy', kind, from: name });
+    if (table.key.length) for (const { name } of random.some(plain, 0, 1)) twists.sortedHere.add(name);
+    const names = columns.map(({ name, kind }) => ({ name, kind }));
+    for (const name of ['these', 'those']) twists.segments.set(name, createFilter(world, names, random, 1));
+  }
+}
+
+/** Says it. */
+export function customizeWorld({ tables }: World, agent: EngineAgent): void {
+  for (const { name: table, twists } of tables)
+    agent.customizeCollection(table, (collection) => {
+      for (const [from, to] of twists.renames) collection.renameField(from, to);
+      collection.removeField(...twists.removed);
+      for (const name of twists.sortedHere) collection.emulateFieldSorting(name);
+      let isFirst = true;
+      for (const [name, filter] of twists.segments) {
+        collection.addSegment(name, isFirst ? filter : async () => filter);
+        isFirst = false;
+      }
+      for (const added of twists.added) {
+        const { name } = added;
+        if (added.how === 'imported') collection.importField(name, { path: added.from });
+        else if (added.how === 'copied') {
+          const { from } = added;
+          collection.addField(name, {
+            columnType: typeOf(added.kind),
+            ...(added.kind === 'choice' && { enumValues: ['alpha', 'beta', 'gamma', 'omega'] }),
+            dependencies: [from],
+            getValues: (records) => records.map((record) => record[from]),
+          });
+          collection.replaceFieldOperator(name, 'Equal', (value) => ({ field: from, operator: 'Equal', value }));
+          collection.replaceFieldSorting(name, [{ field: from }]);
+        } else {
+          const make = (records: readonly CodeRecord[]) =>
+            records.map((record) => makeText(added.needs.map((need) => dig(record, need))));
+          collection
+            .addField(name, {
+              columnType: 'String',
+              dependencies: added.needs,
+              getValues: added.slow ? async (records) => make(records) : make,
+            })
+            .emulateFieldFiltering(name)
+            .emulateFieldSorting(name);
+        }
+      }
+    });
+}
+
+function typeOf(kind: WorldTable['columns'][number]['kind']) {
+  const types = {
+    text: 'String', label: 'String', whole: 'Number', big: 'Number', decimal: 'Number', flag: 'Boolean',
+    instant: 'Date', day: 'Dateonly', time: 'Time', choice: 'Enum', uuid: 'Uuid',
+  } as const; // biome-ignore format: one family
+  return types[kind];
+}
+
+function dig(record: CodeRecord, path: string): unknown {
+  let at: unknown = record;
+  for (const name of path.split(':')) at = at === null ? null : (at as CodeRecord)[name];
+  return at;
+}
+
+function find(world: World, name: string): WorldTable {
+  return world.tables.find((table) => table.name === name)!;
+}
