@@ -92,6 +92,10 @@ export function compareValues(a: unknown, b: unknown, { type, collation }: Colum
       return collation === 'binary'
         ? compareTexts(a as string, b as string)
         : compareTexts(fold(a as string), fold(b as string));
+    case 'Uuid':
+      return collation === 'backwards'
+        ? compareTexts(backwards(a as string), backwards(b as string))
+        : compareTexts(a as string, b as string);
     case 'Boolean':
       return Number(a) - Number(b);
     case 'Binary':
@@ -118,6 +122,10 @@ export function markOf(value: unknown, { type, collation }: Column): string {
   }
   if (type === 'Binary') return (value as Buffer).toString('hex');
   return collation === 'insensitive' && type === 'String' ? fold(value as string) : String(value);
+}
+
+function backwards(uuid: string): string {
+  return uuid.split('-').reverse().join('-');
 }
 
 function fold(text: string): string {

@@ -29,8 +29,11 @@ export type PrimitiveType = (typeof primitiveTypes)[number];
 /** A primitive, or an array of one (PostgreSQL). */
 export type ColumnType = PrimitiveType | readonly [PrimitiveType];
 
-/** How the database compares texts of a column: `insensitive` ignores case (and, on MariaDB, accents). */
-export type Collation = 'binary' | 'insensitive';
+/**
+ * How the database compares texts of a column: `insensitive` ignores case (and, on MariaDB, accents). `backwards` is for
+ * UUIDs that are ordered by their parts from the last to the first, as MariaDB does.
+ */
+export type Collation = 'binary' | 'insensitive' | 'backwards';
 
 export interface DescribedColumn {
   readonly name: string;

@@ -73,7 +73,7 @@ function tableOf({ world }: Meaning, name: string): WorldTable {
 /** Scopes are written by someone who sees every row, so that relations in them are followed to any row. */
 function visible(meaning: Meaning, table: WorldTable, row: Row): boolean {
   const scope = meaning.scopes[table.name];
-  return !scope || matches(meaning, table, row, scope, meaning.zone, false);
+  return !scope || matches({ ...meaning, inside: false }, table, row, scope, meaning.zone, false);
 }
 
 function inSegment(meaning: Meaning, table: WorldTable, row: Row, name: string, zone: string): boolean {

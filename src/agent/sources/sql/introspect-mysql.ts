@@ -81,7 +81,7 @@ function columnFacts(row: ColumnRow, checkedJson: boolean): ColumnFacts {
     // MariaDB says 'NULL' for a default of null.
     hasDefault: (row.fallback !== null && row.fallback !== 'NULL') || /auto_increment/i.test(row.extra),
     ...(dataType === 'enum' ? { enumValues: labels } : {}),
-    collation: isBinary ? 'binary' : 'insensitive',
+    collation: dataType === 'uuid' ? 'backwards' : isBinary ? 'binary' : 'insensitive',
   };
 }
 
