@@ -130,19 +130,21 @@ async function readSamples(catalogue: Catalogue, rows: readonly ColumnRow[]): Pr
   const lightViews = await findLightViews(catalogue, rows);
   const wanted = rows.filter((row) => needsSample(row.declared) && (row.kind !== 'view' || lightViews.has(row.table)));
   const samples = new Map<string, Set<string>>();
-  const parts = wanted.map((row, index) => {
-    const table = quote(row.table);
-    const column = quote(row.name);
-    const some = (tail: string) => `select * from (select ${column} as v from ${table}${tail} limit 100)`;
-    const last = row.kind === 'view' || row.withoutRowid ? '' : ` union all ${some(' order by rowid desc')}`;
-    return `select ${index} as at, ${formOf(/^(uuid|guid|unique)/i.test(row.declared))} as form from (${some('')}${last}) where v is not null group by 2`;
+  // Each part is a value of one row: the WebAssembly driver takes no long chains of UNION.
+  const parts = wanted.map((row) => {
+    const form = formOf(/^(uuid|guid|unique)/i.test(row.declared));
+    const some = (tail: string) =>
+      `(select json_group_array(distinct ${form}) from (select ${quote(row.name)} as v from ${quote(row.table)}${tail} limit 100) where v is not null)`;
+    return row.kind === 'view' || row.withoutRowid ? [some('')] : [some(''), some(' order by rowid desc')];
   });
   for (let start = 0; start < parts.length; start += 400) {
-    for (const { at, form } of await catalogue(parts.slice(start, start + 400).join(' union all '))) {
-      const row = wanted[Number(at)]!;
+    const chunk = parts.slice(start, start + 400);
+    const named = chunk.flatMap((some, index) => some.map((sql, which) => `${sql} as "${start + index} ${which}"`));
+    const [found = {}] = await catalogue(`select ${named.join(', ')}`);
+    for (const [at, forms] of Object.entries(found)) {
+      const row = wanted[Number.parseInt(at, 10)]!;
       const id = JSON.stringify([row.table, row.name]);
-      const sample = samples.get(id) ?? new Set();
-      samples.set(id, sample.add(String(form)));
+      samples.set(id, new Set([...(samples.get(id) ?? []), ...(JSON.parse(String(forms)) as string[])]));
     }
   }
   return samples;
