@@ -55,13 +55,13 @@ const words = [
   '*',
 ];
 
-interface Name {
+export interface Name {
   readonly name: string;
   readonly kind: Kind;
 }
 
 /** Columns, and those of relations up to two steps away. */
-function namesOf(world: World, table: WorldTable, steps = 2): Name[] {
+export function namesOf(world: World, table: WorldTable, steps = 2): Name[] {
   const own = table.columns.map(({ name, kind }) => ({ name, kind }));
   if (steps === 0) return own;
   const far = table.relations.flatMap((relation) =>
