@@ -107,7 +107,9 @@ function writeMeasure(
 ): Measure {
   const { operation } = group;
   if (operation === 'Count') {
-    const count = `count(${column ?? '*'})`;
+    // What SQLite cannot read as a date is null.
+    const looked = column && dialect === 'sqlite' ? (codec?.ordered?.(column, '') ?? column) : column;
+    const count = `count(${looked ?? '*'})`;
     return { columns: [count], order: count, read: ([value], keys) => ({ row: [Number(value), ...keys] }) };
   }
   if (!column || !codec) throw new Error(`${operation} without a value`);
@@ -199,10 +201,9 @@ const buckets: Record<Dialect, WriteBucket> = {
     return `date(${[...at, ...sqliteStart[unit](at.join(', '))].join(', ')})`;
   },
   mysql({ unit, offsets }, column, codec) {
-    if (!offsets) return mysqlStart[unit](column);
-    const bound = literal(codec);
-    const seconds = offsetCase(offsets, column, bound, String);
-    return mysqlStart[unit](seconds === '0' ? column : `date_add(${column}, interval ${seconds} second)`);
+    const seconds = offsets ? offsetCase(offsets, column, literal(codec), String) : '0';
+    // Adding also makes null of days that are none, such as the zero date.
+    return mysqlStart[unit](`date_add(${column}, interval ${seconds} second)`);
   },
   postgres({ unit, offsets }, column, codec) {
     const start = (at: string) => `to_char(date_trunc('${unit.toLowerCase()}', ${at}), 'YYYY-MM-DD')`;
