@@ -1,7 +1,6 @@
 // An aggregate that was asked for becomes one statement: names found, types checked, joins with the rows that the caller
 // may see, and a total order, so that the same question has the same answer on every database.
 import { fail } from '../../core/errors.ts';
-import { nearNames } from '../../core/near.ts';
 import type { Column, Moment } from '../model/types.ts';
 import type {
   BucketUnit,
@@ -127,7 +126,7 @@ function resolveGroup(
   if (!bucketUnits.includes(bucket))
     fail('INVALID_ARGUMENT', {
       argument: 'groups',
-      problem: `no bucket '${bucket}'. Near: ${[...nearNames(String(bucket), bucketUnits), ...bucketUnits].slice(0, 5).join(', ')}.`,
+      problem: `no bucket '${bucket}'. It is one of ${bucketUnits.join(', ')}.`,
     });
   if (column.type === 'Date')
     return { name, key: { path, bucket: { unit: bucket, offsets: zoneOffsets(moment.zone) } } };
