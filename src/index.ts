@@ -1,4 +1,18 @@
 // The public surface: named exports, nothing else.
+export type {
+  ChartBuilder,
+  ChartDate,
+  ChartDefinition,
+  ChartNumber,
+  ChartResult,
+  Charts,
+  Line,
+  TimePoint,
+  TimeRange,
+} from './agent/charts.ts';
+export { createChartBuilder, renderChart } from './agent/charts.ts';
+export type { PeriodOptions } from './agent/query/previous-period.ts';
+export { previousPeriod } from './agent/query/previous-period.ts';
 export type { App, AppOptions, Started } from './app.ts';
 export { createApp } from './app.ts';
 export type { Caller, PermissionLevel } from './core/caller.ts';

@@ -23,6 +23,13 @@ export function addDecimals(a: Decimal, b: Decimal): Decimal {
   return { units: unitsAt(a, scale) + unitsAt(b, scale), scale };
 }
 
+export function compareDecimals(a: Decimal, b: Decimal): number {
+  const scale = Math.max(a.scale, b.scale);
+  const left = unitsAt(a, scale);
+  const right = unitsAt(b, scale);
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
 export function unitsAt({ units, scale }: Decimal, wanted: number): bigint {
   return units * 10n ** BigInt(wanted - scale);
 }

@@ -46,6 +46,7 @@ const names = [
 ] as const;
 
 const DEFAULT_LIMIT = 50;
+const operationNames = operations.map((operation) => operation.toLowerCase());
 
 export const aggregate: Tool<AggregateArguments> = {
   name: 'aggregate',
@@ -57,7 +58,7 @@ export const aggregate: Tool<AggregateArguments> = {
     type: 'object',
     properties: {
       collectionName: { type: 'string' },
-      operation: { type: 'string', enum: operations.map((operation) => operation.toLowerCase()) },
+      operation: { type: 'string', enum: operationNames },
       field: { type: 'string' },
       groups: { type: 'array' },
       filters: { type: 'object' },
@@ -82,9 +83,7 @@ function parse(given: Given): AggregateArguments {
       'collectionName',
       'send the name of a collection; describeCollection without a name lists them.',
     ),
-    operation:
-      readChoice(given, 'operation', operations) ??
-      fail('INVALID_ARGUMENT', { argument: 'operation', problem: "send 'count', 'sum', 'avg', 'max' or 'min'." }),
+    operation: readOperation(given),
     field: readText(given, 'field')?.trim() || undefined,
     groups: readGroups(given, 'groups', bucketUnits),
     search: readText(given, 'search')?.trim() || undefined,
@@ -94,6 +93,14 @@ function parse(given: Given): AggregateArguments {
     order: readChoice(given, 'order', ['value', 'groups'] as const) ?? 'value',
     limit: readCount(given.limit, 'limit'),
   };
+}
+
+function readOperation(given: Given): Operation {
+  const name = readChoice(given, 'operation', operationNames);
+  const operation = operations[operationNames.indexOf(name ?? '')];
+  if (operation) return operation;
+  const offered = operationNames.map((each) => `'${each}'`).join(' or ');
+  return fail('INVALID_ARGUMENT', { argument: 'operation', problem: `send ${offered}.` });
 }
 
 async function run(args: AggregateArguments, call: ToolCall): Promise<string> {
