@@ -1,7 +1,16 @@
 // What an aggregate means on canonical values (sources/source.ts). The memory source answers with it; the SQL sources
 // must agree with it.
 import type { Path } from '../query/types.ts';
-import { addDecimals, type Decimal, divideDecimal, readDecimal, unitsAt, writeDecimal, zero } from './decimal.ts';
+import {
+  addDecimals,
+  compareDecimals,
+  type Decimal,
+  divideDecimal,
+  readDecimal,
+  unitsAt,
+  writeDecimal,
+  zero,
+} from './decimal.ts';
 import { compareNullable, compareValues, markOf } from './evaluate.ts';
 import type { Bucket, BucketUnit, GroupSelect, Row, ZoneOffsets } from './source.ts';
 
@@ -122,6 +131,7 @@ function compareTallies(a: Tally, b: Tally, value: Path | undefined): number {
     if (a.row[0] === null || b.row[0] === null) return Number(a.row[0] !== null) - Number(b.row[0] !== null);
     return compareValues(a.row[0], b.row[0], value!.field);
   }
+  if (a.exact.under === b.exact.under) return compareDecimals(a.exact.over, b.exact.over);
   const scale = Math.max(a.exact.over.scale, b.exact.over.scale);
   const left = unitsAt(a.exact.over, scale) * b.exact.under;
   const right = unitsAt(b.exact.over, scale) * a.exact.under;

@@ -31,7 +31,7 @@ export function compareDecimals(a: Decimal, b: Decimal): number {
 }
 
 export function unitsAt({ units, scale }: Decimal, wanted: number): bigint {
-  return units * 10n ** BigInt(wanted - scale);
+  return wanted === scale ? units : units * 10n ** BigInt(wanted - scale);
 }
 
 /** The canonical number of sources/source.ts. */
