@@ -1,6 +1,7 @@
 // Aggregates through the engine's door, on every source.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AggregateRequest } from '../../src/agent/engine.ts';
+import { createMemorySource } from '../../src/agent/sources/memory.ts';
 import { accessOf, type Rights, type Shop, sellers } from './shop.ts';
 
 describe.each(sellers)('$name', (seller) => {
@@ -194,4 +195,34 @@ describe.each(sellers)('$name', (seller) => {
       "INVALID_ARGUMENT: order: expected 'value' or 'groups'.",
     ]);
   });
+});
+
+test.each([
+  // Summer time of one week; a change of half an hour; a day that was left out; a month without summer time; war time.
+  ['America/Boa_Vista', '2000-10-07T00:00:00Z'],
+  ['Australia/Lord_Howe', '2024-04-04T00:00:00Z'],
+  ['Pacific/Apia', '2011-12-27T00:00:00Z'],
+  ['Africa/Casablanca', '2024-03-08T00:00:00Z'],
+  ['Europe/Paris', '1944-08-22T00:00:00Z'],
+  ['Asia/Kolkata', '1945-10-12T00:00:00Z'],
+])('every quarter of an hour of ten days in %s is in the day that Intl says', async (zone, from) => {
+  const instants = Array.from({ length: 960 }, (_, at) => new Date(Date.parse(from) + at * 900_000).toISOString());
+  const source = createMemorySource('memory', [
+    { name: 'events', columns: [{ name: 'at', type: 'Date' }], rows: instants.map((at) => [at]) },
+  ]);
+  const { engine } = await sellers[0]!.open({ sources: [source] });
+  const groups = [{ field: 'at', bucket: 'Day' }] as const;
+  const request = { collection: 'events', operation: 'Count', groups, order: 'groups', limit: 50 } as const;
+  const format = new Intl.DateTimeFormat('en-CA', {
+    timeZone: zone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  });
+  const days = new Map<string, number>();
+  for (const at of instants) {
+    const day = format.format(new Date(at));
+    days.set(day, (days.get(day) ?? 0) + 1);
+  }
+  expect((await engine.aggregate(accessOf({ timezone: zone }), request)).rows).toEqual([...days]);
 });

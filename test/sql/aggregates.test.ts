@@ -150,6 +150,36 @@ describe('sqlite', () => {
     ]);
   });
 
+  test('more groups than can be ordered here are refused, and in the order of the groups are no matter', async () => {
+    const database = await servers[0]!.create();
+    await runSql(database, [
+      'create table many (id integer primary key, n integer)',
+      'with recursive i(id) as (select 1 union all select id + 1 from i where id < 100001) insert into many select id, id from i',
+    ]);
+    const engine = await open(database);
+    const sum = (order: 'value' | 'groups') =>
+      engine.aggregate(accessOf(), {
+        collection: 'many',
+        operation: 'Sum',
+        field: 'n',
+        groups: [{ field: 'id' }],
+        order,
+        limit: 2,
+      });
+    const refused = await sum('value').catch((error: { message: string }) => error.message);
+    const answered = await sum('groups');
+    await engine.close();
+    await database.drop();
+    expect([refused, answered.rows, answered.hasMore]).toEqual([
+      "groups: more than 100000 groups, too many to order by this value. Narrow the filters, group by less, or order by 'groups'.",
+      [
+        [1, 1],
+        [2, 2],
+      ],
+      true,
+    ]);
+  });
+
   test('what a column holds against its type is added up as it is', async () => {
     const database = await servers[0]!.create();
     await runSql(database, [

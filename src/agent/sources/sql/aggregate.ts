@@ -3,7 +3,9 @@
 // and PostgreSQL may have those of another year. A CASE of a few comparisons finds the offset of an instant.
 //
 // SQLite adds up neither large integers nor decimals exactly. Integers are added in halves of 32 bits, decimals as
-// integers of their smallest unit, and put together here; so what is ordered by such a sum is ordered here as well.
+// integers of their smallest unit, and put together here; so what is ordered by such a sum is ordered here as well, of
+// no more groups than a limit.
+import { fail } from '../../../core/errors.ts';
 import { sortTallies, sumTally, type Tally } from '../aggregate.ts';
 import { addDecimals, type Decimal, readDecimal, roundDouble } from '../decimal.ts';
 import type { Bucket, BucketUnit, GroupKey, GroupSelect, Row, ZoneOffsets } from '../source.ts';
@@ -18,6 +20,9 @@ import {
   whole,
 } from './statements.ts';
 import { needsBigIntegers } from './types-sqlite.ts';
+
+/** The most groups that are ordered here. */
+const GROUPS_LIMIT = 100_000;
 
 export interface GroupStatement extends Statement {
   /** Canonical rows of what the driver gave, in order. */
@@ -39,32 +44,47 @@ export function buildGroup(group: GroupSelect, context: StatementContext): Group
     dialect,
   );
 
+  const sortsHere = measure.order === undefined && !hasGroupsFirst(group);
   const sql = [
     `select ${[...measure.columns, ...keys.map((key) => key.shown)].join(', ')}`,
     `from ${writer.name(root.table)} as ${writer.name(root.alias)}`,
     ...joins.map((join) => join.sql),
     ...(where.sql === TRUE ? [] : [`where ${where.sql}`]),
     ...(keys.length ? [`group by ${keys.map((key) => key.by).join(', ')}`] : []),
-    ...(measure.order === undefined || !keys.length ? [] : [orderBy(group, measure.order, keys, dialect)]),
+    ...(keys.length === 0
+      ? []
+      : [sortsHere ? `limit ${GROUPS_LIMIT + 1}` : orderBy(group, measure.order, keys, dialect)]),
   ];
   return {
     sql: placeholdersOf(sql.join(' '), dialect),
     binds: [...joins.flatMap((join) => join.binds), ...where.binds],
     read: (rows) => {
       const width = measure.columns.length;
+      if (sortsHere && rows.length > GROUPS_LIMIT)
+        fail('INVALID_ARGUMENT', {
+          argument: 'groups',
+          problem: `more than ${GROUPS_LIMIT} groups, too many to order by this value. Narrow the filters, group by less, or order by 'groups'.`,
+        });
       const tallies = rows.map((row) =>
         measure.read(
           row,
           keys.map((key, at) => decodeWith(key.decode, row[width + at])),
         ),
       );
-      return measure.order === undefined ? sortTallies(tallies, group) : tallies.map((tally) => tally.row);
+      return sortsHere ? sortTallies(tallies, group) : tallies.map((tally) => tally.row);
     },
   };
 }
 
-function orderBy(group: GroupSelect, value: string, keys: readonly Key[], dialect: Dialect): string {
-  const clauses = group.order.map(({ by, ascending }) => {
+/** No two rows have the same groups, so that the value decides nothing. */
+function hasGroupsFirst({ groups, order }: GroupSelect): boolean {
+  const at = order.findIndex(({ by }) => by === 'value');
+  return groups.every((_, group) => order.slice(0, at < 0 ? undefined : at).some(({ by }) => by === group));
+}
+
+function orderBy(group: GroupSelect, value: string | undefined, keys: readonly Key[], dialect: Dialect): string {
+  const order = group.order.filter(({ by }) => by !== 'value' || value !== undefined);
+  const clauses = order.map(({ by, ascending }) => {
     const nullable = by === 'value' ? group.operation !== 'Count' : keys[by]!.nullable;
     const nulls = dialect === 'postgres' && nullable ? (ascending ? ' nulls first' : ' nulls last') : '';
     return `${by === 'value' ? value : keys[by]!.by} ${ascending ? 'asc' : 'desc'}${nulls}`;
