@@ -1,6 +1,18 @@
 // The public surface: named exports, nothing else.
 export type { AgentPlugin, DataSourceFactory, EngineAgent, EngineParts, SourceTools } from './agent/agent.ts';
 export { createEngineAgent } from './agent/agent.ts';
+export type {
+  ChartBuilder,
+  ChartDate,
+  ChartDefinition,
+  ChartNumber,
+  ChartResult,
+  Charts,
+  Line,
+  TimePoint,
+  TimeRange,
+} from './agent/charts.ts';
+export { createChartBuilder, renderChart } from './agent/charts.ts';
 export type { CollectionCustomizer, CollectionPlugin } from './agent/customize/customizer.ts';
 export type {
   AfterListContext,
@@ -21,6 +33,8 @@ export type {
 export type { SqlDataSourceOptions } from './agent/data-sources.ts';
 export { createMemoryDataSource, createSqlDataSource } from './agent/data-sources.ts';
 export type { Engine } from './agent/engine.ts';
+export type { PeriodOptions } from './agent/query/previous-period.ts';
+export { previousPeriod } from './agent/query/previous-period.ts';
 export type { MemoryColumn, MemoryTable } from './agent/sources/memory.ts';
 export type { App, AppOptions, Started } from './app.ts';
 export { createApp } from './app.ts';

@@ -82,12 +82,12 @@ const modelView = ({ name, description, inputSchema }: Listed['tools'][number]) 
   countTokens(JSON.stringify({ name, description, input_schema: inputSchema }));
 
 describe('what a client is shown before it calls', () => {
-  test('tools/list: no tool over 350 tokens, the two under 500, and under 8 kB on the wire', async () => {
+  test('tools/list: no tool over 350 tokens, the three under 750, and under 8 kB on the wire', async () => {
     const { body } = await post(house, legacy('tools/list'));
     const { tools } = (body as { result: Listed }).result;
     const costs = tools.map(modelView);
     expect(Math.max(...costs)).toBeLessThanOrEqual(350);
-    expect(costs.reduce((a, b) => a + b)).toBeLessThanOrEqual(500);
+    expect(costs.reduce((a, b) => a + b)).toBeLessThanOrEqual(750);
     expect(JSON.stringify(body).length).toBeLessThanOrEqual(8000);
   });
 

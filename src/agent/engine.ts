@@ -6,11 +6,14 @@ import type { Observe } from '../core/observe.ts';
 import type { Customizations } from './customize/definitions.ts';
 import { buildModel } from './model/build.ts';
 import { count, describe, explain, index, list, type Operations } from './operations.ts';
-import type { Source } from './sources/source.ts';
+import { aggregate } from './operations-aggregate.ts';
+import type { BucketUnit, Operation, Source } from './sources/source.ts';
 
 export interface Engine {
   list(access: Access, request: ListRequest, options?: CallOptions): Promise<ListAnswer>;
   count(access: Access, request: CountRequest, options?: CallOptions): Promise<number>;
+  /** One number for each group of records; one in all without groups. */
+  aggregate(access: Access, request: AggregateRequest, options?: CallOptions): Promise<AggregateAnswer>;
   /** The collections that the caller may see, by name. */
   index(access: Access): readonly CollectionSummary[];
   /** UNKNOWN_COLLECTION for one that does not exist or that the caller may not see: the two are not told apart. */
@@ -51,6 +54,7 @@ export async function createEngine({
   return {
     list: (access, request, options) => list(ops, access, request, options),
     count: (access, request, options) => count(ops, access, request, options),
+    aggregate: (access, request, options) => aggregate(ops, access, request, options),
     index: (access) => index(ops, access),
     describe: (access, collection) => describe(ops, access, collection),
     explain: (access, request) => explain(ops, access, request),
@@ -99,6 +103,32 @@ export interface ListAnswer {
   cursorAfter(index: number): string | undefined;
   /** The same rows as objects, relations nested; null for a missing relation. */
   records(): Record<string, unknown>[];
+}
+
+export interface AggregateRequest extends CountRequest {
+  readonly operation: Operation;
+  /** What is added up or compared: a Number for Sum and Avg. Count of a field counts its values that are not null. */
+  readonly field?: string;
+  readonly groups?: readonly PlainGroup[];
+  /** Of the groups: 1 to the configured limit. */
+  readonly limit: number;
+  /** `value`, the default: the largest first, then by groups. `groups`: ascending, which for dates is oldest first. */
+  readonly order?: 'value' | 'groups';
+}
+
+export interface PlainGroup {
+  /** A field, or `relation:field`. */
+  readonly field: string;
+  /** Of a Date or a Dateonly: groups by the period of the request's timezone. */
+  readonly bucket?: BucketUnit;
+}
+
+export interface AggregateAnswer {
+  /** The groups as asked for, a bucket as `month(field)`; then the value, as `count` or `sum(field)`. */
+  readonly columns: readonly string[];
+  /** A bucket is the day that its period starts with, 'YYYY-MM-DD'. */
+  readonly rows: readonly (readonly unknown[])[];
+  readonly hasMore: boolean;
 }
 
 export interface CollectionSummary {

@@ -162,14 +162,14 @@ export function describe({ model }: Operations, access: Access, name: string): C
 }
 
 /** One call of an operation: who, when, and how code is called for it. */
-interface Call extends StepTools {
+export interface Call extends StepTools {
   readonly ops: Operations;
   readonly access: Access;
   readonly options: CallOptions;
   readonly moment: Moment;
 }
 
-function callOf(ops: Operations, access: Access, request: CountRequest, options: CallOptions): Call {
+export function callOf(ops: Operations, access: Access, request: CountRequest, options: CallOptions): Call {
   const moment = momentOf(ops, access, request);
   let context: CustomizationContext | undefined;
   const call: Call = {
@@ -197,7 +197,7 @@ function warnOfMany({ told, observe }: Operations, rows: number, { collection, f
   });
 }
 
-function rowsLimitOf({ limits }: Operations): number {
+export function rowsLimitOf({ limits }: Operations): number {
   return limits.rowsLimit ?? ROWS_LIMIT;
 }
 
@@ -243,19 +243,19 @@ function hasCursor({ collection, columns }: View): boolean {
 }
 
 /** UNKNOWN_COLLECTION also for one that the caller may not browse: the two are not told apart. */
-function getCollection(model: Model, access: Access, name: string): Collection {
+export function getCollection(model: Model, access: Access, name: string): Collection {
   const found = model.collections.get(name);
   if (found && access.can('browse', name)) return found;
   const visible = [...model.collections.keys()].filter((other) => access.can('browse', other));
   return fail('UNKNOWN_COLLECTION', { collection: String(name), near: nearNames(String(name), visible) });
 }
 
-function scopesOf({ ops, access, code }: Call): ScopeOf {
+export function scopesOf({ ops, access, code }: Call): ScopeOf {
   const moment = createMoment(ops.clock.now(), zoneOf(access));
   return (collection) => scopeOf(access, collection, moment, code);
 }
 
-function momentOf({ clock }: Operations, access: Access, { timezone }: CountRequest): Moment {
+export function momentOf({ clock }: Operations, access: Access, { timezone }: CountRequest): Moment {
   if (timezone !== undefined && !isZone(timezone))
     fail('INVALID_ARGUMENT', { argument: 'timezone', problem: "expected an IANA name such as 'Europe/Paris'." });
   return createMoment(clock.now(), timezone ?? zoneOf(access));
@@ -265,11 +265,11 @@ function zoneOf({ caller }: Access): string {
   return isZone(caller.timezone) ? caller.timezone : 'UTC';
 }
 
-function readOptions({ limits }: Operations, { signal }: CallOptions) {
+export function readOptions({ limits }: Operations, { signal }: CallOptions) {
   return { timeoutMs: limits.queryTimeoutMs, ...(signal && { signal }) };
 }
 
-function checkLimit(limit: number, most: number): number {
+export function checkLimit(limit: number, most: number): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= most) return limit;
   return fail('INVALID_ARGUMENT', { argument: 'limit', problem: `expected a whole number from 1 to ${most}.` });
 }

@@ -88,6 +88,12 @@ const table = {
     status: 404,
     say: (d: { tool: string } & Near) => `No tool '${d.tool}'.${near(d)}`,
   },
+  UNKNOWN_CHART: { status: 404, say: (d: { chart: string } & Near) => `No chart '${d.chart}'.${near(d)}` },
+  CHART_FAILED: {
+    status: 500,
+    say: (d: { chart: string }) =>
+      `The code of the chart '${d.chart}' failed, not your call. Tell the operator; the log has the cause.`,
+  },
   INSUFFICIENT_SCOPE: {
     status: 403,
     say: (d: { tool: string; scopes: readonly string[] }) =>

@@ -75,6 +75,24 @@ export function readPaths(given: Given, name: string): readonly string[] | undef
   return paths.length > 0 ? paths : undefined;
 }
 
+/** `"field"`, `{field, bucket}`, or a list of either; a bucket in any case. */
+export function readGroups<B extends string>(
+  given: Given,
+  name: string,
+  buckets: readonly B[],
+): readonly { readonly field: string; readonly bucket?: B }[] | undefined {
+  const value = fromText(given[name]);
+  if (value === undefined || value === null || value === '') return undefined;
+  const example = `send a list such as ["status",{"field":"created_at","bucket":"${buckets[2]}"}].`;
+  return (Array.isArray(value) ? value : [value]).map((group) => {
+    if (typeof group === 'string') return { field: toPath(group) };
+    if (!isObject(group) || typeof group.field !== 'string') return invalid(name, example);
+    for (const key of Object.keys(group)) if (key !== 'field' && key !== 'bucket') invalid(`${name}.${key}`, example);
+    const bucket = readChoice(group, 'bucket', buckets);
+    return { field: toPath(group.field), ...(bucket && { bucket }) };
+  });
+}
+
 const sortExample = 'send {"field":"name","ascending":true} or a list of such.';
 
 /** `{field, ascending}`, a list of them, `name`, or `-name`. */

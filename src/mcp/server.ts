@@ -16,7 +16,7 @@ import type { CallTool, Identity } from './call.ts';
 import type { Tool } from './tools.ts';
 
 export const instructions = `Portico gives you the records of an application's databases, as the signed-in user may see them.
-Start with describeCollection: without a name it lists the collections, with one it gives fields and relations. Then list.
+Start with describeCollection: without a name it lists the collections, with one it gives fields and relations. Then list, or aggregate for totals.
 - Fields of a to-one relation are written relation:field, in fields, filters and sort alike.
 - Name only the fields you need, and filter in the call rather than reading everything. enableCount gives the total.
 - An answer is bounded. When hasMore is true, repeat the call with cursor set to nextCursor.

@@ -5,6 +5,7 @@ import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
 import type { Observe } from '../core/observe.ts';
+import { aggregate } from './tools/aggregate.ts';
 import { describeCollection } from './tools/describe-collection.ts';
 import { list } from './tools/list.ts';
 
@@ -37,7 +38,7 @@ export interface Tool<Arguments = unknown> {
 }
 
 // A row is called with what its own `parse` gave, which the type of a mixed table cannot say.
-const table = [describeCollection, list] as unknown as readonly Tool[];
+const table = [describeCollection, list, aggregate] as unknown as readonly Tool[];
 
 export const toolNames: readonly string[] = table.map((tool) => tool.name);
 

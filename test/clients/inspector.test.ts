@@ -53,6 +53,7 @@ describe.skipIf(!launcher)('MCP Inspector', () => {
     const { token } = await signedIn(shop);
     const result = await run(['--method', 'tools/list', '--strict', '--header', `Authorization: Bearer ${token}`]);
     expect((result as { tools: { name: string }[] }).tools.map(({ name }) => name).sort()).toEqual([
+      'aggregate',
       'describeCollection',
       'list',
     ]);

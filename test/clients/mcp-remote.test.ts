@@ -40,7 +40,7 @@ test.each(['legacy', 'auto'])('mcp-remote, protocol %s: a host on its stdio sign
   });
   const { columns, totalCount } = JSON.parse((result.content as [{ text: string }])[0].text);
   expect([tools.map((tool) => tool.name).sort(), columns, { totalCount }]).toEqual([
-    ['describeCollection', 'list'],
+    ['aggregate', 'describeCollection', 'list'],
     ['number'],
     expected,
   ]);

@@ -49,7 +49,7 @@ describe.each(['shared', 'sdk'] as const)('served by %s instances', (serving) =>
     });
     await client.close();
     expect([tools.map((tool) => tool.name), (result as { content: unknown }).content]).toEqual([
-      ['describeCollection', 'list'],
+      ['describeCollection', 'list', 'aggregate'],
       [
         {
           type: 'text',

@@ -181,7 +181,7 @@ describe('token and OAuth scope', () => {
   test('a token without the scope still sees the tools, so that a client knows what to ask for', async () => {
     const answer = await post(house, legacy('tools/list'), { authorization: 'Bearer writer-9' });
     const { tools } = (answer.body as { result: { tools: { name: string }[] } }).result;
-    expect(tools.map((tool) => tool.name)).toEqual(['describeCollection', 'list']);
+    expect(tools.map((tool) => tool.name)).toEqual(['describeCollection', 'list', 'aggregate']);
   });
 });
 

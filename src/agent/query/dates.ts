@@ -3,6 +3,7 @@
 // midnights where a clock change repeats it.
 import { DateTime, IANAZone } from 'luxon';
 import type { Edge, Moment } from '../model/types.ts';
+import type { OffsetChange, ZoneOffsets } from '../sources/source.ts';
 
 const validZones = new Set<string>();
 
@@ -93,4 +94,83 @@ export function readTime(text: string): string | undefined {
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
   const digits = fraction.replace(/0+$/, '');
   return `${hour}:${minute}:${second}${digits && `.${digits}`}`;
+}
+
+const offsetsKept = new Map<string, ZoneOffsets>();
+const DAY = 86_400_000;
+// How far apart to look for a change of the offset, in days. No zone went there and back within one such step: before
+// 1900 clocks were only ever set from local time to standard time; since then the shortest summer time was one week
+// (Roraima, 2000), and what is foreseen has some of nearly two (Gaza, 2040).
+const searches = [
+  { from: Date.UTC(1800, 0, 1), days: 60 },
+  { from: Date.UTC(1900, 0, 1), days: 4 },
+];
+const searchEnd = Date.UTC(2100, 0, 1);
+
+/**
+ * Every change of a zone's offset until 2100; after that the smallest offset of its last year stays, which is that of
+ * standard time. Found once for each zone, in less than 100 ms.
+ */
+export function zoneOffsets(zone: string): ZoneOffsets {
+  let offsets = offsetsKept.get(zone);
+  if (!offsets) {
+    offsets = findOffsets(zone);
+    if (offsetsKept.size >= 100) offsetsKept.clear();
+    offsetsKept.set(zone, offsets);
+  }
+  return offsets;
+}
+
+function findOffsets(zone: string): ZoneOffsets {
+  const secondsAt = createOffset(zone);
+  const first = secondsAt(searches[0]!.from);
+  const changes: OffsetChange[] = [];
+  let seconds = first;
+  let time = searches[0]!.from;
+  for (const [index, { days }] of searches.entries()) {
+    const end = searches[index + 1]?.from ?? searchEnd;
+    while (time < end) {
+      const next = Math.min(time + days * DAY, end);
+      if (secondsAt(next) === seconds) {
+        time = next;
+        continue;
+      }
+      time = findChange(time, next, seconds, secondsAt);
+      seconds = secondsAt(time);
+      changes.push(freezeChange(time, seconds));
+    }
+  }
+  const standard = Math.min(seconds, ...changes.filter(({ from }) => from >= '2099').map((change) => change.seconds));
+  if (standard !== seconds) changes.push(freezeChange(searchEnd, standard));
+  return Object.freeze({ zone, first, changes: Object.freeze(changes) });
+}
+
+/** The offset in seconds at a whole second; a fifth of the time that luxon takes for it. */
+function createOffset(zone: string): (time: number) => number {
+  const numeric = 'numeric';
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    ...{ year: numeric, month: numeric, day: numeric, hour: numeric, minute: numeric, second: numeric },
+  } as const);
+  return (time) => {
+    const [month, day, year, hour, minute, second] = format.format(time).match(/\d+/g)!.map(Number);
+    return (Date.UTC(year!, month! - 1, day, hour, minute, second) - time) / 1000;
+  };
+}
+
+function freezeChange(time: number, seconds: number): OffsetChange {
+  return Object.freeze({ from: new Date(time).toISOString(), seconds });
+}
+
+/** The first whole second at which the offset is another one. */
+function findChange(from: number, to: number, before: number, secondsAt: (time: number) => number): number {
+  let low = from / 1000;
+  let high = to / 1000;
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (secondsAt(middle * 1000) === before) low = middle;
+    else high = middle;
+  }
+  return high * 1000;
 }

@@ -81,9 +81,10 @@ function planSelect(
   return skip > 0 && bound === null ? { ...select, limit: most + 1, skip } : { ...select, limit: most + 1 };
 }
 
-/** The joins that a condition needs. */
-export function planJoins(where: Filter, scope: ScopeOf): readonly Join[] {
+/** The joins that a condition and further paths need. */
+export function planJoins(where: Filter, scope: ScopeOf, paths: readonly Path[] = []): readonly Join[] {
   const joins = new JoinList(scope);
+  for (const path of paths) joins.add(path);
   joins.addAll(where);
   return joins.list;
 }

@@ -3,6 +3,7 @@ import { fail } from '../../core/errors.ts';
 import { type Operator, operators } from '../../core/filter.ts';
 import type { KeyPair, Relation } from '../model/types.ts';
 import type { Filter, Path } from '../query/types.ts';
+import { aggregateRecords } from './aggregate.ts';
 import { compareNullable, holds, markOf } from './evaluate.ts';
 import type {
   Collation,
@@ -62,6 +63,13 @@ export function createMemorySource(name: string, tables: readonly MemoryTable[])
     async count(select, options) {
       check(options);
       return records(select).length;
+    },
+    async aggregate(group, options) {
+      check(options);
+      return aggregateRecords(
+        records(group).map((record) => (path: Path) => record.value(path)),
+        group,
+      );
     },
     explain: (select) => `read every row of ${select.table}`,
     close: async () => {},

@@ -107,6 +107,58 @@ export interface Select {
 
 export type CountSelect = Pick<Select, 'table' | 'joins' | 'where'>;
 
+export const operations = ['Count', 'Sum', 'Avg', 'Max', 'Min'] as const;
+export type Operation = (typeof operations)[number];
+export const bucketUnits = ['Year', 'Quarter', 'Month', 'Week', 'Day'] as const;
+export type BucketUnit = (typeof bucketUnits)[number];
+
+/** The offsets of a timezone from UTC, in seconds: one at first, and another from each change on. In order of time. */
+export interface ZoneOffsets {
+  /** IANA name; the same name has the same offsets for as long as the process lives. */
+  readonly zone: string;
+  readonly first: number;
+  readonly changes: readonly OffsetChange[];
+}
+
+export interface OffsetChange {
+  /** A canonical instant, on a whole second. */
+  readonly from: string;
+  readonly seconds: number;
+}
+
+/** A group is a value of the path, or, with a bucket, the day ('YYYY-MM-DD') that the value's period starts with. */
+export interface GroupKey {
+  readonly path: Path;
+  readonly bucket?: Bucket;
+}
+
+export interface Bucket {
+  /** Weeks start on Monday. */
+  readonly unit: BucketUnit;
+  /** Of a Date: which days its instants are in. Days of a Dateonly are in no zone. */
+  readonly offsets?: ZoneOffsets;
+}
+
+/**
+ * One number for each group of records. Null is a group like others; among texts whose case is ignored, the one that
+ * comes first by its bytes stands for its group. Without groups there is one row, also when there is no record.
+ */
+export interface GroupSelect extends CountSelect {
+  readonly operation: Operation;
+  /** Absent for the Count of records; Count of a path counts the values that are not null. Sum and Avg are of Numbers. */
+  readonly value?: Path;
+  readonly groups: readonly GroupKey[];
+  /** Total: it names the value and every group. Nulls come first in ascending order, last in descending. */
+  readonly order: readonly GroupOrder[];
+  readonly limit?: number;
+}
+
+export interface GroupOrder {
+  /** A number is the place of a group. */
+  readonly by: 'value' | number;
+  readonly ascending: boolean;
+}
+
 export interface ReadOptions {
   /** Stops the statement in the database, not just the wait for it. */
   readonly signal?: AbortSignal;
@@ -120,6 +172,12 @@ export interface Source {
   describe(): Promise<Described>;
   read(select: Select, options: ReadOptions): Promise<Row[]>;
   count(select: CountSelect, options: ReadOptions): Promise<number>;
+  /**
+   * Rows of the value and then the groups. Sum and Avg of decimals and large integers are exact: Avg is rounded to 15
+   * digits, or to 6 decimals where that is finer. Sums of binary fractions (double) are rounded to 15 digits. Where it
+   * is absent, the records are read and counted here.
+   */
+  aggregate?(group: GroupSelect, options: ReadOptions): Promise<Row[]>;
   /** The statement as text, for explain and golden files; no values in it. */
   explain(select: Select): string;
   close(): Promise<void>;

@@ -279,7 +279,7 @@ function period(now: number, value: string, kind: Kind, operator: string, count:
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-function localDay(instant: string, zone: string): string {
+export function localDay(instant: string, zone: string): string {
   let format = formats.get(zone);
   if (!format) {
     format = new Intl.DateTimeFormat('en-CA', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit' });
@@ -292,7 +292,7 @@ function addDays(day: string, count: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + count * 86_400_000).toISOString().slice(0, 10);
 }
 
-function startOf(unit: string, day: string): string {
+export function startOf(unit: string, day: string): string {
   const month = Number(day.slice(5, 7));
   switch (unit) {
     case 'Week':
@@ -307,7 +307,7 @@ function startOf(unit: string, day: string): string {
 }
 
 /** Nulls first. */
-function compare({ ignoresCase, uuidBackwards }: Meaning, a: unknown, b: unknown, kind: Kind): number {
+export function compare({ ignoresCase, uuidBackwards }: Meaning, a: unknown, b: unknown, kind: Kind): number {
   if (a === null || b === null) return (a === null ? 0 : 1) - (b === null ? 0 : 1);
   switch (kind) {
     case 'whole':

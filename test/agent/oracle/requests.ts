@@ -55,7 +55,7 @@ const words = [
   '*',
 ];
 
-interface Name {
+export interface Name {
   readonly name: string;
   readonly kind: Kind;
   /** Those of the kind when absent. */
@@ -81,7 +81,7 @@ function ownNames({ columns, twists }: WorldTable): Name[] {
 }
 
 /** Columns, and those of relations up to two steps away. */
-function namesOf(world: World, table: WorldTable, steps = 2): Name[] {
+export function namesOf(world: World, table: WorldTable, steps = 2): Name[] {
   const own = ownNames(table);
   if (steps === 0) return own;
   const far = table.relations.flatMap((relation) =>

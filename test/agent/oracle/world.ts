@@ -98,6 +98,13 @@ const nows = [
   '2024-02-29T12:00:00.000Z',
   '2023-10-29T23:15:00.000Z',
 ];
+/** Where offsets changed long ago, by odd seconds too, and around the start of the epoch. */
+const oldInstants = [
+  '1883-11-18T16:59:59.000Z', '1883-11-18T17:00:00.000Z', '1905-12-31T18:06:31.999Z', '1911-03-10T23:50:38.000Z',
+  '1911-03-10T23:50:39.000Z', '1940-06-14T21:59:59.999Z', '1940-06-14T22:00:00.000Z', '1945-10-14T18:29:59.000Z',
+  '1967-04-30T07:00:00.000Z', '1969-12-28T23:59:59.999Z', '1969-12-31T23:59:59.999Z', '1970-01-01T00:00:00.000Z',
+  '1978-12-31T23:30:00.000Z', '2039-07-03T22:30:00.000Z', '2062-10-01T23:59:59.999Z', '2099-12-31T23:30:00.000Z',
+]; // biome-ignore format: a pool
 const HOUR = 3_600_000;
 
 export const kinds: readonly Kind[] = [
@@ -174,6 +181,7 @@ export function createValueOf(kind: Kind, random: Random, now: number): unknown 
 
 /** Full hours around now, so that midnights of many zones are among them, some just before or after. */
 function instantNear(random: Random, now: number): string {
+  if (random.chance(0.08)) return random.pick(oldInstants);
   const hour = Math.floor(now / HOUR) * HOUR;
   const span = random.pick([30, 24 * 10, 24 * 40, 24 * 400]);
   const at = hour + (random.number(span * 2) - Math.floor(span * 1.7)) * HOUR + random.pick([0, 0, 0, -1, 1, HOUR / 2]);

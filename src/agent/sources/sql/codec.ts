@@ -27,6 +27,16 @@ export interface Codec {
   readonly ranked?: { readonly column: (column: string) => string; readonly encode: (value: unknown) => unknown };
   /** SQL of the text that patterns and lengths look at; the column itself when absent. */
   readonly text?: (column: string) => string;
+  /** SQL that is the same for all values of one meaning; what `ordered` gives, or the column itself, when absent. */
+  readonly grouped?: (column: string) => string;
+  /** SQL of what Sum and Avg add up; the column itself when absent. */
+  readonly summed?: (column: string) => string;
+  /** A binary fraction: what is added up has digits that nobody wrote. */
+  readonly inexact?: true;
+  /** SQLite: how many digits after the point the declared type has; none when absent. */
+  readonly scale?: number;
+  /** SQLite: SQL of an instant as `YYYY-MM-DD HH:MM:SS` in UTC. */
+  readonly utc?: (column: string) => string;
   /** PostgreSQL: type of the array that `In` and `Includes` bind. */
   readonly list?: (kind: string) => string;
 }

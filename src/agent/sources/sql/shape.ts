@@ -2,7 +2,7 @@
 // built once and found again by this key; the same walk collects the values, in the order in which the text asks for them.
 import type { Relation } from '../../model/types.ts';
 import type { Filter, Path } from '../../query/types.ts';
-import type { CountSelect, Join, Select } from '../source.ts';
+import type { CountSelect, GroupSelect, Join, Select } from '../source.ts';
 import type { Codec, Dialect } from './codec.ts';
 
 /** What the source knows about a path; kept by the path itself, which is one object for one field. */
@@ -13,7 +13,7 @@ export interface PathFacts {
 
 export interface Shapes {
   /** The key of the statement; its values are added to `values`. */
-  key(statement: Select | CountSelect, values: unknown[]): string;
+  key(statement: Select | CountSelect | GroupSelect, values: unknown[]): string;
   facts(path: Path, rootTable: string): PathFacts;
 }
 
@@ -71,6 +71,14 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
     }
   }
 
+  function ofGroup({ table, operation, value, groups, order, limit }: GroupSelect): string {
+    let key = `\n${operation}${value ? facts(value, table).id : ''}`;
+    for (const { path, bucket } of groups)
+      key += `,${facts(path, table).id}${bucket ? `${bucket.unit} ${bucket.offsets?.zone ?? ''}` : ''}`;
+    for (const { by, ascending } of order) key += `;${by}${ascending ? '+' : '-'}`;
+    return limit === undefined ? key : `${key}L${limit}`;
+  }
+
   return {
     facts,
     key(statement, values) {
@@ -78,6 +86,7 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
       let key = table;
       for (const join of statement.joins) key += ofJoin(join, values);
       key += `\n${ofFilter(statement.where, table, values)}`;
+      if ('operation' in statement) return key + ofGroup(statement);
       if (!('columns' in statement)) return `${key}#`;
       key += '\n';
       for (const column of statement.columns) key += `${facts(column, table).id},`;

@@ -5,7 +5,8 @@ import type { Clock } from '../../../core/clock.ts';
 import { fail } from '../../../core/errors.ts';
 import type { Observe } from '../../../core/observe.ts';
 import type { SqliteWish } from '../../../core/sqlite.ts';
-import type { CountSelect, Described, ReadOptions, Row, Select, Source } from '../source.ts';
+import type { CountSelect, Described, GroupSelect, ReadOptions, Row, Select, Source } from '../source.ts';
+import { buildGroup } from './aggregate.ts';
 import type { Codec, Dialect } from './codec.ts';
 import type { Driver, Prepared } from './driver.ts';
 import { assemble, type Catalogue, type Facts, type Introspection } from './introspect.ts';
@@ -73,6 +74,11 @@ export function createSqlSource(url: string, options: SqlSourceOptions): Source 
       const rows = await driver.run(text.prepared, bindValues(text.binds, values), read);
       return Number(rows[0]?.[0] ?? 0);
     },
+    async aggregate(group: GroupSelect, read: ReadOptions): Promise<Row[]> {
+      const values: unknown[] = [];
+      const text = texts.find(group, values);
+      return runDecoded(driver, text, bindValues(text.binds, values), read);
+    },
     explain: (select: Select): string => texts.find(select, []).prepared.sql,
     async close(): Promise<void> {
       await driver.close();
@@ -124,8 +130,8 @@ function readAddress(url: string, { observe, clock, sqlite = 'auto' }: SqlSource
 interface Text {
   readonly prepared: Prepared;
   readonly binds: readonly Bind[];
-  /** By position; undefined where the driver's value is the canonical one. */
-  readonly decoders: readonly (((value: unknown) => unknown) | undefined)[];
+  /** The driver's rows as canonical ones; the rows are ours, and may be changed in place. */
+  readonly decode: (rows: Row[]) => Row[];
 }
 
 const mostTexts = 500;
@@ -137,7 +143,7 @@ function createTexts(context: StatementContext) {
   let made = 0;
   return {
     /** Adds the statement's values to `values`. */
-    find(statement: Select | CountSelect, values: unknown[]): Text {
+    find(statement: Select | CountSelect | GroupSelect, values: unknown[]): Text {
       const key = shapes.key(statement, values);
       let text = kept.get(key);
       if (text) kept.delete(key);
@@ -150,14 +156,19 @@ function createTexts(context: StatementContext) {
     },
   };
 
-  function build(statement: Select | CountSelect): Text {
-    const isSelect = 'columns' in statement;
-    const { sql, binds }: Statement = isSelect ? buildSelect(statement, context) : buildCount(statement, context);
-    return {
+  function build(statement: Select | CountSelect | GroupSelect): Text {
+    const text = ({ sql, binds }: Statement, decode: Text['decode']): Text => ({
       prepared: { sql, name: `portico_${++made}`, uses: 0, bigIntegers: false },
       binds,
-      decoders: isSelect ? statement.columns.map((path) => shapes.facts(path, statement.table).codec.decode) : [],
-    };
+      decode,
+    });
+    if ('operation' in statement) {
+      const built = buildGroup(statement, context);
+      return text(built, built.read);
+    }
+    if (!('columns' in statement)) return text(buildCount(statement, context), (rows) => rows);
+    const decoders = statement.columns.map((path) => shapes.facts(path, statement.table).codec.decode);
+    return text(buildSelect(statement, context), (rows) => decodeRows(rows, decoders));
   }
 }
 
@@ -165,7 +176,7 @@ async function runDecoded(driver: Driver, text: Text, values: unknown[], options
   const running = driver.run(text.prepared, values, options);
   const rows = Array.isArray(running) ? running : await running;
   try {
-    return decodeRows(rows, text.decoders);
+    return text.decode(rows);
   } catch (error) {
     if (error !== needsBigIntegers || text.prepared.bigIntegers) throw error;
     text.prepared.bigIntegers = true;
@@ -174,7 +185,7 @@ async function runDecoded(driver: Driver, text: Text, values: unknown[], options
 }
 
 /** In place: the rows are ours. */
-function decodeRows(rows: Row[], decoders: Text['decoders']): Row[] {
+function decodeRows(rows: Row[], decoders: readonly (((value: unknown) => unknown) | undefined)[]): Row[] {
   for (let at = 0; at < decoders.length; at++) {
     const decode = decoders[at];
     if (!decode) continue;

@@ -67,7 +67,7 @@ function weigh(
     }
   }
   const stopsEarly =
-    loops.length === 1 && !/ where | join /.test(sql) && !plan.some((row) => /TEMP B-TREE/.test(row.detail));
+    loops.length === 1 && !/ where | join | group by /.test(sql) && !plan.some((row) => /TEMP B-TREE/.test(row.detail));
   const limit = Number(/ limit (\d+)(?: offset \?)?$/.exec(sql)?.[1] ?? Number.POSITIVE_INFINITY);
   const first = stopsEarly && !sql.endsWith(' offset ?') ? limit : Number.POSITIVE_INFINITY;
   return {

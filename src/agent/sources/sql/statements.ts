@@ -88,27 +88,30 @@ function finish(
   { dialect }: StatementContext,
 ): Statement {
   const { sql, bindings } = query.toSQL();
-  const text = sql + page.sql;
-  let at = 0;
-  const numbered = dialect === 'postgres' ? text.replace(/\?/g, () => `$${++at}`) : text;
   return {
-    sql: numbered.replaceAll(QUESTION, '?'),
+    sql: placeholdersOf(sql + page.sql, dialect),
     binds: [...(bindings as readonly number[]).map((place) => all[place]!), ...page.binds],
   };
 }
 
+export function placeholdersOf(text: string, dialect: Dialect): string {
+  let at = 0;
+  const numbered = dialect === 'postgres' ? text.replace(/\?/g, () => `$${++at}`) : text;
+  return numbered.replaceAll(QUESTION, '?');
+}
+
 /** Stands for `?` in names, where knex would see a placeholder. */
 const QUESTION = '\uE000';
-const TRUE = '1 = 1';
+export const TRUE = '1 = 1';
 
-interface Root {
+export interface Root {
   readonly table: string;
   readonly alias: string;
   /** By the names of the relations that lead there. */
   readonly aliases: Map<string, string>;
 }
 
-interface Writer {
+export interface Writer {
   name(name: string): string;
   root(table: string): Root;
   column(root: Root, path: Path): string;
@@ -117,7 +120,7 @@ interface Writer {
   page(select: Select): Statement;
 }
 
-function createWriter(context: StatementContext): Writer {
+export function createWriter(context: StatementContext): Writer {
   const { knex, dialect, shapes } = context;
   const client = knex.client as { wrapIdentifier(name: string, context: object): string };
   let aliases = 0;
@@ -226,7 +229,7 @@ function createWriter(context: StatementContext): Writer {
   return { name, root, column, joins, where, page };
 }
 
-function isNullable(path: Path): boolean {
+export function isNullable(path: Path): boolean {
   return path.via.length > 0 || path.field.nullable;
 }
 
@@ -247,7 +250,7 @@ function viasOf(filter: Filter): (readonly Relation[])[] {
   return [...found.values()];
 }
 
-function whole(value: number): number {
+export function whole(value: number): number {
   if (!Number.isSafeInteger(value) || value < 0) throw new Error(`not a number of rows: ${value}`);
   return value;
 }

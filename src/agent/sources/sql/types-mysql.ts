@@ -51,6 +51,7 @@ const float: Codec = {
   type: 'Number',
   operators: families.ordered,
   sortable: true,
+  inexact: true,
   decode: (value) => shortest(Number(value)),
   encode: Number,
   parameter: () => 'cast(? as float)',
@@ -60,6 +61,7 @@ const double: Codec = {
   type: 'Number',
   operators: families.ordered,
   sortable: true,
+  inexact: true,
   encode: Number,
 };
 
@@ -69,6 +71,7 @@ const boolean: Codec = {
   sortable: true,
   decode: (value) => (Buffer.isBuffer(value) ? value.some((byte) => byte !== 0) : Number(value) !== 0),
   encode: (value) => (value ? 1 : 0),
+  grouped: (column) => `(${column} <> 0)`,
 };
 
 const instant: Codec = {
@@ -141,7 +144,7 @@ const table: Readonly<Record<string, Codec>> = {
   int: number,
   integer: number,
   bigint: number,
-  bit: number,
+  bit: { ...number, grouped: (column) => `(${column} + 0)`, summed: (column) => `(${column} + 0)` },
   year: number,
   decimal: number,
   numeric: number,

@@ -36,7 +36,7 @@ export function sqliteCodec(declared: string, sample: Sample): Codec {
   if (/char|clob|text|enum|string|point|interval|inet|xml/.test(type)) return text;
   if (/blob|binary|bytea/.test(type)) return binary;
   if (/real|doub|floa/.test(type)) return real;
-  if (/decimal|numeric|number|money|year/.test(type)) return decimal;
+  if (/decimal|numeric|number|money|year/.test(type)) return decimal(declared);
   return loose(sample);
 }
 
@@ -72,7 +72,10 @@ const integer: Codec = {
   decode: decodeNumber,
   encode: encodeNumber,
 };
-const decimal = integer;
+const decimal = (declared: string): Codec => {
+  const scale = Number(/\(\s*\d+\s*,\s*(\d+)\s*\)/.exec(declared)?.[1] ?? 0);
+  return scale > 0 && scale <= 12 ? { ...integer, scale } : integer;
+};
 const real: Codec = {
   ...integer,
   decode: (value) => (typeof value === 'number' ? (Number.isFinite(value) ? value : null) : decodeExactNumber(value)),
@@ -84,6 +87,8 @@ const boolean: Codec = {
   sortable: true,
   decode: (value) => (typeof value === 'string' ? /^(1|t|true|yes|y|on)$/i.test(value) : Number(value) !== 0),
   encode: (value) => (value ? 1 : 0),
+  grouped: (column) =>
+    `(case typeof(${column}) when 'text' then lower(${column}) in ('1', 't', 'true', 'yes', 'y', 'on') else ${column} <> 0 end)`,
 };
 
 const text: Codec = {
@@ -139,6 +144,8 @@ function uuid(sample: Sample): Codec {
 
 interface TimeForm {
   readonly encode: (value: unknown) => unknown;
+  /** SQL of `YYYY-MM-DD HH:MM:SS`, cut to the second. */
+  readonly utc: (column: string) => string;
 }
 
 /** The single form that all sampled instants have, when their order as they are is their order in time. */
@@ -146,6 +153,7 @@ function instantForm(sample: Sample): TimeForm | undefined {
   const forms = [...sample];
   const only = (...allowed: string[]) => forms.length > 0 && forms.every((form) => allowed.includes(form));
   const text = (separator: string, digits: number | 'idle', zone: string): TimeForm => ({
+    utc: (column) => `substr(${column}, 1, 19)`,
     encode: (value) => {
       const utc = encodeInstant(value);
       const fraction = utc.slice(20).padEnd(6, '0');
@@ -161,8 +169,19 @@ function instantForm(sample: Sample): TimeForm | undefined {
   if (only('text:19: :')) return text(' ', 0, '');
   if (only('text:23: :')) return text(' ', 3, '');
   if (only('text:19: :', 'text:26: :')) return text(' ', 'idle', '');
-  if (only('integer:s')) return { encode: (value) => Date.parse(String(value)) / 1000 };
-  if (only('integer:ms')) return { encode: (value) => Date.parse(String(value)) };
+  if (only('integer:s')) {
+    return {
+      encode: (value) => Date.parse(String(value)) / 1000,
+      utc: (column) => `datetime(${column}, 'unixepoch')`,
+    };
+  }
+  if (only('integer:ms')) {
+    return {
+      encode: (value) => Date.parse(String(value)),
+      // Division cuts toward zero, and what is before 1970 has to go down.
+      utc: (column) => `datetime((${column} - (${column} % 1000 + 1000) % 1000) / 1000, 'unixepoch')`,
+    };
+  }
   return undefined;
 }
 
@@ -173,9 +192,10 @@ const canonicalSql = (column: string): string =>
 function instant(sample: Sample): Codec {
   const form = instantForm(sample);
   const base = { type: 'Date', operators: families.ordered, sortable: true, decode: decodeSqliteInstant } as const;
-  if (form) return { ...base, encode: form.encode };
+  if (form) return { ...base, encode: form.encode, utc: form.utc };
   return {
     ...base,
+    utc: (column) => `substr(${canonicalSql(column)}, 1, 19)`,
     encode: (value) => new Date(String(value)).toISOString(),
     equal: canonicalSql,
     ordered: canonicalSql,

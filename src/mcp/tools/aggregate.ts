@@ -1,0 +1,142 @@
+import type { AggregateAnswer, AggregateRequest, PlainGroup } from '../../agent/engine.ts';
+import { bucketUnits, type Operation, operations } from '../../agent/sources/source.ts';
+import { fail } from '../../core/errors.ts';
+import type { PlainFilter } from '../../core/filter.ts';
+import {
+  checkNames,
+  type Given,
+  readChoice,
+  readCount,
+  readFilter,
+  readFlag,
+  readGroups,
+  readRequiredText,
+  readText,
+} from '../arguments.ts';
+import { estimateTokens, fitsTokens } from '../tokens.ts';
+import type { Tool, ToolCall } from '../tools.ts';
+
+interface AggregateArguments {
+  readonly collection: string;
+  readonly operation: Operation;
+  readonly field: string | undefined;
+  readonly groups: readonly PlainGroup[] | undefined;
+  readonly search: string | undefined;
+  readonly searchExtended: boolean;
+  readonly filter: PlainFilter | undefined;
+  readonly timezone: string | undefined;
+  readonly order: 'value' | 'groups';
+  readonly limit: number | undefined;
+}
+
+const description = `Count, sum, average, min or max of records, per group. Answers {columns, rows, hasMore}, largest value first.
+groups: "field", "relation:field", or {field, bucket} for the ${bucketUnits.join(', ')} of a date, shown as its first day in the timezone. Filters as in list.`;
+
+const names = [
+  'collectionName',
+  'operation',
+  'field',
+  'groups',
+  'filters',
+  'search',
+  'shouldSearchInRelation',
+  'timezone',
+  'order',
+  'limit',
+] as const;
+
+const DEFAULT_LIMIT = 50;
+const operationNames = operations.map((operation) => operation.toLowerCase());
+
+export const aggregate: Tool<AggregateArguments> = {
+  name: 'aggregate',
+  title: 'Count and sum up records',
+  description,
+  scope: 'mcp:read',
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  inputSchema: {
+    type: 'object',
+    properties: {
+      collectionName: { type: 'string' },
+      operation: { type: 'string', enum: operationNames },
+      field: { type: 'string' },
+      groups: { type: 'array' },
+      filters: { type: 'object' },
+      search: { type: 'string' },
+      shouldSearchInRelation: { type: 'boolean' },
+      timezone: { type: 'string' },
+      order: { type: 'string', enum: ['value', 'groups'] },
+      limit: { type: 'integer' },
+    },
+    required: ['collectionName', 'operation'],
+  },
+  parse,
+  subject: (args) => ({ collection: args.collection }),
+  run,
+};
+
+function parse(given: Given): AggregateArguments {
+  checkNames(given, names);
+  return {
+    collection: readRequiredText(
+      given,
+      'collectionName',
+      'send the name of a collection; describeCollection without a name lists them.',
+    ),
+    operation: readOperation(given),
+    field: readText(given, 'field')?.trim() || undefined,
+    groups: readGroups(given, 'groups', bucketUnits),
+    search: readText(given, 'search')?.trim() || undefined,
+    searchExtended: readFlag(given, 'shouldSearchInRelation'),
+    filter: readFilter(given, 'filters'),
+    timezone: readText(given, 'timezone') || undefined,
+    order: readChoice(given, 'order', ['value', 'groups'] as const) ?? 'value',
+    limit: readCount(given.limit, 'limit'),
+  };
+}
+
+function readOperation(given: Given): Operation {
+  const name = readChoice(given, 'operation', operationNames);
+  const operation = operations[operationNames.indexOf(name ?? '')];
+  if (operation) return operation;
+  const offered = operationNames.map((each) => `'${each}'`).join(' or ');
+  return fail('INVALID_ARGUMENT', { argument: 'operation', problem: `send ${offered}.` });
+}
+
+async function run(args: AggregateArguments, call: ToolCall): Promise<string> {
+  const { pageSizeLimit, answerTokens } = call.config;
+  const request: AggregateRequest = {
+    collection: args.collection,
+    operation: args.operation,
+    ...(args.field && { field: args.field }),
+    ...(args.groups && { groups: args.groups }),
+    ...(args.filter && { filter: args.filter }),
+    ...(args.search && { search: args.search }),
+    ...(args.searchExtended && { searchExtended: true }),
+    ...(args.timezone && { timezone: args.timezone }),
+    order: args.order,
+    limit: args.limit ?? Math.min(DEFAULT_LIMIT, pageSizeLimit),
+  };
+  return answerText(await call.engine.aggregate(call.access, request, { signal: call.signal }), answerTokens);
+}
+
+/** `{columns, rows, hasMore, note?}`, cut on a row where it is larger than the budget. */
+function answerText({ columns, rows, hasMore }: AggregateAnswer, budgetTokens: number): string {
+  const whole = JSON.stringify({ columns, rows, hasMore });
+  if (fitsTokens(whole, budgetTokens)) return whole;
+  const cut = (count: number) =>
+    JSON.stringify({
+      columns,
+      rows: rows.slice(0, count),
+      hasMore: true,
+      note: `Cut at ${count} of ${rows.length} groups: an answer holds about ${budgetTokens} tokens. Narrow the filters, or group by less.`,
+    });
+  let left = budgetTokens - estimateTokens(cut(0)) - 20;
+  let count = 0;
+  for (const row of rows) {
+    left -= estimateTokens(JSON.stringify(row)) + 1;
+    if (left < 0) break;
+    count++;
+  }
+  return cut(count);
+}

@@ -1,0 +1,180 @@
+// The tool aggregate, as assistants call it: over HTTP with the official client, and with what models send.
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AggregateRequest } from '../../src/agent/engine.ts';
+import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import { answerOf, type House, legacy, openHouse, post } from './house.ts';
+
+const shop = () =>
+  createMemorySource('memory', [
+    {
+      name: 'customers',
+      columns: [
+        { name: 'id', type: 'Number' },
+        { name: 'name', type: 'String' },
+      ],
+      primaryKey: ['id'],
+      rows: [
+        [1, 'Ada'],
+        [2, 'Bo'],
+      ],
+    },
+    {
+      name: 'orders',
+      columns: [
+        { name: 'id', type: 'Number' },
+        { name: 'customer_id', type: 'Number' },
+        { name: 'total', type: 'Number' },
+        { name: 'placed_at', type: 'Date' },
+      ],
+      primaryKey: ['id'],
+      foreignKeys: [{ columns: ['customer_id'], table: 'customers', targetColumns: ['id'] }],
+      rows: Array.from({ length: 3000 }, (_, i) => [
+        i + 1,
+        (i % 2) + 1,
+        0.1,
+        new Date(Date.UTC(2024, 2, 31, 23, 30) + Math.floor(i / 1000) * 86_400_000).toISOString(),
+      ]),
+    },
+  ]);
+
+describe('answers', () => {
+  let house: House;
+  let client: Client;
+  const call = async (given: Record<string, unknown>) => {
+    const result = await client.callTool({ name: 'aggregate', arguments: { collectionName: 'orders', ...given } });
+    return (result.content as unknown as [{ text: string }])[0].text;
+  };
+  beforeAll(async () => {
+    house = await openHouse({ source: shop() });
+    client = new Client({ name: 'test', version: '1' });
+    const requestInit = { headers: { authorization: 'Bearer user-2' } };
+    await client.connect(new StreamableHTTPClientTransport(new URL(house.url), { requestInit }) as never);
+  });
+  afterAll(async () => {
+    await client.close();
+    await house.close();
+  });
+
+  test('one number, one a group, and one a period of the timezone', async () => {
+    expect([
+      await call({ operation: 'count' }),
+      await call({ operation: 'sum', field: 'total', groups: ['customer:name'] }),
+      await call({
+        operation: 'count',
+        groups: [{ field: 'placed_at', bucket: 'Day' }],
+        timezone: 'Europe/Paris',
+        order: 'groups',
+        limit: 2,
+      }),
+    ]).toEqual([
+      '{"columns":["count"],"rows":[[3000]],"hasMore":false}',
+      '{"columns":["customer:name","sum(total)"],"rows":[["Ada",150],["Bo",150]],"hasMore":false}',
+      '{"columns":["day(placed_at)","count"],"rows":[["2024-04-01",1000],["2024-04-02",1000]],"hasMore":true}',
+    ]);
+  });
+
+  test('a long answer is cut on a group within the budget, and says so', async () => {
+    const text = await call({ operation: 'sum', field: 'total', groups: ['id', 'placed_at'], limit: 1000 });
+    const { rows, hasMore, note } = JSON.parse(text) as { rows: unknown[]; hasMore: boolean; note: string };
+    expect([countTokens(text) <= 8000, rows.length > 100, rows.length < 1000, hasMore, note]).toEqual([
+      true,
+      true,
+      true,
+      true,
+      `Cut at ${rows.length} of 1000 groups: an answer holds about 8000 tokens. Narrow the filters, or group by less.`,
+    ]);
+  });
+
+  test('what a model gets wrong is told with what to send', async () => {
+    expect([
+      await call({}),
+      await call({ operation: 'median' }),
+      await call({ operation: 'sum' }),
+      await call({ operation: 'count', groups: [{ field: 'placed_at', bucket: 'Hour' }] }),
+      await call({ operation: 'count', groups: [{ name: 'placed_at' }] }),
+      await call({ operation: 'count', groupBy: 'id' }),
+      await call({ operation: 'count', groups: 'customer' }),
+      await call({ operation: 'count', limit: 5000 }),
+    ]).toEqual([
+      "INVALID_ARGUMENT: operation: send 'count' or 'sum' or 'avg' or 'max' or 'min'.",
+      "INVALID_ARGUMENT: operation: send 'count' or 'sum' or 'avg' or 'max' or 'min'.",
+      'INVALID_ARGUMENT: field: Sum needs a field. Usable: id, customer_id, total.',
+      "INVALID_ARGUMENT: bucket: send 'Year' or 'Quarter' or 'Month' or 'Week' or 'Day'.",
+      'INVALID_ARGUMENT: groups: send a list such as ["status",{"field":"created_at","bucket":"Month"}].',
+      'INVALID_ARGUMENT: groupBy: unknown argument. Near: groups.',
+      "RELATION_NEEDS_FIELD: 'customer' of 'orders' is a relation: name one of its fields, such as 'customer:id'.",
+      'INVALID_ARGUMENT: limit: expected a whole number from 1 to 1000.',
+    ]);
+  });
+});
+
+describe('arguments', () => {
+  let house: House;
+  const asked: AggregateRequest[] = [];
+  beforeAll(async () => {
+    house = await openHouse({
+      source: shop(),
+      around: (engine) => ({
+        ...engine,
+        aggregate: async (_, request) => {
+          asked.push(request);
+          return { columns: [], rows: [], hasMore: false };
+        },
+      }),
+    });
+  });
+  afterAll(() => house.close());
+
+  const base = { collection: 'orders', operation: 'Count', order: 'value', limit: 50 };
+  test.each<[string, Record<string, unknown>, Partial<AggregateRequest>]>([
+    ['nothing but the operation, in any case', { operation: 'COUNT' }, {}],
+    [
+      'one group as text, with the separator of older clients',
+      { groups: 'customer@@@name' },
+      { groups: [{ field: 'customer:name' }] },
+    ],
+    ['groups as JSON text', { groups: '["id"]' }, { groups: [{ field: 'id' }] }],
+    [
+      'one group as an object, a bucket in any case',
+      { groups: { field: 'placed_at', bucket: 'month' } },
+      { groups: [{ field: 'placed_at', bucket: 'Month' }] },
+    ],
+    [
+      'search, also in relations',
+      { search: ' a ', shouldSearchInRelation: 'true' },
+      { search: 'a', searchExtended: true },
+    ],
+    [
+      'filters and limit as text',
+      { filters: '{"field":"id","operator":"=","value":1}', limit: '5' },
+      { filter: { field: 'id', operator: 'Equal', value: 1 }, limit: 5 },
+    ],
+    ['null counts as absent', { field: null, groups: null, filters: null, timezone: null, limit: null }, {}],
+  ])('%s', async (_, given, expected) => {
+    asked.length = 0;
+    const sent = { collectionName: 'orders', operation: 'count', ...given };
+    const answer = answerOf((await post(house, legacy('tools/call', { name: 'aggregate', arguments: sent }))).body);
+    expect([asked, answer]).toEqual([[{ ...base, ...expected }], { columns: [], rows: [], hasMore: false }]);
+  });
+
+  test('the activity log tells the collection, and no values', async () => {
+    const given = { collectionName: 'orders', operation: 'count', search: 'a secret' };
+    await post(house, legacy('tools/call', { name: 'aggregate', arguments: given }));
+    const { startedAt: _, durationMs: __, ...entry } = house.activity.at(-1)!;
+    expect([entry, JSON.stringify(house.observations).includes('secret')]).toEqual([
+      {
+        userId: 2,
+        renderingId: 1,
+        clientId: 'client-2',
+        clientName: 'Test client',
+        action: 'aggregate',
+        type: 'read',
+        collection: 'orders',
+        outcome: 'completed',
+      },
+      false,
+    ]);
+  });
+});
