@@ -4,6 +4,7 @@ import { type Operator, operators } from '../../core/filter.ts';
 import type { KeyPair, Relation } from '../model/types.ts';
 import type { Filter, Path } from '../query/types.ts';
 import { compareNullable, holds, markOf } from './evaluate.ts';
+import { createMemoryWriting, type MemoryData } from './memory-writing.ts';
 import type {
   Collation,
   ColumnType,
@@ -33,7 +34,7 @@ export interface MemoryTable {
   readonly primaryKey?: readonly string[];
   readonly uniqueKeys?: readonly (readonly string[])[];
   readonly foreignKeys?: readonly DescribedForeignKey[];
-  /** Canonical values, in the order of the columns. Read anew by every statement. */
+  /** Canonical values, in the order of the columns. Read anew by every statement until the first write, which works on a copy. */
   readonly rows: readonly Row[];
 }
 
@@ -44,25 +45,33 @@ export function createMemorySource(name: string, tables: readonly MemoryTable[])
   const records = ({ table, joins, where }: CountSelect): Reached[] => {
     const data = byName.get(table)!;
     const links = joins.map((join) => link(join, byName));
-    return data.table.rows
+    return data.rows
       .map((row) => reach(row, data, links))
       .filter((record) => holds(where, (path) => record.value(path)));
+  };
+  const readRows = (select: Select): Row[] => {
+    const found = records(select);
+    if (select.order.length) found.sort((a, b) => compareRecords(a, b, select));
+    const from = select.skip ?? 0;
+    const page = found.slice(from, select.limit === undefined ? undefined : from + select.limit);
+    return page.map((record) => select.columns.map((path) => record.value(path)));
   };
   return {
     name,
     describe: async () => describe(tables),
     async read(select, options) {
       check(options);
-      const found = records(select);
-      if (select.order.length) found.sort((a, b) => compareRecords(a, b, select));
-      const from = select.skip ?? 0;
-      const page = found.slice(from, select.limit === undefined ? undefined : from + select.limit);
-      return page.map((record) => select.columns.map((path) => record.value(path)));
+      return readRows(select);
     },
     async count(select, options) {
       check(options);
       return records(select).length;
     },
+    writing: createMemoryWriting({
+      tables: byName,
+      read: readRows,
+      rows: (select) => records(select).map((record) => record.row),
+    }),
     explain: (select) => `read every row of ${select.table}`,
     close: async () => {},
   };
@@ -72,13 +81,18 @@ function check({ signal }: ReadOptions): void {
   if (signal?.aborted) fail('CANCELLED', {}, signal.reason);
 }
 
-class Data {
+class Data implements MemoryData {
   readonly table: MemoryTable;
   readonly positions: ReadonlyMap<string, number>;
+  own: readonly Row[] | undefined;
 
   constructor(table: MemoryTable) {
     this.table = table;
     this.positions = new Map(table.columns.map((column, index) => [column.name, index]));
+  }
+
+  get rows(): readonly Row[] {
+    return this.own ?? this.table.rows;
   }
 
   value(row: Row, column: string): unknown {
@@ -88,6 +102,7 @@ class Data {
 
 /** A root row and the row that each join found for it. */
 interface Reached {
+  readonly row: Row;
   value(path: Path): unknown;
 }
 
@@ -120,7 +135,7 @@ function link({ via, where }: Join, byName: ReadonlyMap<string, Data>): Link {
 
 /** The rows that satisfy a condition, following the relations in it with no condition on them. */
 function rowsOf(data: Data, where: Filter, byName: ReadonlyMap<string, Data>): readonly Row[] {
-  if (where.op === 'always') return data.table.rows;
+  if (where.op === 'always') return data.rows;
   const links = new Map<string, Link>();
   const need = (filter: Filter): void => {
     if (filter.op === 'and' || filter.op === 'or') filter.of.forEach(need);
@@ -132,7 +147,7 @@ function rowsOf(data: Data, where: Filter, byName: ReadonlyMap<string, Data>): r
       }
   };
   need(where);
-  return data.table.rows.filter((row) => {
+  return data.rows.filter((row) => {
     const record = reach(row, data, [...links.values()]);
     return holds(where, (path) => record.value(path));
   });
@@ -156,6 +171,7 @@ function reach(row: Row, data: Data, links: readonly Link[]): Reached {
     found.set(id, [owner && find(owner, from), foreign]);
   }
   return {
+    row,
     value({ via, field }) {
       const [at, of] = found.get(via.length ? idOf(via) : '')!;
       return at ? of.value(at, field.column) : null;

@@ -1,6 +1,7 @@
 // The types that SQLite columns are declared with. SQLite keeps what it is given, so a date may be a text of several
 // forms or a number; introspection looks at some rows of each such column (`Sample`), and where they agree on one form
 // the column is compared as it is, by its index; where they do not, both sides are brought to one form in SQL.
+import { fail } from '../../../core/errors.ts';
 import {
   type Codec,
   canonicalFraction,
@@ -71,6 +72,17 @@ const integer: Codec = {
   sortable: true,
   decode: decodeNumber,
   encode: encodeNumber,
+  stored: (value) => {
+    const number = encodeNumber(value);
+    // SQLite would keep it as the nearest double.
+    if (typeof value === 'string' && typeof number === 'number')
+      fail('INVALID_VALUE', {
+        at: 'value',
+        expected: 'a number of at most 15 digits, or a whole number of 64 bits',
+        got: value,
+      });
+    return number;
+  },
 };
 const decimal = integer;
 const real: Codec = {
@@ -139,21 +151,28 @@ function uuid(sample: Sample): Codec {
 
 interface TimeForm {
   readonly encode: (value: unknown) => unknown;
+  /** Cut to what the form can say. */
+  readonly stored: (value: unknown) => unknown;
 }
 
 /** The single form that all sampled instants have, when their order as they are is their order in time. */
 function instantForm(sample: Sample): TimeForm | undefined {
   const forms = [...sample];
   const only = (...allowed: string[]) => forms.length > 0 && forms.every((form) => allowed.includes(form));
-  const text = (separator: string, digits: number | 'idle', zone: string): TimeForm => ({
-    encode: (value) => {
+  const text = (separator: string, digits: number | 'idle', zone: string): TimeForm => {
+    const write = (value: unknown, mark: string): string => {
       const utc = encodeInstant(value);
       const fraction = utc.slice(20).padEnd(6, '0');
       const cut = digits === 'idle' ? (fraction === '000000' ? '' : fraction) : fraction.slice(0, digits);
-      // What is finer than the form is written so that it sorts between two of its values and equals none.
-      const finer = digits !== 'idle' && /[1-9]/.test(fraction.slice(digits)) ? '~' : '';
+      const finer = digits !== 'idle' && /[1-9]/.test(fraction.slice(digits)) ? mark : '';
       return `${utc.slice(0, 10)}${separator}${utc.slice(11, 19)}${cut ? `.${cut}` : ''}${zone}${finer}`;
-    },
+    };
+    // What is finer than the form is compared so that it sorts between two of its values and equals none.
+    return { encode: (value) => write(value, '~'), stored: (value) => write(value, '') };
+  };
+  const number = (unit: number): TimeForm => ({
+    encode: (value) => Date.parse(String(value)) / unit,
+    stored: (value) => Math.floor(Date.parse(String(value)) / unit),
   });
   if (only('text:24:T:Z')) return text('T', 3, 'Z');
   if (only('text:20:T:Z')) return text('T', 0, 'Z');
@@ -161,8 +180,8 @@ function instantForm(sample: Sample): TimeForm | undefined {
   if (only('text:19: :')) return text(' ', 0, '');
   if (only('text:23: :')) return text(' ', 3, '');
   if (only('text:19: :', 'text:26: :')) return text(' ', 'idle', '');
-  if (only('integer:s')) return { encode: (value) => Date.parse(String(value)) / 1000 };
-  if (only('integer:ms')) return { encode: (value) => Date.parse(String(value)) };
+  if (only('integer:s')) return number(1000);
+  if (only('integer:ms')) return number(1);
   return undefined;
 }
 
@@ -173,7 +192,7 @@ const canonicalSql = (column: string): string =>
 function instant(sample: Sample): Codec {
   const form = instantForm(sample);
   const base = { type: 'Date', operators: families.ordered, sortable: true, decode: decodeSqliteInstant } as const;
-  if (form) return { ...base, encode: form.encode };
+  if (form) return { ...base, encode: form.encode, stored: form.stored };
   return {
     ...base,
     encode: (value) => new Date(String(value)).toISOString(),
