@@ -124,19 +124,19 @@ function hasCursor({ collection, columns }: View): boolean {
 }
 
 /** UNKNOWN_COLLECTION also for one that the caller may not browse: the two are not told apart. */
-function getCollection(model: Model, access: Access, name: string): Collection {
+export function getCollection(model: Model, access: Access, name: string): Collection {
   const found = model.collections.get(name);
   if (found && access.can('browse', name)) return found;
   const visible = [...model.collections.keys()].filter((other) => access.can('browse', other));
   return fail('UNKNOWN_COLLECTION', { collection: String(name), near: nearNames(String(name), visible) });
 }
 
-function scopesOf({ clock }: Operations, access: Access): ScopeOf {
+export function scopesOf({ clock }: Operations, access: Access): ScopeOf {
   const moment = createMoment(clock.now(), zoneOf(access));
   return (collection) => scopeOf(access, collection, moment);
 }
 
-function momentOf({ clock }: Operations, access: Access, { timezone }: CountRequest): Moment {
+export function momentOf({ clock }: Operations, access: Access, { timezone }: Pick<CountRequest, 'timezone'>): Moment {
   if (timezone !== undefined && !isZone(timezone))
     fail('INVALID_ARGUMENT', { argument: 'timezone', problem: "expected an IANA name such as 'Europe/Paris'." });
   return createMoment(clock.now(), timezone ?? zoneOf(access));
@@ -146,7 +146,7 @@ function zoneOf({ caller }: Access): string {
   return isZone(caller.timezone) ? caller.timezone : 'UTC';
 }
 
-function readOptions({ limits }: Operations, { signal }: CallOptions) {
+export function readOptions({ limits }: Operations, { signal }: CallOptions) {
   return { timeoutMs: limits.queryTimeoutMs, ...(signal && { signal }) };
 }
 
