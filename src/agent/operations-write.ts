@@ -349,7 +349,7 @@ async function inTransaction(
   } catch (error) {
     if (error instanceof Shortfall && work.keys && work.condition)
       return failMissing(ops, place, work.keys, work.condition, options);
-    if (error instanceof Refusal) return failWith(error, view, verb, pointersOf(view, work.written, error));
+    if (error instanceof Refusal) return failWith(error, view, verb, suspectsOf(view, work.written, error));
     throw error;
   }
 }
@@ -370,11 +370,14 @@ async function failMissing(
   return fail('RECORD_NOT_FOUND', { collection: name, id: missing[0]!, missing });
 }
 
-/** Where the database does not say which column points to nothing: those that could; else all that were written. */
-function pointersOf({ relations }: View, written: ReadonlySet<Column>, { kind }: Refusal): string[] {
+/**
+ * Where the database does not say which columns it means: for a foreign key those that are one; none when other records
+ * point to this one; else all that were written.
+ */
+function suspectsOf({ relations }: View, written: ReadonlySet<Column>, { kind }: Refusal): string[] {
   const pointers = relations.filter((relation) => !relation.inverse).flatMap(({ on }) => on.map(({ from }) => from));
-  const could = [...written].filter((column) => kind !== 'reference' || pointers.includes(column));
-  return (could.length ? could : [...written]).map(({ name }) => name);
+  const suspects = [...written].filter((column) => kind !== 'reference' || pointers.includes(column));
+  return suspects.map(({ name }) => name);
 }
 
 function binarySlots({ columns }: Target): number[] {

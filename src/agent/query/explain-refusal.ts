@@ -18,7 +18,7 @@ const problems: Readonly<Record<Exclude<RefusalKind, 'referenced' | 'read-only' 
 export function failWith(refusal: Refusal, view: View, verb: string, fields: readonly string[]): never {
   const collection = view.collection.name;
   const { kind } = refusal;
-  if (kind === 'referenced')
+  if (kind === 'referenced' || (kind === 'reference' && refusal.columns.length + fields.length === 0))
     return fail('RECORD_IN_USE', { collection, verb: verb === 'delete from' ? 'delete' : 'give another key' }, refusal);
   if (kind === 'conflict') return fail('WRITE_CONFLICT', { collection }, refusal);
   if (kind === 'read-only')

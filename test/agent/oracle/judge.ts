@@ -14,7 +14,7 @@ import { createWorld } from './world.ts';
 
 export type OpenSource = (url: string, clock: Clock) => Source | Promise<Source>;
 
-interface Subject {
+export interface Subject {
   readonly name: string;
   readonly engine: Engine;
   readonly ignoresCase: boolean;
@@ -66,7 +66,7 @@ export async function judge(seed: number, questions: number, servers: readonly T
   }
 }
 
-async function subject(name: string, source: Source, clock: Clock, drop = async () => {}): Promise<Subject> {
+export async function subject(name: string, source: Source, clock: Clock, drop = async () => {}): Promise<Subject> {
   let statements = 0;
   const counted: Source = {
     name: source.name,
@@ -80,6 +80,7 @@ async function subject(name: string, source: Source, clock: Clock, drop = async 
       return source.count(select, options);
     },
     explain: (select) => source.explain(select),
+    ...(source.writing && { writing: source.writing }),
     close: () => source.close(),
   };
   const limits = { pageSizeLimit: 1000, queryTimeoutMs: 20_000 };
@@ -98,7 +99,7 @@ async function subject(name: string, source: Source, clock: Clock, drop = async 
   };
 }
 
-function accessWith(scopes: Readonly<Record<string, PlainFilter>>, timezone: string): Access {
+export function accessWith(scopes: Readonly<Record<string, PlainFilter>>, timezone: string): Access {
   const caller = { id: 1, email: '', firstName: '', lastName: '', team: '', role: '', tags: {}, timezone };
   return {
     caller: { ...caller, permissionLevel: 'user', renderingId: 1 },
@@ -191,7 +192,7 @@ async function walk(
   return rows;
 }
 
-async function attempt<T>(told: string, run: () => Promise<T>): Promise<T> {
+export async function attempt<T>(told: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (cause) {

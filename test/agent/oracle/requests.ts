@@ -61,7 +61,7 @@ interface Name {
 }
 
 /** Columns, and those of relations up to two steps away. */
-function namesOf(world: World, table: WorldTable, steps = 2): Name[] {
+export function namesOf(world: World, table: WorldTable, steps = 2): Name[] {
   const own = table.columns.map(({ name, kind }) => ({ name, kind }));
   if (steps === 0) return own;
   const far = table.relations.flatMap((relation) =>
@@ -125,7 +125,7 @@ function createSort(names: readonly Name[], random: Random): PlainSort[] {
   );
 }
 
-function createFilter(world: World, names: readonly Name[], random: Random, depth: number): PlainFilter {
+export function createFilter(world: World, names: readonly Name[], random: Random, depth: number): PlainFilter {
   if (depth > 0 && random.chance(0.6))
     return {
       aggregator: random.chance(0.5) ? 'And' : 'Or',
