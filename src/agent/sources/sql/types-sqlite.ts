@@ -119,7 +119,8 @@ const json: Codec = {
   type: 'Json',
   operators: families.presence,
   sortable: false,
-  decode: decodeJson,
+  // A JSON number alone is kept as a number, and may come with all its bits.
+  decode: (value) => (typeof value === 'bigint' ? decodeDigits(value) : decodeJson(value)),
   encode: (value) => JSON.stringify(value),
 };
 
