@@ -5,7 +5,6 @@ import type { Path } from '../../query/types.ts';
 import type { Condition, Delete, Insert, Update } from '../source.ts';
 import type { Codec } from './codec.ts';
 import {
-  type Bind,
   createWriter,
   finishText,
   type Root,
@@ -14,6 +13,7 @@ import {
   TRUE,
   type Writer,
 } from './statements.ts';
+import type { Bind } from './terms.ts';
 
 export type Write = Insert | Update | Delete;
 

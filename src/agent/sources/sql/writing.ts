@@ -6,8 +6,9 @@ import type { Dialect } from './codec.ts';
 import type { Connection, Driver, Prepared } from './driver.ts';
 import type { Facts } from './introspect.ts';
 import { readRefusal } from './refusals.ts';
-import { type Bind, bindValues, type StatementContext } from './statements.ts';
+import { bindValues, type StatementContext } from './statements.ts';
 import { buildWrite, type Write, writeKey } from './statements-write.ts';
+import type { Bind } from './terms.ts';
 import { needsBigIntegers } from './types-sqlite.ts';
 
 export interface WritingOptions {
