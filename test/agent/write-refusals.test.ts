@@ -167,10 +167,10 @@ describe.each(servers)('$dialect', (server) => {
   });
 
   test('a write that waits for another one stops when its call is taken back or its time is up, and writes nothing', async () => {
+    const impatient = await open(true, 150);
     const other = await connect(database);
     if (dialect !== 'mariadb') await other.run(dialect === 'sqlite' ? 'begin immediate' : 'begin', []);
     await other.run("update owners set name = 'held' where id = 1", []);
-    const impatient = await open(true, 150);
     const update = { collection: 'owners', ids: [1], values: { name: 'late' } };
     const cancel = new AbortController();
     const began = systemClock.monotonic();

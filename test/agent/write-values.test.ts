@@ -66,7 +66,7 @@ const columns: Record<Dialect, readonly Column[]> = {
 };
 
 const kinds = servers.flatMap((server) =>
-  (server.dialect === 'sqlite' ? (['native', 'wasm'] as const) : (['auto'] as const)).map((sqlite) => ({
+  (server.dialect === 'sqlite' ? (['auto', 'wasm'] as const) : (['auto'] as const)).map((sqlite) => ({
     server,
     name: `${server.dialect}, ${sqlite}`,
     sqlite,
