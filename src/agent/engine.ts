@@ -5,7 +5,8 @@ import type { PlainFilter, PlainSort } from '../core/filter.ts';
 import type { Observe } from '../core/observe.ts';
 import { buildModel } from './model/build.ts';
 import { count, describe, explain, index, list } from './operations.ts';
-import { associate, create, dissociate, remove, update } from './operations-write.ts';
+import { associate, dissociate } from './operations-link.ts';
+import { create, remove, update } from './operations-write.ts';
 import type { RecordId } from './record-id.ts';
 import type { Source } from './sources/source.ts';
 

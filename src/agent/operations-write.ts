@@ -2,17 +2,8 @@
 // before and after -> one transaction -> what was touched. Nothing is written by halves.
 import type { Access, Verb } from '../core/caller.ts';
 import { fail } from '../core/errors.ts';
-import { nearNames } from '../core/near.ts';
-import type {
-  CreateRequest,
-  DeleteRequest,
-  LinkRequest,
-  RecordChange,
-  UpdateRequest,
-  WriteAnswer,
-  WriteOptions,
-} from './engine.ts';
-import type { Column, Moment, Relation } from './model/types.ts';
+import type { CreateRequest, DeleteRequest, RecordChange, UpdateRequest, WriteAnswer, WriteOptions } from './engine.ts';
+import type { Column, Moment } from './model/types.ts';
 import { getCollection, momentOf, type Operations, readOptions, scopesOf } from './operations.ts';
 import {
   deleteRecords,
@@ -26,16 +17,7 @@ import {
 } from './query/execute-write.ts';
 import { failWith } from './query/explain-refusal.ts';
 import { lowerConditions, type ScopeOf } from './query/lower.ts';
-import { pathTo } from './query/paths.ts';
-import {
-  conditionOf,
-  equals,
-  type Guard,
-  keysFilter,
-  planGuards,
-  planTarget,
-  type Target,
-} from './query/plan-write.ts';
+import { conditionOf, type Guard, keysFilter, planGuards, planTarget, type Target } from './query/plan-write.ts';
 import { readyRows } from './query/shape.ts';
 import { and } from './query/simplify.ts';
 import type { Filter } from './query/types.ts';
@@ -121,94 +103,7 @@ export async function remove(
   return answer(place, rows, options, (row) => [row, undefined]);
 }
 
-/** Points records of the other side of a relation to this record. */
-export function associate(ops: Operations, access: Access, request: LinkRequest, options: WriteOptions = {}) {
-  return link(ops, access, request, options, true);
-}
-
-/** Takes records away from this one; they stay. */
-export function dissociate(ops: Operations, access: Access, request: LinkRequest, options: WriteOptions = {}) {
-  return link(ops, access, request, options, false);
-}
-
-async function link(
-  ops: Operations,
-  access: Access,
-  request: LinkRequest,
-  options: WriteOptions,
-  isOn: boolean,
-): Promise<WriteAnswer> {
-  const collection = getCollection(ops.model, access, request.collection);
-  const view = viewOf(access, collection);
-  const relation = findLink(view, request.relation);
-  const place = placeOf(ops, access, relation.to.name, 'edit');
-  const moment = momentOf(ops, access, {});
-  if (collection.key.length === 0) noKey({ view });
-  needKey(place);
-  const columns = relation.on.map(({ to }) => to);
-  const taken = columns.filter((column) => column.nullable);
-  if (!isOn && taken.length === 0)
-    fail('INVALID_RECORD', {
-      collection: relation.to.name,
-      problems: columns.map(({ name }) => ({
-        field: name,
-        problem: 'may not be null, so the record cannot be without one: associate it with another, or delete it.',
-      })),
-    });
-  const keys = readKeys(place, request.ids, 'ids', moment);
-  const values = await ownValues(ops, access, view, relation, request.id, moment, options);
-  const written = Object.fromEntries(
-    isOn ? columns.map(({ name }, at) => [name, values[at]]) : taken.map(({ name }) => [name, null]),
-  );
-  const [checked] = readRecords(access, place.view, [written], false, moment) as [Values];
-  // The values come from the database, and are as they are.
-  const set = new Map([...checked].map(([column]) => [column, isOn ? values[columns.indexOf(column)] : null]));
-  const related = columns.map((column, at) => equals(pathTo(relation.to, [], column), values[at], moment));
-  const where = and(keysFilter(place.target, keys, moment), place.scope(relation.to), ...(isOn ? [] : related));
-  return updateWhere(ops, place, { keys, set, where, moment }, options);
-}
-
-function findLink({ collection, relations }: View, name: string): Relation {
-  const relation = relations.find((each) => each.name === name);
-  if (!relation) {
-    const near = nearNames(
-      String(name),
-      relations.map((each) => each.name),
-    );
-    return fail('UNKNOWN_FIELD', { collection: collection.name, field: String(name), near });
-  }
-  if (relation.inverse) return relation;
-  return fail('INVALID_ARGUMENT', {
-    argument: 'relation',
-    problem: `'${name}' leads to one record: update ${relation.on.map(({ from }) => `'${from.name}'`).join(' and ')} of '${collection.name}' instead.`,
-  });
-}
-
-/** What the records of the other side hold when they point to this record, which the caller must see. */
-async function ownValues(
-  ops: Operations,
-  access: Access,
-  view: View,
-  relation: Relation,
-  id: RecordId,
-  moment: Moment,
-  options: WriteOptions,
-): Promise<unknown[]> {
-  const { collection } = view;
-  const scope = scopesOf(ops, access);
-  const target = planTarget(view);
-  const key = unpackId(collection.key, id, 'id', moment);
-  const condition = conditionOf(and(keysFilter(target, [key], moment), scope(collection)), scope);
-  const columns = relation.on.map(({ from }) => pathTo(collection, [], from));
-  const [row] = await collection.source.read(
-    { table: collection.table, columns, ...condition, order: [], limit: 1 },
-    readOptions(ops, options),
-  );
-  if (!row) return fail('RECORD_NOT_FOUND', { collection: collection.name, id: packReady(target, key) });
-  return row;
-}
-
-interface Place {
+export interface Place {
   readonly view: View;
   readonly scope: ScopeOf;
   readonly target: Target;
@@ -219,7 +114,12 @@ interface Place {
 }
 
 /** FORBIDDEN without the permission; READ_ONLY where nobody can write. */
-function placeOf(ops: Operations, access: Access, name: string, verb: Extract<Verb, keyof typeof phrases>): Place {
+export function placeOf(
+  ops: Operations,
+  access: Access,
+  name: string,
+  verb: Extract<Verb, keyof typeof phrases>,
+): Place {
   const collection = getCollection(ops.model, access, name);
   if (!access.can(verb, name)) fail('FORBIDDEN', { verb: phrases[verb], collection: name });
   if (collection.kind === 'view')
@@ -237,14 +137,14 @@ function placeOf(ops: Operations, access: Access, name: string, verb: Extract<Ve
   };
 }
 
-function noKey({ view }: Pick<Place, 'view'>): never {
+export function noKey({ view }: Pick<Place, 'view'>): never {
   return fail('READ_ONLY', {
     collection: view.collection.name,
     why: 'it has no key that would tell one record from another. Give the table a primary key.',
   });
 }
 
-function needKey(place: Place): void {
+export function needKey(place: Place): void {
   if (place.target.key.length === 0) noKey(place);
   if (!place.showsKey)
     fail('FORBIDDEN', {
@@ -262,7 +162,12 @@ function checkCount(argument: string, given: readonly unknown[]): void {
 }
 
 /** Each key once. */
-function readKeys({ target, view }: Place, ids: readonly RecordId[], argument: string, moment: Moment): unknown[][] {
+export function readKeys(
+  { target, view }: Place,
+  ids: readonly RecordId[],
+  argument: string,
+  moment: Moment,
+): unknown[][] {
   checkCount(argument, ids);
   const keys = new Map<string, unknown[]>();
   for (const id of ids) {
@@ -295,7 +200,7 @@ interface Updating {
   readonly moment: Moment;
 }
 
-async function updateWhere(
+export async function updateWhere(
   ops: Operations,
   place: Place,
   { keys, set, where, moment }: Updating,
@@ -384,7 +289,7 @@ function binarySlots({ columns }: Target): number[] {
   return columns.flatMap(({ field }, slot) => (field.type === 'Binary' ? [slot] : []));
 }
 
-function packReady({ collection }: Target, key: readonly unknown[]): string {
+export function packReady({ collection }: Target, key: readonly unknown[]): string {
   const row = [...key];
   readyRows(
     [row],
