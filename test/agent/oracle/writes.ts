@@ -103,7 +103,8 @@ export function interpretWrite(meaning: Meaning, write: Write): Outcome {
   const names = new Set(
     write.kind === 'create' ? write.records.flatMap(Object.keys) : 'values' in write ? Object.keys(write.values) : [],
   );
-  if (changed.size > 1 && table.key.some((name) => names.has(name))) codes.add('INVALID_ARGUMENT');
+  if (write.kind !== 'delete' && found.length > 1 && table.key.some((name) => names.has(name)))
+    codes.add('INVALID_ARGUMENT');
   if (hasTwins(now)) codes.add('INVALID_RECORD');
   if (hasDangling(after)) {
     codes.add('INVALID_RECORD');
