@@ -7,6 +7,9 @@ import type { Customizations } from './customize/definitions.ts';
 import { buildModel } from './model/build.ts';
 import { count, describe, explain, index, list, type Operations } from './operations.ts';
 import { aggregate } from './operations-aggregate.ts';
+import { associate, dissociate } from './operations-link.ts';
+import { create, remove, update } from './operations-write.ts';
+import type { RecordId } from './record-id.ts';
 import type { BucketUnit, Operation, Source } from './sources/source.ts';
 
 export interface Engine {
@@ -18,6 +21,16 @@ export interface Engine {
   index(access: Access): readonly CollectionSummary[];
   /** UNKNOWN_COLLECTION for one that does not exist or that the caller may not see: the two are not told apart. */
   describe(access: Access, collection: string): CollectionDescription;
+  /** All records or none; INVALID_RECORD tells everything that is wrong with them. */
+  create(access: Access, request: CreateRequest, options?: WriteOptions): Promise<WriteAnswer>;
+  /** All records or none; RECORD_NOT_FOUND names the ids that are missing. */
+  update(access: Access, request: UpdateRequest, options?: WriteOptions): Promise<WriteAnswer>;
+  /** All records or none, and never without ids. */
+  delete(access: Access, request: DeleteRequest, options?: WriteOptions): Promise<WriteAnswer>;
+  /** Points the records `ids` of a to-many relation to the record `id`; the answer is about them. */
+  associate(access: Access, request: LinkRequest, options?: WriteOptions): Promise<WriteAnswer>;
+  /** Makes the records `ids` point to nothing; RECORD_NOT_FOUND names those that did not point to `id`. Deletes nothing. */
+  dissociate(access: Access, request: LinkRequest, options?: WriteOptions): Promise<WriteAnswer>;
   /** The plan of a list with its SQL, as text; no values in it. */
   explain(access: Access, request: ListRequest): Promise<string>;
   close(): Promise<void>;
@@ -57,6 +70,11 @@ export async function createEngine({
     aggregate: (access, request, options) => aggregate(ops, access, request, options),
     index: (access) => index(ops, access),
     describe: (access, collection) => describe(ops, access, collection),
+    create: (access, request, options) => create(ops, access, request, options),
+    update: (access, request, options) => update(ops, access, request, options),
+    delete: (access, request, options) => remove(ops, access, request, options),
+    associate: (access, request, options) => associate(ops, access, request, options),
+    dissociate: (access, request, options) => dissociate(ops, access, request, options),
     explain: (access, request) => explain(ops, access, request),
     close: async () => {
       await Promise.all(sources.map((source) => source.close()));
@@ -129,6 +147,61 @@ export interface AggregateAnswer {
   /** A bucket is the day that its period starts with, 'YYYY-MM-DD'. */
   readonly rows: readonly (readonly unknown[])[];
   readonly hasMore: boolean;
+}
+
+export interface WriteOptions extends CallOptions {
+  /** Does everything, tells what it came to, and takes it back: nothing is written. */
+  readonly preview?: boolean;
+}
+
+export interface CreateRequest {
+  readonly collection: string;
+  /** Values by field; at most 500 records. A field that is left out takes the default of the database. */
+  readonly records: readonly Readonly<Record<string, unknown>>[];
+  /** In which instants without an offset are read. IANA name; the caller's when absent. */
+  readonly timezone?: string;
+}
+
+export interface UpdateRequest {
+  readonly collection: string;
+  /** Either these, at most 500, or a filter that at most 500 records match. */
+  readonly ids?: readonly RecordId[];
+  readonly filter?: PlainFilter;
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly timezone?: string;
+}
+
+export interface DeleteRequest {
+  readonly collection: string;
+  /** 1 to 500. */
+  readonly ids: readonly RecordId[];
+}
+
+export interface LinkRequest {
+  readonly collection: string;
+  readonly id: RecordId;
+  /** Of that collection, made of a foreign key of the other. */
+  readonly relation: string;
+  /** Records of the other collection. */
+  readonly ids: readonly RecordId[];
+}
+
+export interface WriteAnswer {
+  /** Records touched, changed or not. */
+  readonly count: number;
+  /** Packed (record-id.ts), in the order asked for; empty for a preview, and where the caller does not see the key. */
+  readonly ids: readonly string[];
+  /** Every visible column as it is stored now, or was, for a delete; empty for a preview. */
+  readonly records: readonly Readonly<Record<string, unknown>>[];
+  /** For a preview: one for each record. */
+  readonly changes?: readonly RecordChange[];
+}
+
+export interface RecordChange {
+  /** Null for a record that would be created. */
+  readonly id: string | null;
+  /** The fields that would change. */
+  readonly fields: Readonly<Record<string, { readonly before: unknown; readonly after: unknown }>>;
 }
 
 export interface CollectionSummary {

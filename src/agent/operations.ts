@@ -255,7 +255,7 @@ export function scopesOf({ ops, access, code }: Call): ScopeOf {
   return (collection) => scopeOf(access, collection, moment, code);
 }
 
-export function momentOf({ clock }: Operations, access: Access, { timezone }: CountRequest): Moment {
+export function momentOf({ clock }: Operations, access: Access, { timezone }: Pick<CountRequest, 'timezone'>): Moment {
   if (timezone !== undefined && !isZone(timezone))
     fail('INVALID_ARGUMENT', { argument: 'timezone', problem: "expected an IANA name such as 'Europe/Paris'." });
   return createMoment(clock.now(), timezone ?? zoneOf(access));

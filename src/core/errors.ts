@@ -15,6 +15,13 @@ const shown = (value: unknown): string => {
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 };
 
+/** What is wrong with one field of a record that was to be written. */
+export interface FieldProblem {
+  readonly field: string;
+  /** A sentence: what is wrong, or what to send instead. */
+  readonly problem: string;
+}
+
 const clipped = (text: string): string => (text.length > 100 ? `${text.slice(0, 97)}...` : text);
 
 const table = {
@@ -75,14 +82,36 @@ const table = {
     say: () =>
       'This cursor does not belong to this query. Repeat the call that gave it with the same arguments, or start again without a cursor.',
   },
+  INVALID_RECORD: {
+    status: 422,
+    say: (d: { collection: string; problems: readonly FieldProblem[] }) =>
+      `Nothing was written to '${d.collection}'. ${d.problems.map(({ field, problem }) => `${field}: ${problem}`).join(' ')}`,
+  },
+  RECORD_IN_USE: {
+    status: 409,
+    say: (d: { collection: string; verb: string }) =>
+      `Nothing was written to '${d.collection}': other records point to a record that this would ${d.verb}. Delete or dissociate those first.`,
+  },
+  WRITE_CONFLICT: {
+    status: 409,
+    say: (d: { collection: string }) =>
+      `Nothing was written to '${d.collection}': somebody else was writing there at the same time. Try again.`,
+  },
+  READ_ONLY: {
+    status: 403,
+    say: (d: { collection: string; why: string }) => `'${d.collection}' cannot be written: ${d.why}`,
+  },
   FORBIDDEN: {
     status: 403,
-    say: (d: { verb: string; collection: string }) =>
-      `You may not ${d.verb} '${d.collection}'. An administrator can allow it.`,
+    say: (d: { verb: string; collection: string; why?: string }) =>
+      `You may not ${d.verb} '${d.collection}'${typeof d.why === 'string' ? `: ${d.why}` : '. An administrator can allow it.'}`,
   },
   RECORD_NOT_FOUND: {
     status: 404,
-    say: (d: { collection: string; id: string }) => `No record '${d.id}' in '${d.collection}', or you may not see it.`,
+    say: (d: { collection: string; id: string; missing?: readonly string[] }) =>
+      (d.missing?.length ?? 0) > 1
+        ? `No records ${d.missing!.map((id) => `'${id}'`).join(', ')} in '${d.collection}', or you may not see them.`
+        : `No record '${d.id}' in '${d.collection}', or you may not see it.`,
   },
   UNKNOWN_TOOL: {
     status: 404,

@@ -10,14 +10,18 @@ export interface Visible {
   readonly relations: readonly Relation[];
 }
 
-export function summarizeCollection(access: Access, { name, kind }: Collection, visible: Visible): CollectionSummary {
+export function summarizeCollection(
+  access: Access,
+  { name, kind, source }: Collection,
+  visible: Visible,
+): CollectionSummary {
   const { add, edit, delete: remove } = permissions(access, name);
   return {
     name,
     kind,
     fields: visible.columns.length,
     relations: visible.relations.map((relation) => relation.name),
-    writable: kind === 'table' && (add || edit || remove),
+    writable: kind === 'table' && source.writing !== undefined && (add || edit || remove),
   };
 }
 

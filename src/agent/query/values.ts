@@ -54,6 +54,33 @@ export function checkValue(takes: Takes, given: unknown, asked: Asked): unknown 
   }
 }
 
+/** A value to be written; null stays null. */
+export function checkStored(given: unknown, asked: Asked): unknown {
+  if (given === null) return null;
+  const { type, nativeType } = asked.column;
+  if (typeof type !== 'string') {
+    if (!Array.isArray(given) || given.length > LIST_LIMIT)
+      return refuse(asked, `a list of at most ${LIST_LIMIT} values`, given);
+    return given.map((item) => (item === null ? null : one(item, asked)));
+  }
+  if (type === 'Json') return given;
+  if (type === 'Point') {
+    const numbers = Array.isArray(given) && given.length === 2 ? given.map(readNumber) : [];
+    if (numbers.length !== 2 || numbers.some((number) => typeof number !== 'number'))
+      return refuse(asked, 'a point such as [2.35, 48.85]', given);
+    return numbers;
+  }
+  const value = one(given, asked);
+  // Databases would round in silence.
+  if (
+    type === 'Number' &&
+    /^(tiny|small|medium|big)?(int|serial)/i.test(nativeType) &&
+    !/^-?\d+(e\+\d+)?$/.test(String(value))
+  )
+    return refuse(asked, 'a whole number', given);
+  return value;
+}
+
 function one(given: unknown, asked: Asked): unknown {
   const { type } = asked.column;
   return readers[typeof type === 'string' ? type : type[0]](given, asked);

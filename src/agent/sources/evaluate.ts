@@ -115,7 +115,7 @@ export function compareNullable(a: unknown, b: unknown, column: Column): number 
 }
 
 /** Equal values of a column, and no others, have the same mark. */
-export function markOf(value: unknown, { type, collation }: Column): string {
+export function markOf(value: unknown, { type, collation }: Pick<Column, 'type' | 'collation'>): string {
   if (type === 'Number') {
     const { negative, digits, exponent } = readDecimal(value as number | string);
     return `${negative ? '-' : ''}${digits}e${exponent}`;

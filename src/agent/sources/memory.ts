@@ -5,6 +5,7 @@ import type { KeyPair, Relation } from '../model/types.ts';
 import type { Filter, Path } from '../query/types.ts';
 import { aggregateRecords } from './aggregate.ts';
 import { compareNullable, holds, markOf } from './evaluate.ts';
+import { createMemoryWriting, type MemoryData } from './memory-writing.ts';
 import type {
   Collation,
   ColumnType,
@@ -34,7 +35,7 @@ export interface MemoryTable {
   readonly primaryKey?: readonly string[];
   readonly uniqueKeys?: readonly (readonly string[])[];
   readonly foreignKeys?: readonly DescribedForeignKey[];
-  /** Canonical values, in the order of the columns. Read anew by every statement. */
+  /** Canonical values, in the order of the columns. Read anew by every statement until the first write, which works on a copy. */
   readonly rows: readonly Row[];
 }
 
@@ -45,20 +46,23 @@ export function createMemorySource(name: string, tables: readonly MemoryTable[])
   const records = ({ table, joins, where }: CountSelect): Reached[] => {
     const data = byName.get(table)!;
     const links = joins.map((join) => link(join, byName));
-    return data.table.rows
+    return data.rows
       .map((row) => reach(row, data, links))
       .filter((record) => holds(where, (path) => record.value(path)));
+  };
+  const readRows = (select: Select): Row[] => {
+    const found = records(select);
+    if (select.order.length) found.sort((a, b) => compareRecords(a, b, select));
+    const from = select.skip ?? 0;
+    const page = found.slice(from, select.limit === undefined ? undefined : from + select.limit);
+    return page.map((record) => select.columns.map((path) => record.value(path)));
   };
   return {
     name,
     describe: async () => describe(tables),
     async read(select, options) {
       check(options);
-      const found = records(select);
-      if (select.order.length) found.sort((a, b) => compareRecords(a, b, select));
-      const from = select.skip ?? 0;
-      const page = found.slice(from, select.limit === undefined ? undefined : from + select.limit);
-      return page.map((record) => select.columns.map((path) => record.value(path)));
+      return readRows(select);
     },
     async count(select, options) {
       check(options);
@@ -71,6 +75,11 @@ export function createMemorySource(name: string, tables: readonly MemoryTable[])
         group,
       );
     },
+    writing: createMemoryWriting({
+      tables: byName,
+      read: readRows,
+      rows: (select) => records(select).map((record) => record.row),
+    }),
     explain: (select) => `read every row of ${select.table}`,
     close: async () => {},
   };
@@ -80,13 +89,18 @@ function check({ signal }: ReadOptions): void {
   if (signal?.aborted) fail('CANCELLED', {}, signal.reason);
 }
 
-class Data {
+class Data implements MemoryData {
   readonly table: MemoryTable;
   readonly positions: ReadonlyMap<string, number>;
+  own: readonly Row[] | undefined;
 
   constructor(table: MemoryTable) {
     this.table = table;
     this.positions = new Map(table.columns.map((column, index) => [column.name, index]));
+  }
+
+  get rows(): readonly Row[] {
+    return this.own ?? this.table.rows;
   }
 
   value(row: Row, column: string): unknown {
@@ -96,6 +110,7 @@ class Data {
 
 /** A root row and the row that each join found for it. */
 interface Reached {
+  readonly row: Row;
   value(path: Path): unknown;
 }
 
@@ -128,7 +143,7 @@ function link({ via, where }: Join, byName: ReadonlyMap<string, Data>): Link {
 
 /** The rows that satisfy a condition, following the relations in it with no condition on them. */
 function rowsOf(data: Data, where: Filter, byName: ReadonlyMap<string, Data>): readonly Row[] {
-  if (where.op === 'always') return data.table.rows;
+  if (where.op === 'always') return data.rows;
   const links = new Map<string, Link>();
   const need = (filter: Filter): void => {
     if (filter.op === 'and' || filter.op === 'or') filter.of.forEach(need);
@@ -140,7 +155,7 @@ function rowsOf(data: Data, where: Filter, byName: ReadonlyMap<string, Data>): r
       }
   };
   need(where);
-  return data.table.rows.filter((row) => {
+  return data.rows.filter((row) => {
     const record = reach(row, data, [...links.values()]);
     return holds(where, (path) => record.value(path));
   });
@@ -164,6 +179,7 @@ function reach(row: Row, data: Data, links: readonly Link[]): Reached {
     found.set(id, [owner && find(owner, from), foreign]);
   }
   return {
+    row,
     value({ via, field }) {
       const [at, of] = found.get(via.length ? idOf(via) : '')!;
       return at ? of.value(at, field.column) : null;

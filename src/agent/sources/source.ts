@@ -180,5 +180,78 @@ export interface Source {
   aggregate?(group: GroupSelect, options: ReadOptions): Promise<Row[]>;
   /** The statement as text, for explain and golden files; no values in it. */
   explain(select: Select): string;
+  /** A source without it is read-only. */
+  readonly writing?: Writing;
   close(): Promise<void>;
+}
+
+export interface Writing {
+  /** Which statements give back rows; known once the source was described. The others only count. */
+  readonly returning: {
+    readonly insert: boolean;
+    readonly update: boolean;
+    readonly delete: boolean;
+    /** Whether the checks of such a statement may join. */
+    readonly joinedChecks: boolean;
+  };
+  /**
+   * Everything that `work` does through the session, or nothing of it. What the database refuses comes as a Refusal
+   * (sources/refusal.ts). `work` runs once, and waits for nothing but the session.
+   */
+  transaction<T>(work: (session: Session) => Promise<T>, options: TransactionOptions): Promise<T>;
+}
+
+export interface TransactionOptions extends ReadOptions {
+  /** Takes everything back at the end, as if it had failed, and still answers. */
+  readonly discard?: boolean;
+}
+
+export interface Session {
+  read(select: Select): Promise<Row[]>;
+  insert(insert: Insert): Promise<Written>;
+  update(update: Update): Promise<Written>;
+  delete(remove: Delete): Promise<Written>;
+}
+
+/** A condition on the root record, with the joins that it needs. */
+export interface Condition {
+  readonly joins: readonly Join[];
+  readonly where: Filter;
+}
+
+/** Paths of a write are columns of the table itself, except in conditions. */
+export interface Insert {
+  readonly table: string;
+  readonly columns: readonly Path[];
+  /** At least one; exactly one when there are no columns. */
+  readonly rows: readonly Row[];
+  /** Only where the source returns. */
+  readonly returning: readonly Path[];
+  /** Told of each returned record, behind its columns, as it is after the statement. They must not look at the table again. */
+  readonly checks: readonly Condition[];
+}
+
+export interface Update extends Condition {
+  readonly table: string;
+  /** Identifies a record. */
+  readonly key: readonly Path[];
+  readonly set: readonly (readonly [Path, unknown])[];
+  readonly returning: readonly Path[];
+  readonly checks: readonly Condition[];
+}
+
+export interface Delete extends Condition {
+  readonly table: string;
+  readonly key: readonly Path[];
+  /** As the records were. */
+  readonly returning: readonly Path[];
+}
+
+export interface Written {
+  /** Records that the statement met, changed or not. */
+  readonly count: number;
+  /** As wide as `returning` and `checks` together; empty where the source does not return. */
+  readonly rows: Row[];
+  /** The key that the database gave to the only record of an insert, where it tells nothing else. */
+  readonly insertedId?: number | string;
 }

@@ -71,7 +71,7 @@ function tableOf({ world }: Meaning, name: string): WorldTable {
 }
 
 /** Scopes are written by someone who sees every row, so that relations in them are followed to any row. */
-function visible(meaning: Meaning, table: WorldTable, row: Row): boolean {
+export function visible(meaning: Meaning, table: WorldTable, row: Row): boolean {
   const scope = meaning.scopes[table.name];
   return !scope || matches({ ...meaning, inside: false }, table, row, scope, meaning.zone, false);
 }
@@ -161,7 +161,7 @@ function finds(meaning: Meaning, table: WorldTable, row: Row, word: Word, extend
   return found === word.wanted;
 }
 
-function matches(
+export function matches(
   meaning: Meaning,
   table: WorldTable,
   row: Row,

@@ -16,7 +16,7 @@ import { createWorld, type World } from './world.ts';
 
 export type OpenSource = (url: string, clock: Clock) => Source | Promise<Source>;
 
-interface Subject {
+export interface Subject {
   readonly name: string;
   readonly engine: Engine;
   readonly ignoresCase: boolean;
@@ -81,7 +81,7 @@ export async function judge(seed: number, questions: number, servers: readonly T
   }
 }
 
-async function subject(
+export async function subject(
   name: string,
   source: Source,
   world: World,
@@ -101,6 +101,7 @@ async function subject(
       return source.count(select, options);
     },
     explain: (select) => source.explain(select),
+    ...(source.writing && { writing: source.writing }),
     close: () => source.close(),
   };
   const agent = createEngineAgent().addDataSource(() => counted);
@@ -121,7 +122,7 @@ async function subject(
   };
 }
 
-function accessWith(scopes: Readonly<Record<string, PlainFilter>>, timezone: string): Access {
+export function accessWith(scopes: Readonly<Record<string, PlainFilter>>, timezone: string): Access {
   const caller = { id: 1, email: '', firstName: '', lastName: '', team: '', role: '', tags: {}, timezone };
   return {
     caller: { ...caller, permissionLevel: 'user', renderingId: 1 },
@@ -215,7 +216,7 @@ async function walk(
   return rows;
 }
 
-async function attempt<T>(told: string, run: () => Promise<T>): Promise<T> {
+export async function attempt<T>(told: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (cause) {

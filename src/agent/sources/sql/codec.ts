@@ -15,6 +15,10 @@ export interface Codec {
   readonly decode?: (value: unknown) => unknown;
   /** The canonical value, never null, to what is bound. */
   readonly encode: (value: unknown) => unknown;
+  /** The canonical value to what is written, where that is not what is compared with. */
+  readonly stored?: (value: unknown) => unknown;
+  /** SQL around the placeholder of a written value; `?` when absent. */
+  readonly storedParameter?: string;
   /** SQL of the bound value; `?` when absent. `kind` is what `kindOf` said. */
   readonly parameter?: (kind: string) => string;
   /** Where values of one column need different SQL: a short word that becomes part of the statement's shape. */

@@ -1,5 +1,5 @@
 // One database behind its driver: runs a statement that is already text, and really stops it when asked to.
-import type { ReadOptions } from '../source.ts';
+import type { ReadOptions, TransactionOptions } from '../source.ts';
 
 /** A statement of one shape, kept by the source; a driver keeps with it what it prepared. */
 export interface Prepared {
@@ -21,5 +21,21 @@ export interface Driver {
    * database's own. An answer that was to be had at once comes without a promise.
    */
   run(prepared: Prepared, values: readonly unknown[], options: ReadOptions): Promise<unknown[][]> | unknown[][];
+  /**
+   * Runs the work between BEGIN and COMMIT; a failure of it, or `discard`, rolls back. An error that comes from COMMIT is
+   * the database's own, as those of statements are.
+   */
+  transaction<T>(work: (connection: Connection) => Promise<T>, options: TransactionOptions): Promise<T>;
   close(): Promise<void>;
+}
+
+export interface Connection {
+  run(prepared: Prepared, values: readonly unknown[]): Promise<Ran>;
+}
+
+export interface Ran {
+  readonly rows: unknown[][];
+  /** Records that a statement which gives no rows has met. */
+  readonly affected: number;
+  readonly insertedId?: number | string;
 }

@@ -7,9 +7,8 @@ export async function readMysqlFacts(catalogue: Catalogue): Promise<Facts> {
   const columns = (await catalogue(COLUMNS)) as unknown as ColumnRow[];
   const keys = (await catalogue(KEYS)) as unknown as { table: string; key: string; column: string | null }[];
   const foreign = (await catalogue(FOREIGN_KEYS)) as unknown as ForeignRow[];
-  const checks = /mariadb/i.test(String(server?.version))
-    ? ((await catalogue(JSON_CHECKS)) as unknown as { table: string; clause: string }[])
-    : [];
+  const isMariadb = /mariadb/i.test(String(server?.version));
+  const checks = isMariadb ? ((await catalogue(JSON_CHECKS)) as unknown as { table: string; clause: string }[]) : [];
   const checkedJson = new Set(
     checks.map(({ table, clause }) => {
       const [, column = ''] = /^json_valid\(`((?:[^`]|``)*)`\)$/i.exec(clause) ?? [];
@@ -28,6 +27,7 @@ export async function readMysqlFacts(catalogue: Catalogue): Promise<Facts> {
     keys: keys.map((row) => ({ ...row, primary: row.key === 'PRIMARY' })),
     foreignKeys: foreignKeys(foreign, String(server?.current)),
     skipped: [],
+    isMariadb,
   };
 }
 

@@ -107,8 +107,9 @@ interface ForeignRow {
 
 function columnFacts(row: ColumnRow, types: ReadonlyMap<string, TypeRow>): ColumnFacts {
   const base = baseOf(row.type, types);
-  const codec = postgresCodec(typeOf(base, types));
-  const labels = base?.kind === 'e' ? labelsOf(base) : undefined;
+  const type = typeOf(base, types);
+  const codec = postgresCodec(type);
+  const labels = (type.element ?? type).labels;
   const deterministic = row.deterministic === 't';
   return {
     table: row.table,

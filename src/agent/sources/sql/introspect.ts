@@ -32,6 +32,8 @@ export interface Facts {
     why?: string;
   }[];
   readonly skipped: Described['skipped'];
+  /** Of the family of MySQL, which differ in what they give back. */
+  readonly isMariadb?: boolean;
 }
 
 export interface Introspection {

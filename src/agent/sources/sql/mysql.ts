@@ -3,6 +3,7 @@ import type * as mysql2 from 'mysql2';
 import type { Clock } from '../../../core/clock.ts';
 import type { Driver } from './driver.ts';
 import { networkCodes, runStoppable, translate } from './stopping.ts';
+import { inTransaction } from './transaction.ts';
 
 const lost = new Set<string>([
   ...networkCodes,
@@ -51,12 +52,18 @@ export function openMysql(url: string, clock: Clock): Driver {
     });
   }
 
-  function execute(connection: mysql2.PoolConnection, sql: string, values: readonly unknown[]): Promise<unknown[][]> {
+  function execute(connection: mysql2.PoolConnection, sql: string, values: readonly unknown[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      connection.execute({ sql, rowsAsArray: true }, values as never[], (error, rows) => {
+      connection.execute({ sql, rowsAsArray: true }, values as never[], (error, answer) => {
         if (error) reject(translate(error, lost));
-        else resolve(rows as unknown[][]);
+        else resolve(answer);
       });
+    });
+  }
+
+  function say(connection: mysql2.PoolConnection, sql: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      connection.query(sql, (error) => (error ? reject(translate(error, lost)) : resolve()));
     });
   }
 
@@ -75,9 +82,34 @@ export function openMysql(url: string, clock: Clock): Driver {
       runStoppable(
         {
           connect,
-          execute: (connection) => execute(connection, prepared.sql, values),
+          execute: (connection) => execute(connection, prepared.sql, values) as Promise<unknown[][]>,
           stop: (connection) => kill(connection.threadId ?? 0),
           give: (connection, broken) => (broken ? connection.destroy() : connection.release()),
+        },
+        clock,
+        options,
+      ),
+    transaction: (work, options) =>
+      runStoppable(
+        {
+          connect,
+          execute: (connection) =>
+            inTransaction(
+              {
+                say: (sql) => say(connection, sql),
+                async run(prepared, values) {
+                  const answer = await execute(connection, prepared.sql, values);
+                  if (Array.isArray(answer)) return { rows: answer as unknown[][], affected: answer.length };
+                  const { affectedRows, insertId } = answer as mysql2.ResultSetHeader;
+                  return { rows: [], affected: affectedRows, ...(insertId && { insertedId: insertId }) };
+                },
+              },
+              work,
+              options,
+            ),
+          stop: (connection) => kill(connection.threadId ?? 0),
+          give: (connection, broken) => (broken ? connection.destroy() : connection.release()),
+          lasting: true,
         },
         clock,
         options,

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { Clock } from '../../../core/clock.ts';
 import type { Driver } from './driver.ts';
 import { networkCodes, runStoppable, translate } from './stopping.ts';
+import { inTransaction } from './transaction.ts';
 
 const lost = new Set<string>([
   ...networkCodes,
@@ -92,6 +93,33 @@ export function openPostgres(url: string, clock: Clock): Driver {
       );
       return rows;
     },
+    transaction: (work, options) =>
+      runStoppable(
+        {
+          connect,
+          execute: (client) =>
+            inTransaction(
+              {
+                say: (sql) => client.query(sql).catch((error: unknown) => Promise.reject(inOurWords(error))),
+                async run(prepared, values) {
+                  const query = { text: prepared.sql, values: values as unknown[], rowMode: 'array' as const };
+                  const named = prepared.uses > 1 ? { ...query, name: prepared.name } : query;
+                  const { rows, rowCount } = await client.query<unknown[]>(named).catch((error: unknown) => {
+                    throw inOurWords(error);
+                  });
+                  return { rows, affected: rowCount ?? 0 };
+                },
+              },
+              work,
+              options,
+            ),
+          stop: (client) => stop((client as unknown as { processID: number }).processID),
+          give: (client, broken) => client.release(broken),
+          lasting: true,
+        },
+        clock,
+        options,
+      ),
     close: () => pool.end(),
   };
 }

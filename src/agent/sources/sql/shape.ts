@@ -14,6 +14,8 @@ export interface PathFacts {
 export interface Shapes {
   /** The key of the statement; its values are added to `values`. */
   key(statement: Select | CountSelect | GroupSelect, values: unknown[]): string;
+  /** The part of a key that a condition makes; its values are added to `values`. */
+  condition(condition: Pick<CountSelect, 'joins' | 'where'>, table: string, values: unknown[]): string;
   facts(path: Path, rootTable: string): PathFacts;
 }
 
@@ -79,13 +81,18 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
     return limit === undefined ? key : `${key}L${limit}`;
   }
 
+  function condition({ joins, where }: Pick<CountSelect, 'joins' | 'where'>, table: string, values: unknown[]): string {
+    let key = '';
+    for (const join of joins) key += ofJoin(join, values);
+    return `${key}\n${ofFilter(where, table, values)}`;
+  }
+
   return {
     facts,
+    condition,
     key(statement, values) {
       const { table } = statement;
-      let key = table;
-      for (const join of statement.joins) key += ofJoin(join, values);
-      key += `\n${ofFilter(statement.where, table, values)}`;
+      let key = table + condition(statement, table, values);
       if ('operation' in statement) return key + ofGroup(statement);
       if (!('columns' in statement)) return `${key}#`;
       key += '\n';

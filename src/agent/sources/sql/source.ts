@@ -20,6 +20,7 @@ import { openSqlite } from './sqlite.ts';
 import { bindValues, buildCount, buildSelect, type Statement, type StatementContext } from './statements.ts';
 import type { Bind } from './terms.ts';
 import { needsBigIntegers } from './types-sqlite.ts';
+import { createWriting } from './writing.ts';
 
 export interface SqlSourceOptions {
   readonly observe: Observe;
@@ -38,21 +39,27 @@ export function createSqlSource(url: string, options: SqlSourceOptions): Source 
   const driver = open();
   const builder = knex({ client: clients[dialect], useNullAsDefault: true });
   let codecs: Introspection['codecs'] | undefined;
+  let facts: Facts | undefined;
   const codecOf = (table: string, column: string): Codec =>
     codecs?.get(table)?.get(column) ?? notDescribed(name, table, column);
-  const texts = createTexts({ dialect, knex: builder, shapes: createShapes(dialect, codecOf) });
+  const context = { dialect, knex: builder, shapes: createShapes(dialect, codecOf) };
+  const texts = createTexts(context);
+  const read = async (runner: Pick<Driver, 'run'>, select: Select, options: ReadOptions): Promise<Row[]> => {
+    const values: unknown[] = [];
+    const text = texts.find(select, values);
+    return runDecoded(runner, text, bindValues(text.binds, values), options);
+  };
 
   return {
     name,
     async describe(): Promise<Described> {
       const began = clock.monotonic();
       let statements = 0;
-      const found = assemble(
-        await readFacts[dialect]((sql) => {
-          statements++;
-          return driver.catalogue(sql);
-        }),
-      );
+      facts = await readFacts[dialect]((sql) => {
+        statements++;
+        return driver.catalogue(sql);
+      });
+      const found = assemble(facts);
       codecs = found.codecs;
       observe({
         type: 'source.introspected',
@@ -63,11 +70,7 @@ export function createSqlSource(url: string, options: SqlSourceOptions): Source 
       });
       return found.described;
     },
-    async read(select: Select, read: ReadOptions): Promise<Row[]> {
-      const values: unknown[] = [];
-      const text = texts.find(select, values);
-      return runDecoded(driver, text, bindValues(text.binds, values), read);
-    },
+    read: (select: Select, options: ReadOptions) => read(driver, select, options),
     async count(select: CountSelect, read: ReadOptions): Promise<number> {
       const values: unknown[] = [];
       const text = texts.find(select, values);
@@ -79,6 +82,16 @@ export function createSqlSource(url: string, options: SqlSourceOptions): Source 
       const text = texts.find(group, values);
       return runDecoded(driver, text, bindValues(text.binds, values), read);
     },
+    writing: createWriting({
+      driver,
+      dialect,
+      context,
+      facts: () => facts,
+      read: (connection, select) => {
+        const run: Driver['run'] = async (prepared, values) => (await connection.run(prepared, values)).rows;
+        return read({ run }, select, noLimit);
+      },
+    }),
     explain: (select: Select): string => texts.find(select, []).prepared.sql,
     async close(): Promise<void> {
       await driver.close();
@@ -172,7 +185,15 @@ function createTexts(context: StatementContext) {
   }
 }
 
-async function runDecoded(driver: Driver, text: Text, values: unknown[], options: ReadOptions): Promise<Row[]> {
+/** Within a transaction, whose limit holds for all of it. */
+const noLimit: ReadOptions = { timeoutMs: Number.POSITIVE_INFINITY };
+
+async function runDecoded(
+  driver: Pick<Driver, 'run'>,
+  text: Text,
+  values: unknown[],
+  options: ReadOptions,
+): Promise<Row[]> {
   const running = driver.run(text.prepared, values, options);
   const rows = Array.isArray(running) ? running : await running;
   try {

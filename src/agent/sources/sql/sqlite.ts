@@ -6,9 +6,11 @@ import type { Clock } from '../../../core/clock.ts';
 import { AppError, fail } from '../../../core/errors.ts';
 import type { Observe } from '../../../core/observe.ts';
 import { loadSqliteDriver, type SqliteConnection, type SqliteWish } from '../../../core/sqlite.ts';
+import type { ReadOptions } from '../source.ts';
 import type { Driver, Prepared } from './driver.ts';
 import { createChildren } from './sqlite-children.ts';
 import { createScale } from './sqlite-weight.ts';
+import { createWrites } from './sqlite-writes.ts';
 
 export interface SqliteOptions {
   /** A file, or `:memory:`, which no child could see: everything runs in the process then. */
@@ -31,26 +33,37 @@ export function openSqlite({ path, name, wish, observe, clock }: SqliteOptions):
   // everything runs here.
   const children = isMemory || kind === 'wasm' ? undefined : createChildren({ path, name, observe, clock });
   const scale = createScale(connection, clock);
+  const writes = createWrites(connection, clock, keptOf);
 
   return {
     catalogue: async (sql) => connection.prepare(sql).all() as Record<string, unknown>[],
     run(prepared, values, options) {
       if (options.signal?.aborted) fail('CANCELLED', {});
-      const kept = keptOf(connection, prepared);
-      if (children && !scale.isLight(kept, prepared.sql)) {
-        return children.run({ sql: prepared.sql, values, bigIntegers: prepared.bigIntegers }, options);
-      }
-      if (kept.bigIntegers !== prepared.bigIntegers) {
-        kept.statement.safeIntegers(prepared.bigIntegers);
-        kept.bigIntegers = prepared.bigIntegers;
-      }
-      return kept.statement.all(values) as unknown[][];
+      return writes.open ? readLater(prepared, values, options) : read(prepared, values, options);
     },
+    transaction: (work, options) => writes.transaction(work, options),
     async close() {
       children?.close();
       connection.close();
     },
   };
+
+  async function readLater(prepared: Prepared, values: readonly unknown[], options: ReadOptions) {
+    while (writes.open) await writes.open;
+    return read(prepared, values, options);
+  }
+
+  function read(prepared: Prepared, values: readonly unknown[], options: ReadOptions) {
+    const kept = keptOf(connection, prepared);
+    if (children && !scale.isLight(kept, prepared.sql)) {
+      return children.run({ sql: prepared.sql, values, bigIntegers: prepared.bigIntegers }, options);
+    }
+    if (kept.bigIntegers !== prepared.bigIntegers) {
+      kept.statement.safeIntegers(prepared.bigIntegers);
+      kept.bigIntegers = prepared.bigIntegers;
+    }
+    return kept.statement.all(values) as unknown[][];
+  }
 
   function open(): SqliteConnection {
     try {

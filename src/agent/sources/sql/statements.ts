@@ -80,7 +80,6 @@ function from(
   return binds;
 }
 
-/** Placeholders as the driver wants them; names get their question marks back. */
 function finish(
   query: Knex.QueryBuilder,
   all: readonly Bind[],
@@ -94,6 +93,7 @@ function finish(
   };
 }
 
+/** Placeholders as the driver wants them; names get their question marks back. */
 export function placeholdersOf(text: string, dialect: Dialect): string {
   let at = 0;
   const numbered = dialect === 'postgres' ? text.replace(/\?/g, () => `$${++at}`) : text;
@@ -114,21 +114,28 @@ export interface Root {
 export interface Writer {
   name(name: string): string;
   root(table: string): Root;
+  /** A condition on a row of a statement that joins nothing itself. */
+  condition(root: Root, condition: Pick<CountSelect, 'joins' | 'where'>): Statement;
   column(root: Root, path: Path): string;
   joins(root: Root, joins: readonly Join[]): Statement[];
   where(root: Root, filter: Filter): Statement;
   page(select: Select): Statement;
 }
 
-export function createWriter(context: StatementContext): Writer {
+/** `first`: values that the statement takes before the first of its conditions. `taken`: a name that no alias may have. */
+export function createWriter(context: StatementContext, first = 0, taken?: string): Writer {
   const { knex, dialect, shapes } = context;
   const client = knex.client as { wrapIdentifier(name: string, context: object): string };
   let aliases = 0;
   // Values are counted in the order of the shape's walk: joins first, then the filter, each from left to right.
-  let values = 0;
+  let values = first;
 
   const name = (text: string): string => client.wrapIdentifier(text.replaceAll('?', QUESTION), {});
-  const root = (table: string): Root => ({ table, alias: `t${aliases++}`, aliases: new Map() });
+  const nextAlias = (): string => {
+    const alias = `t${aliases++}`;
+    return alias === taken?.toLowerCase() ? nextAlias() : alias;
+  };
+  const root = (table: string): Root => ({ table, alias: nextAlias(), aliases: new Map() });
   const viaId = (via: readonly Relation[]): string => via.map((relation) => relation.name).join(':');
   const aliasOf = (from: Root, via: readonly Relation[]): string =>
     via.length === 0 ? from.alias : (from.aliases.get(viaId(via)) ?? missingJoin(viaId(via)));
@@ -162,11 +169,20 @@ export function createWriter(context: StatementContext): Writer {
       further.map((via) => ({ via, where: { op: 'always' } })),
     );
     const condition = where(foreign, filter);
-    const lookups = inner.map((join) => join.sql).join(' ');
-    return {
-      sql: `exists (select 1 from (select 1 as ${name('one')}) as ${name(`t${aliases++}`)} ${lookups} where ${condition.sql})`,
-      binds: condition.binds,
-    };
+    return { sql: exists(inner, condition), binds: condition.binds };
+  }
+
+  function exists(lookups: readonly Statement[], { sql }: Statement): string {
+    const joined = lookups.map((join) => join.sql).join(' ');
+    return `exists (select 1 from (select 1 as ${name('one')}) as ${name(nextAlias())} ${joined} where ${sql})`;
+  }
+
+  function condition(from: Root, { joins: list, where: filter }: Pick<CountSelect, 'joins' | 'where'>): Statement {
+    if (list.length === 0) return where(from, filter);
+    const inner = { ...from, aliases: new Map<string, string>() };
+    const lookups = joins(inner, list);
+    const last = where(inner, filter);
+    return { sql: exists(lookups, last), binds: [...lookups.flatMap(({ binds }) => binds), ...last.binds] };
   }
 
   function where(from: Root, filter: Filter): Statement {
@@ -226,7 +242,7 @@ export function createWriter(context: StatementContext): Writer {
     return { sql: `${sql} offset ?`, binds: [{ value: values++, encode: Number }] };
   }
 
-  return { name, root, column, joins, where, page };
+  return { name, root, condition, column, joins, where, page };
 }
 
 export function isNullable(path: Path): boolean {

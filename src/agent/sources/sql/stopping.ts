@@ -12,6 +12,8 @@ export interface Server<C, T> {
   readonly stop: (connection: C) => Promise<void>;
   /** Gives the connection back; `broken` when it must not be used again. */
   readonly give: (connection: C, broken: boolean) => void;
+  /** What came to its end in spite of a stop has happened, and is told: a commit must not look like a failure. */
+  readonly lasting?: boolean;
 }
 
 /** CANCELLED or TIMED_OUT when it was stopped, be it while waiting for a connection or while the statement ran. */
@@ -59,7 +61,7 @@ export async function runStoppable<C, T>(
     };
     try {
       const answer = await Promise.race([running, givenUp]);
-      if (reason) throw reason;
+      if (reason && !server.lasting) throw reason;
       return answer;
     } catch (error) {
       throw reason ?? error;

@@ -181,6 +181,8 @@ const table: Readonly<Record<string, Codec>> = {
       return [x, y];
     },
     encode: same,
+    stored: (value) => `POINT(${(value as number[]).join(' ')})`,
+    storedParameter: 'st_geomfromtext(?)',
   },
 };
 

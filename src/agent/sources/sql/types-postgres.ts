@@ -203,6 +203,7 @@ function array(element: Codec, sql: string): Codec {
     sortable: false,
     decode: (value) => decodeArray(String(value), decode),
     encode: element.encode,
+    stored: (value) => (value as readonly unknown[]).map((item) => (item === null ? null : element.encode(item))),
     // Elements are compared in their own type, whatever kind of number was sent.
     list: () => sql,
   };

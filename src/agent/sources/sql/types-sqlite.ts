@@ -1,6 +1,7 @@
 // The types that SQLite columns are declared with. SQLite keeps what it is given, so a date may be a text of several
 // forms or a number; introspection looks at some rows of each such column (`Sample`), and where they agree on one form
 // the column is compared as it is, by its index; where they do not, both sides are brought to one form in SQL.
+import { fail } from '../../../core/errors.ts';
 import {
   type Codec,
   canonicalFraction,
@@ -71,6 +72,17 @@ const integer: Codec = {
   sortable: true,
   decode: decodeNumber,
   encode: encodeNumber,
+  stored: (value) => {
+    const number = encodeNumber(value);
+    // SQLite would keep it as the nearest double.
+    if (typeof value === 'string' && typeof number === 'number')
+      fail('INVALID_VALUE', {
+        at: 'value',
+        expected: 'a number of at most 15 digits, or a whole number of 64 bits',
+        got: value,
+      });
+    return number;
+  },
 };
 const decimal = (declared: string): Codec => {
   const scale = Number(/\(\s*\d+\s*,\s*(\d+)\s*\)/.exec(declared)?.[1] ?? 0);
@@ -112,7 +124,8 @@ const json: Codec = {
   type: 'Json',
   operators: families.presence,
   sortable: false,
-  decode: decodeJson,
+  // A JSON number alone is kept as a number, and may come with all its bits.
+  decode: (value) => (typeof value === 'bigint' ? decodeDigits(value) : decodeJson(value)),
   encode: (value) => JSON.stringify(value),
 };
 
@@ -146,22 +159,33 @@ interface TimeForm {
   readonly encode: (value: unknown) => unknown;
   /** SQL of `YYYY-MM-DD HH:MM:SS`, cut to the second. */
   readonly utc: (column: string) => string;
+  /** Cut to what the form can say. */
+  readonly stored: (value: unknown) => unknown;
 }
 
 /** The single form that all sampled instants have, when their order as they are is their order in time. */
 function instantForm(sample: Sample): TimeForm | undefined {
   const forms = [...sample];
   const only = (...allowed: string[]) => forms.length > 0 && forms.every((form) => allowed.includes(form));
-  const text = (separator: string, digits: number | 'idle', zone: string): TimeForm => ({
-    utc: (column) => `substr(${column}, 1, 19)`,
-    encode: (value) => {
+  const text = (separator: string, digits: number | 'idle', zone: string): TimeForm => {
+    const write = (value: unknown, mark: string): string => {
       const utc = encodeInstant(value);
       const fraction = utc.slice(20).padEnd(6, '0');
       const cut = digits === 'idle' ? (fraction === '000000' ? '' : fraction) : fraction.slice(0, digits);
-      // What is finer than the form is written so that it sorts between two of its values and equals none.
-      const finer = digits !== 'idle' && /[1-9]/.test(fraction.slice(digits)) ? '~' : '';
+      const finer = digits !== 'idle' && /[1-9]/.test(fraction.slice(digits)) ? mark : '';
       return `${utc.slice(0, 10)}${separator}${utc.slice(11, 19)}${cut ? `.${cut}` : ''}${zone}${finer}`;
-    },
+    };
+    // What is finer than the form is compared so that it sorts between two of its values and equals none.
+    return {
+      encode: (value) => write(value, '~'),
+      stored: (value) => write(value, ''),
+      utc: (column) => `substr(${column}, 1, 19)`,
+    };
+  };
+  const number = (unit: number, utc: TimeForm['utc']): TimeForm => ({
+    utc,
+    encode: (value) => Date.parse(String(value)) / unit,
+    stored: (value) => Math.floor(Date.parse(String(value)) / unit),
   });
   if (only('text:24:T:Z')) return text('T', 3, 'Z');
   if (only('text:20:T:Z')) return text('T', 0, 'Z');
@@ -169,19 +193,10 @@ function instantForm(sample: Sample): TimeForm | undefined {
   if (only('text:19: :')) return text(' ', 0, '');
   if (only('text:23: :')) return text(' ', 3, '');
   if (only('text:19: :', 'text:26: :')) return text(' ', 'idle', '');
-  if (only('integer:s')) {
-    return {
-      encode: (value) => Date.parse(String(value)) / 1000,
-      utc: (column) => `datetime(${column}, 'unixepoch')`,
-    };
-  }
-  if (only('integer:ms')) {
-    return {
-      encode: (value) => Date.parse(String(value)),
-      // Division cuts toward zero, and what is before 1970 has to go down.
-      utc: (column) => `datetime((${column} - (${column} % 1000 + 1000) % 1000) / 1000, 'unixepoch')`,
-    };
-  }
+  if (only('integer:s')) return number(1000, (column) => `datetime(${column}, 'unixepoch')`);
+  // Division cuts toward zero, and what is before 1970 has to go down.
+  const seconds = (column: string) => `(${column} - (${column} % 1000 + 1000) % 1000) / 1000`;
+  if (only('integer:ms')) return number(1, (column) => `datetime(${seconds(column)}, 'unixepoch')`);
   return undefined;
 }
 
@@ -192,7 +207,7 @@ const canonicalSql = (column: string): string =>
 function instant(sample: Sample): Codec {
   const form = instantForm(sample);
   const base = { type: 'Date', operators: families.ordered, sortable: true, decode: decodeSqliteInstant } as const;
-  if (form) return { ...base, encode: form.encode, utc: form.utc };
+  if (form) return { ...base, encode: form.encode, stored: form.stored, utc: form.utc };
   return {
     ...base,
     utc: (column) => `substr(${canonicalSql(column)}, 1, 19)`,

@@ -1,0 +1,166 @@
+// What a write does, as data: the statements, what comes back, and the guards, which are conditions that every record must
+// satisfy afterwards. A guard goes into the statement where the database can tell of the new record there; a guard that
+// looks at the written table again would see it as it was before, and is asked afterwards.
+
+import { fail } from '../../core/errors.ts';
+import type { Collection, Column } from '../model/types.ts';
+import type { Condition, Delete, Insert, Row, Update } from '../sources/source.ts';
+import { splitFilter } from './here.ts';
+import type { ScopeOf } from './lower.ts';
+import { pathTo } from './paths.ts';
+import { planJoins } from './plan-read.ts';
+import { and, not, or } from './simplify.ts';
+import type { Filter, Path } from './types.ts';
+import type { View } from './view.ts';
+import type { Values } from './write-values.ts';
+
+export interface Guard {
+  readonly condition: Condition;
+  /** The fields that point to a record which must be visible; empty for the row scope of the record itself. */
+  readonly fields: readonly string[];
+  /** It cannot be told by the statement that writes. */
+  readonly isLate: boolean;
+}
+
+export interface Target {
+  readonly collection: Collection;
+  readonly key: readonly Path[];
+  /** The visible columns that are stored: what code made or imported is no part of a write. */
+  readonly shown: readonly Column[];
+  /** What comes back: the shown columns, then what is missing of the key. */
+  readonly columns: readonly Path[];
+  /** Where the key lies in `columns`. */
+  readonly keySlots: readonly number[];
+}
+
+export function planTarget(view: View): Target {
+  const { collection } = view;
+  const shown = view.columns.filter((column) => !column.made && !column.route);
+  const returned = [...shown, ...collection.key.filter((column) => !shown.includes(column))];
+  return {
+    collection,
+    shown,
+    key: collection.key.map((column) => pathTo(collection, [], column)),
+    columns: returned.map((column) => pathTo(collection, [], column)),
+    keySlots: collection.key.map((column) => returned.indexOf(column)),
+  };
+}
+
+/**
+ * Afterwards, the record must be one that the caller may see, and so must every record that the written columns point to:
+ * nobody may write, or link to, what he could not read.
+ */
+export function planGuards(view: View, scope: ScopeOf, written: ReadonlySet<Column>, mayJoin: boolean): Guard[] {
+  const { collection, sight } = view;
+  const guards: Guard[] = [];
+  const add = (where: Filter, fields: readonly string[]) => {
+    if (where.op === 'always') return;
+    const condition = conditionOf(where, scope);
+    const isLate = looksAt(condition, collection.table) || (condition.joins.length > 0 && !mayJoin);
+    guards.push({ condition, fields, isLate });
+  };
+  add(scope(collection), []);
+  for (const relation of view.relations) {
+    if (relation.inverse || !sight.withholds(relation.to)) continue;
+    if (!relation.on.some(({ from }) => written.has(from))) continue;
+    const missing = relation.on.map(({ from }) => isMissing(pathTo(collection, [], from)));
+    const found = not(isMissing(pathTo(collection, [relation], relation.on[0]!.to)));
+    add(
+      or(...missing, found),
+      relation.on.map(({ from }) => from.name),
+    );
+  }
+  return guards;
+}
+
+/** CONFIGURATION when the condition, which then is of a row scope, can only be decided after reading. */
+export function conditionOf(where: Filter, scope: ScopeOf): Condition {
+  if (splitFilter(where).rest.op !== 'always')
+    fail('CONFIGURATION', {
+      problem:
+        'A row scope here is decided after reading, so that nothing can be written under it; an administrator has to say it with stored fields.',
+    });
+  return { where, joins: planJoins(where, scope) };
+}
+
+const isMissing = (path: Path): Filter => ({ op: 'test', path, is: 'Missing', value: null });
+
+function looksAt({ joins }: Condition, table: string): boolean {
+  return joins.some((join) => join.via.some(({ to }) => to.table === table) || follows(join.where, table));
+}
+
+function follows(filter: Filter, table: string): boolean {
+  if (filter.op === 'test') return filter.path.via.some(({ to }) => to.table === table);
+  if (filter.op === 'not') return follows(filter.of, table);
+  return 'of' in filter && filter.of.some((each) => follows(each, table));
+}
+
+/** The records that have one of these keys. */
+export function keysFilter({ key }: Target, keys: readonly (readonly unknown[])[]): Filter {
+  const [only] = key;
+  if (key.length === 1 && only)
+    return keys.length === 1
+      ? { op: 'test', path: only, is: 'Equal', value: keys[0]![0] }
+      : { op: 'test', path: only, is: 'In', value: keys.map(([value]) => value) };
+  return or(...keys.map((values) => and(...key.map((path, at) => equals(path, values[at])))));
+}
+
+/** Of a stored column, which every source compares itself, whatever code says of its operators. */
+export function equals(path: Path, value: unknown): Filter {
+  return value === null ? isMissing(path) : { op: 'test', path, is: 'Equal', value };
+}
+
+/** SQLite takes 32,766 values in a statement, the others more. */
+const VALUES_LIMIT = 30_000;
+
+/**
+ * One statement for all records that give the same columns, since a column left out takes the default of the database;
+ * with the positions of its records.
+ */
+export function planInserts(
+  target: Target,
+  records: readonly Values[],
+  guards: readonly Guard[],
+  one: boolean,
+): { readonly insert: Insert; readonly positions: readonly number[] }[] {
+  const { collection } = target;
+  const groups = new Map<string, { columns: Column[]; rows: Row[]; positions: number[] }>();
+  for (const [position, values] of records.entries()) {
+    const columns = [...collection.fields.values()].filter((field): field is Column =>
+      field.kind === 'column' ? values.has(field) : false,
+    );
+    const most = one || columns.length === 0 ? 1 : Math.floor(VALUES_LIMIT / columns.length);
+    let id = columns.map(({ name }) => JSON.stringify(name)).join();
+    while ((groups.get(id)?.rows.length ?? 0) >= most) id += '+';
+    const group = groups.get(id) ?? { columns, rows: [], positions: [] };
+    groups.set(id, group);
+    group.rows.push(columns.map((column) => values.get(column) ?? null));
+    group.positions.push(position);
+  }
+  return [...groups.values()].map(({ columns, rows, positions }) => ({
+    insert: {
+      table: collection.table,
+      columns: columns.map((column) => pathTo(collection, [], column)),
+      rows,
+      returning: target.columns,
+      checks: guards.filter(({ isLate }) => !isLate).map(({ condition }) => condition),
+    },
+    positions,
+  }));
+}
+
+export function planUpdate(target: Target, set: Values, condition: Condition, guards: readonly Guard[]): Update {
+  const { collection, key, columns } = target;
+  return {
+    table: collection.table,
+    key,
+    set: [...set].map(([column, value]) => [pathTo(collection, [], column), value]),
+    ...condition,
+    returning: columns,
+    checks: guards.filter(({ isLate }) => !isLate).map((guard) => guard.condition),
+  };
+}
+
+export function planDelete(target: Target, condition: Condition): Delete {
+  return { table: target.collection.table, key: target.key, ...condition, returning: target.columns };
+}

@@ -1,0 +1,47 @@
+// A record's key as one text. Where the key has one column, the id is its value, whatever it holds. Where it has several,
+// their values are joined with `|`; a `|` or `\` within a value stands behind a `\`.
+import { fail } from '../core/errors.ts';
+import type { Column, Moment } from './model/types.ts';
+import { checkValue } from './query/values.ts';
+
+/** As callers write it: packed, or the values of the key in its order. */
+export type RecordId = string | number | readonly (string | number)[];
+
+/** `values` in the order of the key, ready for JSON. */
+export function packId(values: readonly unknown[]): string {
+  if (values.length === 1) return String(values[0]);
+  return values.map((value) => String(value).replace(/[|\\]/g, '\\$&')).join('|');
+}
+
+/** The values of the key, canonical. INVALID_VALUE for one that the key's columns cannot hold. */
+export function unpackId(key: readonly Column[], given: RecordId, argument: string, moment: Moment): unknown[] {
+  const parts = partsOf(key, given);
+  if (parts.length !== key.length)
+    fail('INVALID_VALUE', {
+      at: argument,
+      expected:
+        key.length === 1 ? 'one value' : `an id of ${key.length} parts, ${key.map(({ name }) => name).join('|')}`,
+      got: given,
+    });
+  return key.map((column, index) => {
+    const at = key.length === 1 ? argument : `${argument} (${column.name})`;
+    return checkValue('value', parts[index], { column, at, moment, days: false });
+  });
+}
+
+function partsOf(key: readonly Column[], given: RecordId): readonly unknown[] {
+  if (Array.isArray(given)) return given;
+  if (key.length === 1 || typeof given !== 'string') return [given];
+  const parts: string[] = [];
+  let part = '';
+  for (let at = 0; at < given.length; at++) {
+    const next = given[at + 1];
+    if (given[at] === '|') {
+      parts.push(part);
+      part = '';
+    } else if (given[at] === '\\' && (next === '|' || next === '\\')) part += given[++at];
+    else part += given[at];
+  }
+  parts.push(part);
+  return parts;
+}

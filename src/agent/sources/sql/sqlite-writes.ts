@@ -1,0 +1,97 @@
+// Writes of SQLite run in the process, on its one connection, one transaction after another. They are short: what they
+// touch was found by key before, and nothing but the session is waited for in between. BEGIN takes the file for itself;
+// where another process has it, we try again later instead of holding up everybody here, until the time limit. Reads of
+// this process wait while a transaction is open, so that they never see a half.
+import type { Clock } from '../../../core/clock.ts';
+import { AppError, fail } from '../../../core/errors.ts';
+import type { SqliteConnection } from '../../../core/sqlite.ts';
+import type { TransactionOptions } from '../source.ts';
+import type { Connection, Prepared } from './driver.ts';
+import type { KeptStatement } from './sqlite.ts';
+import { inTransaction } from './transaction.ts';
+
+export interface Writes {
+  /** While a transaction is open: its end. */
+  readonly open: Promise<void> | undefined;
+  transaction<T>(work: (connection: Connection) => Promise<T>, options: TransactionOptions): Promise<T>;
+}
+
+const retryMilliseconds = 15;
+const readerBusyMilliseconds = 1000;
+
+export function createWrites(
+  connection: SqliteConnection,
+  clock: Clock,
+  keptOf: (connection: SqliteConnection, prepared: Prepared) => KeptStatement,
+): Writes {
+  let open: Promise<void> | undefined;
+
+  /** Waits until the file is ours, and tells how to say that it no longer is. TIMED_OUT, CANCELLED. */
+  async function begin({ signal, timeoutMs }: TransactionOptions): Promise<() => void> {
+    const until = clock.monotonic() + timeoutMs;
+    for (;;) {
+      if (signal?.aborted) fail('CANCELLED', {});
+      if (!open && tryBegin()) {
+        let close: () => void = () => undefined;
+        open = new Promise((resolve) => {
+          close = resolve;
+        });
+        return () => {
+          open = undefined;
+          close();
+        };
+      }
+      const left = until - clock.monotonic();
+      if (left <= 0) throw new AppError('TIMED_OUT', { seconds: timeoutMs / 1000 });
+      if (open) await open;
+      else await clock.sleep(Math.min(retryMilliseconds, left));
+    }
+  }
+
+  function tryBegin(): boolean {
+    connection.pragma('busy_timeout = 0');
+    try {
+      connection.exec('begin exclusive');
+      return true;
+    } catch (error) {
+      if (String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY')) return false;
+      if (/locked|busy/i.test((error as Error).message)) return false;
+      throw error;
+    } finally {
+      connection.pragma(`busy_timeout = ${readerBusyMilliseconds}`);
+    }
+  }
+
+  return {
+    get open() {
+      return open;
+    },
+    async transaction(work, options) {
+      const end = await begin(options);
+      try {
+        return await inTransaction(
+          {
+            async say(sql) {
+              // It has begun already; and a statement that failed may have rolled back by itself.
+              if (sql !== 'begin' && connection.inTransaction) connection.exec(sql);
+            },
+            run: async (prepared, values) => run(keptOf(connection, prepared), prepared, values),
+          },
+          work,
+          options,
+        );
+      } finally {
+        end();
+      }
+    },
+  };
+
+  function run(kept: KeptStatement, prepared: Prepared, values: readonly unknown[]) {
+    if (kept.bigIntegers !== prepared.bigIntegers) {
+      kept.statement.safeIntegers(prepared.bigIntegers);
+      kept.bigIntegers = prepared.bigIntegers;
+    }
+    const rows = kept.statement.all(values) as unknown[][];
+    return { rows, affected: rows.length };
+  }
+}

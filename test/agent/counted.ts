@@ -1,0 +1,58 @@
+// A source that counts its statements, and one that gives back nothing of what it writes, as MySQL does.
+import type { Row, Session, Source, Writing } from '../../src/agent/sources/source.ts';
+
+export interface Counted {
+  readonly source: Source;
+  /** Statements since it was last asked; BEGIN and COMMIT aside. */
+  statements(): number;
+}
+
+export function counted(source: Source, returns = true): Counted {
+  let statements = 0;
+  const count = <A extends readonly unknown[], R>(run: (...given: A) => R) => {
+    return (...given: A): R => {
+      statements++;
+      return run(...given);
+    };
+  };
+  const writing = source.writing!;
+  const none = { insert: false, update: false, delete: false, joinedChecks: false };
+  const counting: Writing = {
+    get returning() {
+      return returns ? writing.returning : none;
+    },
+    transaction: (work, options) =>
+      writing.transaction((session) => {
+        const kept: Session = returns ? session : silent(session);
+        return work({
+          read: count(kept.read),
+          insert: count(kept.insert),
+          update: count(kept.update),
+          delete: count(kept.delete),
+        });
+      }, options),
+  };
+  return {
+    source: { ...source, read: count(source.read), count: count(source.count), writing: counting },
+    statements() {
+      const seen = statements;
+      statements = 0;
+      return seen;
+    },
+  };
+}
+
+/** It tells how many there were, and the key that it gave to a new record. */
+function silent(session: Session): Session {
+  return {
+    read: session.read,
+    async insert(insert) {
+      const at = insert.returning.findIndex(({ field }) => field.isKey);
+      const { count, rows } = await session.insert({ ...insert, checks: [] });
+      const insertedId = (rows[0] as Row | undefined)?.[at];
+      return { count, rows: [], ...(typeof insertedId === 'number' && { insertedId }) };
+    },
+    update: async (update) => ({ count: (await session.update({ ...update, checks: [] })).count, rows: [] }),
+    delete: async (remove) => ({ count: (await session.delete(remove)).count, rows: [] }),
+  };
+}

@@ -1,0 +1,134 @@
+// Has every source do the same random writes, and compares what they answer, refuse and hold with what the writes mean.
+import { expect } from 'vitest';
+import type { Engine, WriteAnswer } from '../../../src/agent/engine.ts';
+import type { RecordId } from '../../../src/agent/record-id.ts';
+import type { Source } from '../../../src/agent/sources/source.ts';
+import { type Access, fullAccess } from '../../../src/core/caller.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { isAppError } from '../../../src/core/errors.ts';
+import type { TestServer } from '../../databases.ts';
+import { counted } from '../counted.ts';
+import { accessWith, attempt, type OpenSource, type Subject, subject } from './judge.ts';
+import { createRandom } from './random.ts';
+import { createScopes, createZone } from './requests.ts';
+import { createMemoryTables, createTables } from './tables.ts';
+import { createWorld, type World, type WorldTable } from './world.ts';
+import { createWrite, interpretWrite, type Write } from './writes.ts';
+
+interface Writer extends Subject {
+  /** What its tables hold: databases differ in what they take for equal, so each has its own. */
+  world: World;
+  /** Gives nothing back of what it writes. */
+  readonly isSilent: boolean;
+}
+
+export async function judgeWrites(seed: number, writes: number, servers: readonly TestServer[], open: OpenSource) {
+  const random = createRandom(seed);
+  const world = createWorld(random);
+  const clock = { ...systemClock, now: () => world.now };
+  const silent = (source: Source) => counted(source, false).source;
+  const writers: Writer[] = [
+    { ...(await subject('memory', createMemoryTables(world), world, clock)), world, isSilent: false },
+    { ...(await subject('silent memory', silent(createMemoryTables(world)), world, clock)), world, isSilent: true },
+  ];
+  try {
+    for (const server of servers) {
+      const database = await server.create();
+      await createTables(world, database);
+      const source = await open(database.url, clock);
+      writers.push({
+        ...(await subject(database.dialect, source, world, clock, () => database.drop())),
+        world,
+        isSilent: false,
+      });
+    }
+    for (let count = 0; count < writes; count++) {
+      const zone = createZone(random);
+      const scopes = random.chance(0.5) ? createScopes(world, random) : {};
+      const write = createWrite(writers[0]!.world, random);
+      const packed = random.chance(0.5);
+      for (const writer of writers) {
+        const told = `seed ${seed}, write ${count}, ${writer.name}: ${JSON.stringify({ write, zone, scopes })}`;
+        const expected = interpretWrite({ scopes, zone, ...writer }, write);
+        const { code, answer } = await run(writer.engine, accessWith(scopes, zone), write, packed, told);
+        const table = writer.world.tables.find((each) => each.name === write.table)!;
+        // Without a key, what the database does not give back cannot be read again.
+        if (code === 'READ_ONLY' && table.key.length === 0)
+          expect(writer.isSilent || Object.keys(scopes).length > 0, told).toBe(true);
+        else if (code !== undefined) expect([...expected.codes], told).toContain(code);
+        else {
+          expect([...expected.codes], told).toEqual([]);
+          const touched = expected.touched.map((row) => namesAndValues(table, row));
+          // A filter has no order of its own.
+          if (write.kind === 'filter') expect(sorted(answer!.records), told).toEqual(sorted(touched));
+          else
+            expect(
+              answer!.records.map((record) => ({ ...record })),
+              told,
+            ).toEqual(touched);
+          writer.world = replaceRows(writer.world, table, expected.rows);
+        }
+        await compareTable(writer, write.table, told);
+      }
+    }
+    for (const writer of writers)
+      for (const { name } of world.tables) await compareTable(writer, name, `seed ${seed}, at the end, ${writer.name}`);
+  } finally {
+    for (const each of writers) {
+      await each.engine.close();
+      await each.drop();
+    }
+  }
+}
+
+interface Done {
+  readonly code?: string;
+  readonly answer?: WriteAnswer;
+}
+
+async function run(engine: Engine, access: Access, write: Write, packed: boolean, told: string): Promise<Done> {
+  const collection = write.table;
+  const ids = 'ids' in write ? write.ids.map((id) => (packed ? pack(id) : (id as RecordId))) : [];
+  return attempt(told, async () => {
+    try {
+      switch (write.kind) {
+        case 'create':
+          return { answer: await engine.create(access, { collection, records: write.records }) };
+        case 'update':
+          return { answer: await engine.update(access, { collection, ids, values: write.values }) };
+        case 'filter':
+          return { answer: await engine.update(access, { collection, filter: write.filter, values: write.values }) };
+        case 'delete':
+          return { answer: await engine.delete(access, { collection, ids }) };
+      }
+    } catch (error) {
+      if (isAppError(error)) return { code: error.code };
+      throw error;
+    }
+  });
+}
+
+function pack(id: readonly unknown[]): string {
+  if (id.length === 1) return String(id[0]);
+  return id.map((part) => String(part).replaceAll('\\', '\\\\').replaceAll('|', '\\|')).join('|');
+}
+
+async function compareTable({ engine, world }: Writer, name: string, told: string): Promise<void> {
+  const table = world.tables.find((each) => each.name === name)!;
+  const access = fullAccess(accessWith({}, 'UTC').caller);
+  const fields = table.columns.map((column) => column.name);
+  const { rows } = await attempt(told, () => engine.list(access, { collection: name, fields, limit: 1000 }));
+  expect(sorted(rows), told).toEqual(sorted(table.rows));
+}
+
+function sorted(list: readonly unknown[]): string[] {
+  return list.map((each) => JSON.stringify(each)).sort();
+}
+
+function namesAndValues(table: WorldTable, row: readonly unknown[]): Record<string, unknown> {
+  return Object.fromEntries(table.columns.map(({ name }, index) => [name, row[index]]));
+}
+
+function replaceRows(world: World, table: WorldTable, rows: WorldTable['rows']): World {
+  return { ...world, tables: world.tables.map((each) => (each === table ? { ...table, rows } : each)) };
+}

@@ -1,0 +1,346 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { AppError } from '../../src/core/errors.ts';
+import { accessOf, type Shop, sellers } from './shop.ts';
+
+interface Refused {
+  readonly code?: string;
+  readonly details?: { readonly problems?: unknown };
+  readonly answer?: unknown;
+}
+
+const refusal = (run: Promise<unknown>): Promise<Refused> =>
+  run.then(
+    (answer) => ({ answer }),
+    ({ code, details }: AppError) => ({ code, details }),
+  );
+
+describe.each(sellers)('$name', (seller) => {
+  let shop: Shop;
+  beforeEach(async () => {
+    shop = await seller.open();
+  });
+  afterEach(() => shop?.close());
+
+  const all = accessOf();
+  const inCity = (city: string) => ({ field: 'city', operator: 'Equal', value: city }) as const;
+  const paris = accessOf({ scopes: { customers: inCity('Paris') } });
+  const ordersOfParis = accessOf({
+    scopes: { orders: { field: 'customer:city', operator: 'Equal', value: 'Paris' } },
+  });
+  const rowsOf = async (collection: string, fields: string[]) =>
+    (await shop.engine.list(all, { collection, fields, limit: 50 })).rows;
+  const customers = () => rowsOf('customers', ['id', 'name', 'city']);
+  const orders = () => rowsOf('orders', ['id', 'customer_id', 'total']);
+  const untouched = [
+    [1, 'Ada', 'Paris'],
+    [2, 'Bo', 'Rome'],
+    [3, 'Cy', null],
+  ];
+
+  test('create tells the records as they are stored, in the order given, whichever fields each of them has', async () => {
+    const records = [
+      { id: 10, name: 'Di', city: 'Oslo' },
+      { id: '11', name: 'Ed' },
+      { id: 12, name: 'Flo', city: null },
+    ];
+    expect(await shop.engine.create(all, { collection: 'customers', records })).toEqual({
+      count: 3,
+      ids: ['10', '11', '12'],
+      records: [
+        { id: 10, name: 'Di', city: 'Oslo', secret: null },
+        { id: 11, name: 'Ed', city: null, secret: null },
+        { id: 12, name: 'Flo', city: null, secret: null },
+      ],
+    });
+    expect(await customers()).toEqual([...untouched, [10, 'Di', 'Oslo'], [11, 'Ed', null], [12, 'Flo', null]]);
+  });
+
+  test('an instant without an offset is read in the zone of the call', async () => {
+    const records = [{ id: 9, total: '12.50', placed_at: '2024-03-31T12:00' }];
+    const { records: stored } = await shop.engine.create(all, {
+      collection: 'orders',
+      records,
+      timezone: 'Asia/Tokyo',
+    });
+    expect(stored).toEqual([{ id: 9, customer_id: null, total: 12.5, placed_at: '2024-03-31T03:00:00.000Z' }]);
+  });
+
+  test('update by ids answers in their order; equal values are no missing record', async () => {
+    const request = { collection: 'customers', ids: ['2', 1, '2'], values: { city: 'Bern' } };
+    await shop.engine.update(all, request);
+    const again = await shop.engine.update(all, request);
+    expect(again).toEqual({
+      count: 2,
+      ids: ['2', '1'],
+      records: [
+        { id: 2, name: 'Bo', city: 'Bern', secret: 'x2' },
+        { id: 1, name: 'Ada', city: 'Bern', secret: 'x1' },
+      ],
+    });
+  });
+
+  test('update by a filter, through relations too, touches what the caller sees and nothing else', async () => {
+    const filter = { field: 'customer:city', operator: 'In', value: ['Paris', 'Rome'] } as const;
+    const answer = await shop.engine.update(ordersOfParis, { collection: 'orders', filter, values: { total: 1 } });
+    const none = await shop.engine.update(all, {
+      collection: 'orders',
+      filter: { field: 'id', operator: 'Equal', value: 99 },
+      values: { total: 1 },
+    });
+    expect([answer.ids, none.count, await orders()]).toEqual([
+      ['1'],
+      0,
+      [
+        [1, 1, 1],
+        [2, 2, 20],
+        [3, 2, 20],
+        [4, null, 30],
+        [5, 3, 5],
+      ],
+    ]);
+  });
+
+  test('a key of several columns is packed, and may be changed', async () => {
+    const answer = await shop.engine.update(all, { collection: 'order_lines', ids: ['2|1'], values: { line: 7 } });
+    expect([answer.ids, answer.records]).toEqual([['2|7'], [{ order_id: 2, line: 7, article: 'pen' }]]);
+    expect((await shop.engine.delete(all, { collection: 'order_lines', ids: ['2|7', [4, 1]] })).ids).toEqual([
+      '2|7',
+      '4|1',
+    ]);
+  });
+
+  test('several ids are all or nothing, and the missing ones are named', async () => {
+    const ids = [1, 77, 2, 78];
+    const missing = {
+      code: 'RECORD_NOT_FOUND',
+      details: { collection: 'line_notes', id: '77', missing: ['77', '78'] },
+    };
+    expect([
+      await refusal(shop.engine.update(all, { collection: 'line_notes', ids, values: { text: 'X' } })),
+      await refusal(shop.engine.delete(all, { collection: 'line_notes', ids })),
+      (await rowsOf('line_notes', ['text'])).flat(),
+    ]).toEqual([missing, missing, ['blue', 'lined', 'loose']]);
+  });
+
+  test('delete tells what was there; without ids it is an error and never all', async () => {
+    await shop.engine.delete(all, { collection: 'line_notes', ids: [1, 2, 3] });
+    const { ids, records } = await shop.engine.delete(all, { collection: 'order_lines', ids: ['1|2'] });
+    const none = await refusal(shop.engine.delete(all, { collection: 'order_lines', ids: [] }));
+    expect([ids, records, none, (await rowsOf('order_lines', ['line'])).length]).toEqual([
+      ['1|2'],
+      [{ order_id: 1, line: 2, article: 'ink' }],
+      { code: 'INVALID_ARGUMENT', details: { argument: 'ids', problem: 'give at least one; none never means all.' } },
+      4,
+    ]);
+  });
+
+  test('a record that the caller could not see afterwards is not written', async () => {
+    const outside = (verb: string, collection: string) => ({
+      code: 'FORBIDDEN',
+      details: { verb, collection, why: 'with these values the record would lie outside the rows that you may see.' },
+    });
+    const created = { collection: 'customers', records: [{ id: 20, name: 'X', city: 'Rome' }] };
+    const placed = { id: 50, total: 2, placed_at: '2024-01-01', customer_id: 2 };
+    expect([
+      await refusal(shop.engine.create(paris, created)),
+      await refusal(shop.engine.update(paris, { collection: 'customers', ids: [1], values: { city: 'Rome' } })),
+      await refusal(shop.engine.create(ordersOfParis, { collection: 'orders', records: [placed] })),
+      await refusal(shop.engine.update(ordersOfParis, { collection: 'orders', ids: [1], values: { customer_id: 2 } })),
+      await customers(),
+      (await orders()).length,
+    ]).toEqual([
+      outside('add to', 'customers'),
+      outside('edit', 'customers'),
+      outside('add to', 'orders'),
+      outside('edit', 'orders'),
+      untouched,
+      5,
+    ]);
+  });
+
+  test('a record out of scope cannot be updated or deleted: it looks missing', async () => {
+    const missing = (collection: string) => ({
+      code: 'RECORD_NOT_FOUND',
+      details: { collection, id: '2', missing: ['2'] },
+    });
+    expect([
+      await refusal(shop.engine.update(paris, { collection: 'customers', ids: [1, 2], values: { name: 'X' } })),
+      await refusal(shop.engine.delete(paris, { collection: 'customers', ids: [2] })),
+      await refusal(shop.engine.update(ordersOfParis, { collection: 'orders', ids: [2], values: { customer_id: 1 } })),
+      await refusal(shop.engine.delete(ordersOfParis, { collection: 'orders', ids: [2] })),
+      await customers(),
+    ]).toEqual([missing('customers'), missing('customers'), missing('orders'), missing('orders'), untouched]);
+  });
+
+  test('a record out of scope cannot be pointed to, and looks like one that does not exist', async () => {
+    const update = (customer_id: number) =>
+      refusal(shop.engine.update(paris, { collection: 'orders', ids: [4], values: { customer_id } }));
+    const problem = { field: 'customer_id', problem: 'no record has this key, or you may not see it.' };
+    const refused = { code: 'INVALID_RECORD', details: { collection: 'orders', problems: [problem] } };
+    expect([await update(2), await update(99), await update(1)]).toMatchObject([
+      refused,
+      refused,
+      { answer: { ids: ['4'] } },
+    ]);
+  });
+
+  test('everything that is wrong with the fields is told together', async () => {
+    const records = [
+      { id: 'x', nme: 'A' },
+      { id: 5, name: null, orders: 1 },
+    ];
+    expect(await refusal(shop.engine.create(all, { collection: 'customers', records }))).toEqual({
+      code: 'INVALID_RECORD',
+      details: {
+        collection: 'customers',
+        problems: [
+          { field: 'records[0].id', problem: 'expected a number, got "x".' },
+          { field: 'records[0].nme', problem: 'no such field. Near: name.' },
+          { field: 'records[0].name', problem: 'must be given: send a String.' },
+          { field: 'records[1].name', problem: 'may not be null: send a String.' },
+          { field: 'records[1].orders', problem: "is a relation to 'orders': write there, or associate." },
+        ],
+      },
+    });
+  });
+
+  test('hidden fields do not exist, read-only fields are not written, and verbs are asked for', async () => {
+    const hidden = accessOf({ hidden: ['customers.secret'] });
+    const update = { collection: 'customers', ids: [1], values: { secret: 'y', city: 'Bern' } };
+    const reader = { ...all, field: () => 'read' as const };
+    const browser = { ...all, can: (verb: string) => verb === 'browse' };
+    const forbidden = (verb: string) => ({ code: 'FORBIDDEN', details: { verb, collection: 'customers' } });
+    const problems = async (access: typeof all) =>
+      (await refusal(shop.engine.update(access, update))).details?.problems;
+    expect([
+      await problems(hidden),
+      await problems(reader),
+      await refusal(shop.engine.create(browser, { collection: 'customers', records: [{ id: 9, name: 'X' }] })),
+      await refusal(shop.engine.update(browser, update)),
+      await refusal(shop.engine.delete(browser, { collection: 'customers', ids: [1] })),
+      (await shop.engine.update(hidden, { ...update, values: { city: 'Paris' } })).records,
+    ]).toEqual([
+      [{ field: 'secret', problem: 'no such field.' }],
+      [
+        { field: 'secret', problem: 'is read-only for you; leave it out.' },
+        { field: 'city', problem: 'is read-only for you; leave it out.' },
+      ],
+      forbidden('add to'),
+      forbidden('edit'),
+      forbidden('delete from'),
+      [{ id: 1, name: 'Ada', city: 'Paris' }],
+    ]);
+  });
+
+  test('associate points records to this one, and dissociate to nothing; no record is deleted', async () => {
+    const link = { collection: 'customers', id: 1, relation: 'orders', ids: [2, 4] };
+    const on = await shop.engine.associate(all, link);
+    const held = await orders();
+    const off = await shop.engine.dissociate(all, { ...link, ids: [2] });
+    const wrong = await refusal(shop.engine.dissociate(all, { ...link, ids: [4, 5] }));
+    expect([
+      on.ids,
+      held.map(([, customer]) => customer),
+      off.records[0]?.customer_id,
+      wrong,
+      (await orders()).length,
+    ]).toEqual([
+      ['2', '4'],
+      [1, 1, 2, 1, 3],
+      null,
+      { code: 'RECORD_NOT_FOUND', details: { collection: 'orders', id: '5', missing: ['5'] } },
+      5,
+    ]);
+  });
+
+  test('associate holds the row scope on both ends', async () => {
+    const link = (id: number, ids: number[]) => ({ collection: 'customers', id, relation: 'orders', ids });
+    expect([
+      await refusal(shop.engine.associate(paris, link(2, [1]))),
+      await refusal(shop.engine.associate(ordersOfParis, link(1, [2]))),
+      await refusal(shop.engine.associate(ordersOfParis, link(2, [1]))),
+      (await orders()).map(([, customer]) => customer),
+    ]).toMatchObject([
+      { code: 'RECORD_NOT_FOUND', details: { collection: 'customers' } },
+      { code: 'RECORD_NOT_FOUND', details: { collection: 'orders' } },
+      { code: 'FORBIDDEN' },
+      [1, 2, 2, null, 3],
+    ]);
+  });
+
+  test('a foreign key that may not be null cannot be taken away; a to-one relation is updated instead', async () => {
+    const lines = { collection: 'orders', id: 1, relation: 'order_lines', ids: ['1|1'] };
+    const customer = { collection: 'orders', id: 1, relation: 'customer', ids: [1] };
+    expect([
+      await refusal(shop.engine.dissociate(all, lines)),
+      await refusal(shop.engine.associate(all, customer)),
+      (await rowsOf('order_lines', ['line'])).length,
+    ]).toMatchObject([
+      { code: 'INVALID_RECORD', details: { problems: [{ field: 'order_id' }] } },
+      { code: 'INVALID_ARGUMENT', details: { argument: 'relation' } },
+      5,
+    ]);
+  });
+
+  test('a preview tells before and after, and writes nothing', async () => {
+    const preview = { preview: true };
+    const ids = [1, 3];
+    const values = { city: 'Paris' };
+    expect([
+      await shop.engine.create(all, { collection: 'customers', records: [{ id: 9, name: 'X' }] }, preview),
+      await shop.engine.update(all, { collection: 'customers', ids, values }, preview),
+      await shop.engine.delete(all, { collection: 'line_notes', ids: [3] }, preview),
+      await refusal(shop.engine.delete(all, { collection: 'customers', ids: [1] }, preview)),
+      await customers(),
+      (await rowsOf('line_notes', ['id'])).length,
+    ]).toEqual([
+      {
+        count: 1,
+        ids: [],
+        records: [],
+        changes: [{ id: null, fields: { id: { before: null, after: 9 }, name: { before: null, after: 'X' } } }],
+      },
+      {
+        count: 2,
+        ids: [],
+        records: [],
+        changes: [
+          { id: '1', fields: {} },
+          { id: '3', fields: { city: { before: null, after: 'Paris' } } },
+        ],
+      },
+      {
+        count: 1,
+        ids: [],
+        records: [],
+        changes: [
+          {
+            id: '3',
+            fields: {
+              id: { before: 3, after: null },
+              order_id: { before: 1, after: null },
+              text: { before: 'loose', after: null },
+            },
+          },
+        ],
+      },
+      { code: 'RECORD_IN_USE', details: { collection: 'customers', verb: 'delete' } },
+      untouched,
+      3,
+    ]);
+  });
+
+  test('a call that was taken back before it writes, writes nothing', async () => {
+    const signal = AbortSignal.abort();
+    const gone = await refusal(shop.engine.delete(all, { collection: 'line_notes', ids: [1] }, { signal }));
+    expect([gone.code, (await rowsOf('line_notes', ['id'])).length]).toEqual(['CANCELLED', 3]);
+  });
+
+  test('writes at the same time do not mix, and reads between them see whole records', async () => {
+    const write = (city: string) =>
+      shop.engine.update(all, { collection: 'customers', ids: [1, 2, 3], values: { city, name: city } });
+    const seen = await Promise.all(['a', 'b', 'c', 'd'].flatMap((city) => [write(city).then(() => true), customers()]));
+    const torn = seen.filter((rows) => Array.isArray(rows) && new Set(rows.map(([, name]) => name)).size === 2);
+    expect([torn, new Set((await customers()).map(([, name, city]) => name === city && city)).size]).toEqual([[], 1]);
+  });
+});
