@@ -1,7 +1,7 @@
 // The statements of one write, within its transaction. Where the database does not give back what it wrote, it is read by
 // key; a guard that the statement could not tell is asked the same way.
 import { fail } from '../../core/errors.ts';
-import type { Column, Moment } from '../model/types.ts';
+import type { Column } from '../model/types.ts';
 import { markOf } from '../sources/evaluate.ts';
 import type { Condition, Row, Session, Writing } from '../sources/source.ts';
 import type { ScopeOf } from './lower.ts';
