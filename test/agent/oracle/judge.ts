@@ -103,6 +103,7 @@ function accessWith(scopes: Readonly<Record<string, PlainFilter>>, timezone: str
   return {
     caller: { ...caller, permissionLevel: 'user', renderingId: 1 },
     can: () => true,
+    canTrigger: () => true,
     field: () => 'write',
     scope: (collection) => scopes[collection] ?? null,
   };
