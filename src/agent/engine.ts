@@ -3,6 +3,9 @@ import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import type { PlainFilter, PlainSort } from '../core/filter.ts';
 import type { Observe } from '../core/observe.ts';
+import { createActionDoor } from './action-door.ts';
+import type { ActionEntry } from './actions/definitions.ts';
+import { type Actions, createActions } from './actions.ts';
 import { buildModel } from './model/build.ts';
 import { count, describe, explain, index, list } from './operations.ts';
 import type { Source } from './sources/source.ts';
@@ -16,6 +19,7 @@ export interface Engine {
   describe(access: Access, collection: string): CollectionDescription;
   /** The plan of a list with its SQL, as text; no values in it. */
   explain(access: Access, request: ListRequest): string;
+  readonly actions: Actions;
   close(): Promise<void>;
 }
 
@@ -31,17 +35,29 @@ export interface EngineOptions {
   readonly observe: Observe;
   readonly clock: Clock;
   readonly limits: EngineLimits;
+  readonly actions?: readonly ActionEntry[];
+  /** Action addresses without the position of the action; default false. */
+  readonly useUnsafeActionEndpoint?: boolean;
 }
 
-/** Asks the sources what they hold and builds the model. CONFIGURATION when two publish one name. */
-export async function createEngine({ sources, observe, clock, limits }: EngineOptions): Promise<Engine> {
+/**
+ * Asks the sources what they hold and builds the model. CONFIGURATION when two publish one name, or when an action
+ * cannot be used as it is defined.
+ */
+export async function createEngine(options: EngineOptions): Promise<Engine> {
+  const { sources, observe, clock, limits } = options;
   const ops = { model: await buildModel(sources, observe), clock, limits };
+  const actions = createActions(options.actions ?? [], {
+    door: createActionDoor(ops),
+    useUnsafeActionEndpoint: options.useUnsafeActionEndpoint ?? false,
+  });
   return {
     list: (access, request, options) => list(ops, access, request, options),
     count: (access, request, options) => count(ops, access, request, options),
     index: (access) => index(ops, access),
     describe: (access, collection) => describe(ops, access, collection),
     explain: (access, request) => explain(ops, access, request),
+    actions,
     close: async () => {
       await Promise.all(sources.map((source) => source.close()));
     },
