@@ -99,6 +99,8 @@ export function createForm(place: FormPlace): Form {
     const { id, type, props } = field;
     const given = (name: string, value: unknown) => {
       const part = partOf(name, field);
+      // What cannot be computed yet is often NaN, and comes right in a later round.
+      if (Number.isNaN(value)) return undefined;
       return value === undefined ? undefined : checked(part, () => readGiven(type, value, zone, part));
     };
     if (typeof props.value === 'function') {
