@@ -48,6 +48,8 @@ export interface App {
 /** The authorization server is loaded this long after the start, when nothing asked for it before. */
 const LOAD_AFTER_MS = 1000;
 const DRAIN_STEP_MS = 25;
+/** How often connections are looked at for requests that take too long to arrive. */
+const STALL_STEP_MS = 1000;
 
 interface Rooms {
   readonly store: OpenedStore;
@@ -67,9 +69,12 @@ export function createApp(configured: Config, options: AppOptions): App {
   let rooms: Rooms | undefined;
   let stopping: Promise<void> | undefined;
   let route: (req: IncomingMessage, res: ServerResponse) => void = answerNotReady;
-  const server = createServer((req, res) => {
+  const arrival = configured.requestSeconds * 1000;
+  const limits = { requestTimeout: arrival, headersTimeout: arrival, connectionsCheckingInterval: STALL_STEP_MS };
+  const server = createServer(limits, (req, res) => {
     // A connection kept alive would outlast the drain.
     if (stopping) res.setHeader('Connection', 'close');
+    takeTarget(req);
     route(req, res);
   });
 
@@ -180,6 +185,15 @@ function createRoute(config: Config & { readonly publicUrl: string }, rooms: Roo
     else if (path === '/readyz') answerReadiness(res, rooms.store, isStopping());
     else refuse(res, 'NOT_FOUND', { path });
   };
+}
+
+/** RFC 9112 section 3.2.2: a whole URL as the target is served, and its host stands in place of the Host header. */
+function takeTarget(req: IncomingMessage): void {
+  const target = req.url ?? '/';
+  if (target.startsWith('/') || !/^https?:\/\//i.test(target) || !URL.canParse(target)) return;
+  const { host, pathname, search } = new URL(target);
+  req.url = pathname + search;
+  req.headers.host = host;
 }
 
 function answerReadiness(res: ServerResponse, store: OpenedStore, stopping: boolean): void {

@@ -219,6 +219,12 @@ export const settings = {
     read: whole(3, 1000),
   }),
 
+  requestSeconds: setting({
+    env: 'SERVICE_REQUEST_SECONDS',
+    about: 'How long a request may take to arrive',
+    fallback: 30,
+    read: whole(1, 600),
+  }),
   bodyLimitBytes: setting({
     env: 'SERVICE_BODY_LIMIT_BYTES',
     about: 'Largest request body of /mcp',

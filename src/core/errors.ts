@@ -15,6 +15,8 @@ const shown = (value: unknown): string => {
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 };
 
+const clipped = (text: string): string => (text.length > 100 ? `${text.slice(0, 97)}...` : text);
+
 const table = {
   UNKNOWN_COLLECTION: {
     status: 404,
@@ -98,6 +100,10 @@ const table = {
       `'${d.tool}' needs the OAuth scope ${d.scopes.join(' ')}. Sign in again and allow it.`,
   },
   UNAUTHENTICATED: { status: 401, say: (d: { problem: string }) => d.problem },
+  INVALID_DPOP_PROOF: {
+    status: 401,
+    say: (d: { problem: string }) => `The DPoP proof cannot be used: ${d.problem} Make a new one for each request.`,
+  },
   RATE_LIMITED: {
     status: 429,
     say: (d: { retryAfterSeconds: number }) => `Too many requests. Try again in ${d.retryAfterSeconds} s.`,
@@ -108,7 +114,7 @@ const table = {
   },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, say: () => 'Send the body as Content-Type: application/json.' },
   MALFORMED_JSON: { status: 400, say: (d: { problem: string }) => `The request body is not usable JSON: ${d.problem}` },
-  NOT_FOUND: { status: 404, say: (d: { path: string }) => `Nothing is served at ${d.path}.` },
+  NOT_FOUND: { status: 404, say: (d: { path: string }) => `Nothing is served at ${clipped(d.path)}.` },
   METHOD_NOT_ALLOWED: {
     status: 405,
     say: (d: { method: string; allow: readonly string[] }) =>

@@ -7,6 +7,7 @@ const wildcards = new Set(['0.0.0.0', '::', '[::]', '*']);
 
 const requestHeaders = [
   'authorization',
+  'dpop',
   'content-type',
   'accept',
   'last-event-id',

@@ -15,8 +15,6 @@ import type { Tool } from './tools.ts';
 /** Who makes one request; it lives as long as the request does. */
 export interface Identity {
   readonly auth: Authenticated;
-  /** As received: what the gate is asked with when `auth` no longer holds. */
-  readonly authorization: string | undefined;
   /** Set when the token stopped being good while the call was served: the answer is a 401, where one can still be given. */
   refusal?: AppError;
 }
@@ -80,7 +78,7 @@ export function createCallTool(parts: CallParts): CallTool {
 
   const recheck = async (identity: Identity): Promise<Authenticated> => {
     try {
-      return await gate.check(identity.authorization);
+      return await gate.renew(identity.auth);
     } catch (error) {
       if (isAppError(error, 'UNAUTHENTICATED')) identity.refusal = error;
       throw error;

@@ -3,7 +3,7 @@
 //   2. Origin is absent or allowed                           403    OPTIONS is answered here
 //   3. the method is POST (GET, DELETE within a session)     405
 //   4. no token and no unknown parameter in the query        401, 400
-//   5. the bearer token                                      401    nothing of the body has been read yet
+//   5. the access token, and its DPoP proof                  401    nothing of the body has been read yet
 //   6. Content-Type is JSON                                  415
 //   7. the body is small enough, UTF-8, flat enough, JSON    413, 400
 //   8. the token has the OAuth scope of the tool             403
@@ -96,10 +96,9 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
       fail('METHOD_NOT_ALLOWED', { method: req.method ?? '', allow: sessions ? methods.slice(0, 3) : ['POST'] });
     }
     checkQuery(req.url ?? '');
-    const authorization = req.headers.authorization;
-    const checked = gate.check(authorization);
+    const checked = gate.check(req);
     const auth: Authenticated = checked instanceof Promise ? await checked : checked;
-    const identity: Identity = { auth, authorization };
+    const identity: Identity = { auth };
     if (sessionMethod) {
       if (!(await sessions!.serve(sessionId, req, res, undefined, identity)))
         fail('NOT_FOUND', { path: 'this session' });
@@ -166,7 +165,7 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
   const confirm = async (identity: Identity): Promise<void> => {
     const holds = gate.holds(identity.auth);
     if (holds === true || (await holds)) return;
-    await gate.check(identity.authorization);
+    await gate.renew(identity.auth);
   };
 
   return {

@@ -1,4 +1,4 @@
-// How the front says no: the status of the error table, the challenge of RFC 6750 where a token is the matter, and a
+// How the front says no: the status of the error table, the challenge of RFC 6750 and RFC 9449 where a token is the matter, and a
 // JSON body that the clients of both protocol eras can read.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../core/clock.ts';
@@ -57,17 +57,17 @@ function leavesBody(req: IncomingMessage, limitBytes: number): boolean {
 }
 
 function challenge(gate: Gate, req: IncomingMessage, error: AppError): Record<string, string> {
-  if (isAppError(error, 'UNAUTHENTICATED')) {
-    return { 'www-authenticate': gate.challenge(req.headers.authorization !== undefined) };
-  }
+  if (isAppError(error, 'UNAUTHENTICATED')) return { 'www-authenticate': gate.challenge(req, 'invalid_token') };
+  if (isAppError(error, 'INVALID_DPOP_PROOF')) return { 'www-authenticate': gate.challenge(req, 'invalid_dpop_proof') };
   if (isAppError(error, 'INSUFFICIENT_SCOPE')) {
-    return { 'www-authenticate': gate.scopeChallenge(error.details.scopes) };
+    return { 'www-authenticate': gate.scopeChallenge(req, error.details.scopes) };
   }
   return {};
 }
 
 function bodyOf(error: AppError): unknown {
   if (error.code === 'UNAUTHENTICATED') return { error: 'invalid_token', error_description: error.message };
+  if (error.code === 'INVALID_DPOP_PROOF') return { error: 'invalid_dpop_proof', error_description: error.message };
   if (error.code === 'INSUFFICIENT_SCOPE') return { error: 'insufficient_scope', error_description: error.message };
   const code = error.code === 'MALFORMED_JSON' ? PARSE_ERROR : error.code === 'INTERNAL' ? INTERNAL_ERROR : REFUSED;
   return { jsonrpc: '2.0', error: { code, message: error.message, data: { code: error.code } }, id: null };

@@ -3,13 +3,16 @@
 // A verified token is remembered by its hash together with the versions of grants and permissions that were read before
 // the check began. It is taken again only while both stand still and the token has not expired, so a revocation or a
 // change of rights is felt by the next call in every process. Refusals are never remembered. The authorization server
-// itself is not imported: a token is a row of the store.
+// itself is not imported: a token is a row of the store. A token bound to a key (RFC 9449) is remembered alike, but each
+// request with it brings a proof of its own (dpop.ts).
 import { LRUCache } from 'lru-cache';
 import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
 import { hashToken } from '../core/secret.ts';
 import type { OAuthRow, Store, Versions } from '../store/store.ts';
+import { createProofCheck, type PresentedRequest } from './dpop.ts';
+import { dpopAlgorithms } from './metadata.ts';
 import type { Paths } from './paths.ts';
 import { effectiveScopes } from './scopes.ts';
 
@@ -21,25 +24,38 @@ export interface Authenticated {
   readonly grantId: string;
   /** OAuth scopes, with those that they include. */
   readonly scopes: ReadonlySet<string>;
+  /** SHA-256 of the token, as the store knows it; it opens nothing. */
+  readonly tokenHash: string;
   /** The versions at which all of this was true. */
   readonly versions: Versions;
 }
 
 export interface Gate {
   /**
-   * Checks the Authorization header; answers (and refuses) synchronously where it can. UNAUTHENTICATED when there is no
-   * usable token: missing, malformed, unknown, expired, revoked, or for another audience.
+   * Checks the token of a request, `Bearer` or `DPoP`; for a bearer token it answers (and refuses) synchronously where it
+   * can. UNAUTHENTICATED when there is no usable token: missing, malformed, unknown, expired, revoked, for another
+   * audience, or with the wrong scheme. INVALID_DPOP_PROOF when the token is bound to a key and the proof is missing, bad
+   * or used before. Ask once for each request, since that uses the proof up.
    */
-  check(authorization: string | undefined): Authenticated | Promise<Authenticated>;
+  check(request: PresentedRequest): Authenticated | Promise<Authenticated>;
   /**
    * Whether everything still stands as it did when `auth` was given. Reads ask it while they work and hold their
    * answer until it is known; writes ask it before their first mutating statement.
    */
   holds(auth: Authenticated): boolean | Promise<boolean>;
-  /** The WWW-Authenticate value of a 401 (RFC 6750 section 3, RFC 9728 section 5.1). */
-  challenge(hadToken: boolean): string;
+  /**
+   * Looks again at what `check` let in, for when it no longer holds: at the token, the grant and the rights, not at the
+   * proof, whose one use is taken. UNAUTHENTICATED as for `check`.
+   */
+  renew(auth: Authenticated): Promise<Authenticated>;
+  /**
+   * The WWW-Authenticate value of a 401: Bearer, and DPoP beside it where DPoP was used, the error with the scheme that
+   * was used (RFC 6750 section 3, RFC 9449 section 7.1, RFC 9728 section 5.1). Assistants read the header with simple
+   * patterns, so that it names a second scheme to those alone who speak it; the others find it in the metadata.
+   */
+  challenge(request: PresentedRequest, error: 'invalid_token' | 'invalid_dpop_proof'): string;
   /** The WWW-Authenticate value of a 403 insufficient_scope. */
-  scopeChallenge(scopes: readonly string[]): string;
+  scopeChallenge(request: PresentedRequest, scopes: readonly string[]): string;
 }
 
 export interface GateOptions {
@@ -52,6 +68,8 @@ export interface GateOptions {
 
 interface Remembered {
   readonly auth: Authenticated;
+  /** Of the key that the token is bound to. */
+  readonly thumbprint: string | undefined;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
@@ -63,13 +81,14 @@ const signInAgain = 'Sign in again.';
 
 export function createGate({ store, paths, clock, defaultScopes }: GateOptions): Gate {
   const remembered = new LRUCache<string, Remembered>({ max: 10_000 });
+  const checkProof = createProofCheck({ rows: store.oauth, paths, clock });
 
-  const recall = (hash: string, versions: Versions): Authenticated | undefined => {
+  const recall = (hash: string, versions: Versions): Remembered | undefined => {
     const found = remembered.get(hash);
-    return found && found.expiresAt > clock.now() && same(found.auth.versions, versions) ? found.auth : undefined;
+    return found && found.expiresAt > clock.now() && same(found.auth.versions, versions) ? found : undefined;
   };
 
-  const verify = async (hash: string, versions: Versions): Promise<Authenticated> => {
+  const verify = async (hash: string, versions: Versions): Promise<Remembered> => {
     remembered.delete(hash);
     // RFC 6750 section 2.1, RFC 7009 section 2: the token exists; a revoked one is no longer there.
     const row =
@@ -94,10 +113,13 @@ export function createGate({ store, paths, clock, defaultScopes }: GateOptions):
       clientName: text(extra?.client_name) || clientId,
       grantId,
       scopes: effectiveScopes(text(payload.scope)),
+      tokenHash: hash,
       versions,
     };
-    remembered.set(hash, { auth, expiresAt });
-    return auth;
+    const thumbprint = payload.jkt === undefined ? undefined : text(payload.jkt);
+    const found = { auth, thumbprint, expiresAt };
+    remembered.set(hash, found);
+    return found;
   };
 
   const checkToken = ({ payload, expiresAt }: OAuthRow): number => {
@@ -108,44 +130,92 @@ export function createGate({ store, paths, clock, defaultScopes }: GateOptions):
     if (payload.kind !== 'AccessToken') return refuse('This is no access token.');
     // RFC 8707 section 2, RFC 9728 section 7.4: the audience is this resource, and only this one.
     if (payload.aud !== paths.resource) return refuse('The token was issued for another resource.');
-    // RFC 9449 section 7.1: a token bound to a key is not usable as a plain bearer token.
-    if (payload.jkt !== undefined || payload['x5t#S256'] !== undefined) {
-      return refuse('The token is bound to a key and cannot be used as a bearer token.');
-    }
+    // RFC 8705 section 3: a token bound to a TLS certificate is of no use where no certificate is looked at.
+    if (payload['x5t#S256'] !== undefined)
+      return refuse('The token is bound to a certificate and cannot be used here.');
     return expires;
   };
 
+  // RFC 9449 section 7.2: a token bound to a key is not usable as a plain bearer token.
+  const asBearer = ({ auth, thumbprint }: Remembered): Authenticated =>
+    thumbprint === undefined
+      ? auth
+      : refuse('The token is bound to a key: send it as `Authorization: DPoP <token>`, with a DPoP proof.');
+
+  const checkBearer = (hash: string, versions: Versions): Authenticated | Promise<Authenticated> => {
+    const found = recall(hash, versions);
+    return found ? asBearer(found) : verify(hash, versions).then(asBearer);
+  };
+
+  const checkBound = async (request: PresentedRequest): Promise<Authenticated> => {
+    const hash = hashToken(readToken(request.headers.authorization));
+    const versions = await store.versions();
+    const { auth, thumbprint } = recall(hash, versions) ?? (await verify(hash, versions));
+    // RFC 9449 section 7.1: the scheme says that the token is bound to a key; this one is bound to none.
+    if (thumbprint === undefined) {
+      return refuse('The token is not bound to a key: send it as `Authorization: Bearer <token>`.');
+    }
+    await checkProof(request, { hash, thumbprint });
+    return auth;
+  };
+
   return {
-    check(authorization) {
+    check(request) {
+      const { authorization } = request.headers;
+      if (isDpop(authorization)) return checkBound(request);
       const hash = hashToken(readToken(authorization));
       const versions = store.versions();
-      if (!(versions instanceof Promise)) return recall(hash, versions) ?? verify(hash, versions);
-      return versions.then((known) => recall(hash, known) ?? verify(hash, known));
+      if (!(versions instanceof Promise)) return checkBearer(hash, versions);
+      return versions.then((known) => checkBearer(hash, known));
+    },
+    async renew({ tokenHash }) {
+      const versions = await store.versions();
+      return (recall(tokenHash, versions) ?? (await verify(tokenHash, versions))).auth;
     },
     holds(auth) {
       const versions = store.versions();
       if (!(versions instanceof Promise)) return same(auth.versions, versions);
       return versions.then((known) => same(auth.versions, known));
     },
-    challenge: (hadToken) =>
+    challenge({ headers: { authorization } }, error) {
+      const bound = isDpop(authorization);
       // RFC 6750 section 3: no error code when the request carried no credentials at all.
-      challenge(hadToken ? { error: 'invalid_token' } : {}, defaultScopes),
-    scopeChallenge: (scopes) => challenge({ error: 'insufficient_scope' }, scopes),
+      const bearer = challengeBearer(authorization === undefined || bound ? {} : { error }, defaultScopes);
+      return bound ? `${bearer}, ${challengeDpop({ error })}` : bearer;
+    },
+    scopeChallenge({ headers: { authorization } }, scopes) {
+      const error = { error: 'insufficient_scope' };
+      if (!isDpop(authorization)) return challengeBearer(error, scopes);
+      return `${challengeBearer({}, scopes)}, ${challengeDpop(error)}`;
+    },
   };
 
-  function challenge(error: Readonly<Record<string, string>>, scopes: readonly string[]): string {
-    const parts = { ...error, resource_metadata: paths.resourceMetadata, scope: scopes.join(' ') };
-    return `Bearer ${Object.entries(parts)
-      .map(([name, value]) => `${name}="${value}"`)
-      .join(', ')}`;
+  /** The first of the schemes: clients look there for the metadata and the scopes. */
+  function challengeBearer(error: ChallengeParameters, scopes: readonly string[]): string {
+    return `Bearer ${write({ ...error, resource_metadata: paths.resourceMetadata, scope: scopes.join(' ') })}`;
   }
 }
 
-/** RFC 6750 section 2.1: the token of `Authorization: Bearer`, and no other place. */
+type ChallengeParameters = Readonly<Record<string, string>>;
+
+const write = (parameters: ChallengeParameters): string =>
+  Object.entries(parameters)
+    .map(([name, value]) => `${name}="${value}"`)
+    .join(', ');
+
+const challengeDpop = (error: ChallengeParameters): string =>
+  `DPoP ${write({ ...error, algs: dpopAlgorithms.join(' ') })}`;
+
+/** Schemes are compared without regard to case (RFC 9110 section 11.1). */
+function isDpop(authorization: string | undefined): boolean {
+  return authorization !== undefined && /^DPoP(?: |$)/i.test(authorization);
+}
+
+/** RFC 6750 section 2.1, RFC 9449 section 7.1: the token of the Authorization header, and no other place. */
 function readToken(authorization: string | undefined): string {
   if (!authorization) {
-    return refuse('A bearer token is needed. Sign in through the authorization server that the challenge names.');
+    return refuse('An access token is needed. Sign in through the authorization server that the challenge names.');
   }
-  const token = /^Bearer +([A-Za-z0-9\-._~+/]{16,512}=*)$/i.exec(authorization)?.[1];
-  return token ?? refuse('The Authorization header must be `Bearer <token>`.');
+  const token = /^(?:Bearer|DPoP) +([A-Za-z0-9\-._~+/]{16,512}=*)$/i.exec(authorization)?.[1];
+  return token ?? refuse('The Authorization header must be `Bearer <token>` or `DPoP <token>`.');
 }

@@ -55,6 +55,7 @@ export function buildMetadata(
       authorization_servers: [paths.issuer],
       scopes_supported: resourceScopes,
       bearer_methods_supported: ['header'],
+      dpop_signing_alg_values_supported: dpopAlgorithms,
       resource_name: resourceName,
     }),
   };

@@ -41,6 +41,8 @@ type Errors = typeof oidcErrors;
 /** Metadata documents fetched for one client address in a minute: each costs an outgoing request. */
 const documentsPerMinute = 30;
 const oneYear = 365 * 86_400;
+/** How far ahead of time the package takes a proof, which is then good for twice as long as it counts. */
+const proofWindowSeconds = 300;
 
 export async function createProvider(options: ProviderOptions): Promise<LoadedProvider> {
   const { store, config, paths, clock, observe } = options;
@@ -145,6 +147,15 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
   provider.Client.prototype.compareClientSecret = function compareClientSecret(given: string): boolean {
     return this.clientSecret !== undefined && sameText(hashToken(given), this.clientSecret);
   };
+  // RFC 7523 section 3, RFC 9449 section 11.1: a jti is taken once, also by two processes at the same moment, and is
+  // remembered for as long as what carries it can be presented. The package would read first and write after.
+  provider.ReplayDetection.unique = (iss, jti, exp) =>
+    store.oauth.insertOnce({
+      model: 'ReplayDetection',
+      id: hashToken(`${iss} ${jti}`),
+      payload: {},
+      expiresAt: Math.ceil((exp + proofWindowSeconds) * 1000),
+    });
   listen(provider, options);
   return { provider, cookieKeys };
 }

@@ -18,6 +18,13 @@ interface StoredRow {
 }
 
 const SWEEP_BATCH = 1000;
+/** What the databases call a second row under the same key. */
+const duplicates: ReadonlySet<unknown> = new Set([
+  'ER_DUP_ENTRY',
+  '23505',
+  'SQLITE_CONSTRAINT_PRIMARYKEY',
+  'SQLITE_CONSTRAINT_UNIQUE',
+]);
 /** Models whose disappearance must be felt at once: someone may hold what they stood for. */
 const revocable: ReadonlySet<string> = new Set(['AccessToken', 'RefreshToken', 'Grant', 'Client']);
 
@@ -38,6 +45,18 @@ export function createOAuthRows(database: Database, versions: VersionRows, clock
           .onConflict(['model', 'id_hash'])
           .merge(merged),
       );
+    },
+    async insertOnce(row) {
+      try {
+        await database.retry(() =>
+          knex('oauth_store').insert({ ...key(row.model, row.id), ...toStored(row), created_at: clock.now() }),
+        );
+        return true;
+      } catch (error) {
+        // The primary key (model, id_hash) lets one in.
+        if (duplicates.has((error as { code?: unknown }).code)) return false;
+        throw error;
+      }
     },
     async find(model, id) {
       const row = await alive(knex('oauth_store').where(key(model, id))).first<StoredRow | undefined>();

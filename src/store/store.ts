@@ -101,6 +101,11 @@ export interface Permissions {
 /** Rows of oidc-provider's adapter and what goes with them; ids are hashed before they get here where they are secrets. */
 export interface OAuthRows {
   upsert(row: OAuthRow): Promise<void>;
+  /**
+   * True when this call made the row, false when it was there; of several calls at once, in any process, one gets true.
+   * A row that has expired counts until it is swept.
+   */
+  insertOnce(row: OAuthRow): Promise<boolean>;
   find(model: string, id: string): Promise<OAuthRow | undefined>;
   findByUid(model: string, uid: string): Promise<OAuthRow | undefined>;
   /** True when this call was the one that consumed it. */

@@ -21,7 +21,7 @@ export async function connect({ dialect, url }: TestDatabase): Promise<Connectio
     };
   }
   if (dialect === 'mariadb') {
-    const connection = await mysql.createConnection(url);
+    const connection = await mysql.createConnection({ uri: url, multipleStatements: true });
     await connection.beginTransaction();
     return {
       run: (sql, values) => connection.query(sql, values),

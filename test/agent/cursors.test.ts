@@ -10,7 +10,7 @@ async function walk({ engine }: Shop, request: ListRequest, between = async (_pa
   for (let cursor: string | undefined, page = 0; ; page++) {
     const answer = await engine.list(access, { ...request, ...(cursor && { cursor }) });
     seen.push(...answer.rows.map((row) => row[0]));
-    if (!answer.hasMore) return seen;
+    if (!answer.hasMore || page > 50) return seen;
     cursor = answer.cursorAfter(answer.rows.length - 1)!;
     await between(page);
   }
@@ -108,3 +108,49 @@ describe.each(databases.filter(({ name }) => name !== 'sqlite'))('$name', (selle
     await shop.close();
   });
 });
+
+const odd = {
+  sqlite: ['datetime', 'date', `'n/a', ''`, `'2024-01-01 00:00:00', '2024-01-01'`, `1700000000, '2024-02-03'`],
+  mariadb: [
+    'datetime',
+    'date',
+    `'0000-00-00 00:00:00', '0000-00-00'`,
+    `'2024-01-01', '2024-01-01'`,
+    `'9999-12-31', '9999-12-31'`,
+  ],
+  postgres: [
+    'timestamptz',
+    'date',
+    `'-infinity', '0044-03-15 BC'`,
+    `'infinity', 'infinity'`,
+    `'12024-01-01', '12024-01-01'`,
+  ],
+  memory: [],
+};
+
+test.each(databases.map((seller) => [seller.name, seller] as const))(
+  '%s: dates that are none are shown once each, too',
+  async (name, seller) => {
+    const shop = await seller.open();
+    const [instant, day, ...rows] = odd[name];
+    const mode = name === 'mariadb' ? `set sql_mode = '';` : '';
+    await shop.run(`create table odds (id integer primary key, at ${instant}, day ${day})`);
+    const values = [...rows, 'null, null'].flatMap((row, index) => [
+      `(${index * 2}, ${row})`,
+      `(${index * 2 + 1}, ${row})`,
+    ]);
+    await shop.run(`${mode}insert into odds values ${values.join(', ')}`);
+    const { engine } = await shop.again();
+    const pages = (field: string, ascending: boolean) =>
+      walk({ ...shop, engine }, { collection: 'odds', fields: ['id'], sort: [{ field, ascending }], limit: 1 });
+    const seen = [
+      await pages('at', true),
+      await pages('at', false),
+      await pages('day', true),
+      await pages('day', false),
+    ];
+    await engine.close();
+    await shop.close();
+    expect(seen.map((ids) => ids.sort())).toEqual(Array(4).fill([0, 1, 2, 3, 4, 5, 6, 7]));
+  },
+);

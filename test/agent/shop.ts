@@ -88,6 +88,8 @@ export interface Shop {
   readonly engine: Engine;
   /** Runs SQL against the database; on arrays, nothing can be run. */
   run(sql: string): Promise<void>;
+  /** Another engine over the same database, as it is now. */
+  again(): Promise<{ readonly engine: Engine }>;
   close(): Promise<void>;
 }
 
@@ -103,7 +105,12 @@ const memory: Seller = {
   name: 'memory',
   async open(options) {
     const engine = await createEngine({ ...defaults, sources: [createMemorySource('memory', shopTables)], ...options });
-    return { engine, run: () => Promise.reject(new Error('no SQL here')), close: () => engine.close() };
+    return {
+      engine,
+      run: () => Promise.reject(new Error('no SQL here')),
+      again: async () => ({ engine }),
+      close: () => engine.close(),
+    };
   },
 };
 
@@ -127,8 +134,11 @@ export const databases: readonly Seller[] = servers.map((server) => ({
         await connection.run(`insert into ${name} values (${row.map((value) => literal(value, server.dialect))})`, []);
     }
     await connection.end();
-    const source = createSqlSource(database.url, { clock: systemClock, observe: () => {} });
-    const engine = await createEngine({ ...defaults, sources: [source], ...options });
+    const open = () => {
+      const source = createSqlSource(database.url, { clock: systemClock, observe: () => {} });
+      return createEngine({ ...defaults, sources: [source], ...options });
+    };
+    const engine = await open();
     return {
       engine,
       async run(sql) {
@@ -136,6 +146,7 @@ export const databases: readonly Seller[] = servers.map((server) => ({
         await other.run(sql, []);
         await other.end();
       },
+      again: async () => ({ engine: await open() }),
       async close() {
         await engine.close();
         await database.drop();

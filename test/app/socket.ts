@@ -52,7 +52,7 @@ export function parseAnswer(text: string): RawAnswer {
   const [head = '', body = ''] = text.slice(start).split(/\r\n\r\n(.*)/s);
   const [first = '', ...lines] = head.split('\r\n');
   const headers = Object.fromEntries(
-    lines.map((line) => [line.split(':')[0]!.toLowerCase(), line.split(/: */)[1] ?? '']),
+    lines.map((line) => line.split(/: *(.*)/s)).map(([name = '', value = '']) => [name.toLowerCase(), value]),
   );
   return { status: Number(first.split(' ')[1]), headers, body };
 }

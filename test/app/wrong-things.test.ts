@@ -69,12 +69,12 @@ async function newSession() {
 
 describe('a token', () => {
   test('that is missing: 401 with a challenge that names no error', async () => {
-    const needed = 'A bearer token is needed. Sign in through the authorization server that the challenge names.';
+    const needed = 'An access token is needed. Sign in through the authorization server that the challenge names.';
     expect(shown(await list(undefined))).toEqual([401, 'application/json', challenge(''), invalidToken(needed)]);
   });
 
   test('that nobody gave out, or that is no bearer token: 401 invalid_token', async () => {
-    const scheme = 'The Authorization header must be `Bearer <token>`.';
+    const scheme = 'The Authorization header must be `Bearer <token>` or `DPoP <token>`.';
     expect([
       shown(await list('x'.repeat(43))),
       shown(await list(undefined, { authorization: 'Basic YWRhOmFkYQ==' })),
@@ -293,31 +293,15 @@ describe('a call', () => {
     ];
     made.push('UNKNOWN_COLLECTION', 'UNKNOWN_COLLECTION', 'UNKNOWN_FIELD', 'RELATION_NEEDS_FIELD');
     made.push('UNKNOWN_OPERATOR', 'OPERATOR_NOT_ALLOWED', 'INVALID_ARGUMENT');
-    expect(answers).toMatchInlineSnapshot(`
-      [
-        {
-          "error": "UNKNOWN_COLLECTION: No collection 'oders'. Near: orders. Call describeCollection without a name for the list.",
-        },
-        {
-          "error": "UNKNOWN_COLLECTION: No collection 'custmers'. Near: customers. Call describeCollection without a name for the list.",
-        },
-        {
-          "error": "UNKNOWN_FIELD: 'orders' has no field 'nmber'. Near: number. Call describeCollection for all fields.",
-        },
-        {
-          "error": "RELATION_NEEDS_FIELD: 'customer' of 'orders' is a relation: name one of its fields, such as 'customer:id'.",
-        },
-        {
-          "error": "UNKNOWN_OPERATOR: No operator 'GreatrThan'. Near: GreaterThan, LessThan, LongerThan, ShorterThan.",
-        },
-        {
-          "error": "OPERATOR_NOT_ALLOWED: 'StartsWith' cannot be used on 'total' of 'orders'. Allowed: Present, Blank, Missing, Equal, NotEqual and others; describeCollection with detail 'full' lists them.",
-        },
-        {
-          "error": "INVALID_ARGUMENT: filtre: unknown argument. Near: filters.",
-        },
-      ]
-    `);
+    expect(answers.map((one) => 'error' in one && one.error)).toEqual([
+      `UNKNOWN_COLLECTION: No collection 'oders'. Near: orders. Call describeCollection without a name for the list.`,
+      `UNKNOWN_COLLECTION: No collection 'custmers'. Near: customers. Call describeCollection without a name for the list.`,
+      `UNKNOWN_FIELD: 'orders' has no field 'nmber'. Near: number. Call describeCollection for all fields.`,
+      `RELATION_NEEDS_FIELD: 'customer' of 'orders' is a relation: name one of its fields, such as 'customer:id'.`,
+      `UNKNOWN_OPERATOR: No operator 'GreatrThan'. Near: GreaterThan, LessThan, LongerThan, ShorterThan.`,
+      `OPERATOR_NOT_ALLOWED: 'StartsWith' cannot be used on 'total' of 'orders'. Allowed: Present, Blank, Missing, Equal, NotEqual, In, ...; detail 'full' of describeCollection lists all.`,
+      `INVALID_ARGUMENT: filtre: unknown argument. Near: filters.`,
+    ]);
   });
 
   test('with a value of the wrong type: an error result that says what is expected', async () => {
@@ -335,40 +319,18 @@ describe('a call', () => {
     ];
     made.push('INVALID_VALUE', 'INVALID_VALUE', 'INVALID_VALUE', 'INVALID_ARGUMENT', 'INVALID_ARGUMENT');
     made.push('INVALID_CURSOR', ...Array(4).fill('INVALID_ARGUMENT'));
-    expect(answers).toMatchInlineSnapshot(`
-      [
-        {
-          "error": "INVALID_VALUE: total GreaterThan: expected a number, got "a lot".",
-        },
-        {
-          "error": "INVALID_VALUE: placed_at After: expected an instant such as '2025-03-30T08:00:00Z', or a day such as '2025-03-30', got "some day".",
-        },
-        {
-          "error": "INVALID_VALUE: id In: expected a number, got {"x":1}.",
-        },
-        {
-          "error": "INVALID_ARGUMENT: pagination.size: send a whole number from 1.",
-        },
-        {
-          "error": "INVALID_ARGUMENT: pagination.size: at most 1000; go on with nextCursor.",
-        },
-        {
-          "error": "INVALID_CURSOR: This cursor does not belong to this query. Repeat the call that gave it with the same arguments, or start again without a cursor.",
-        },
-        {
-          "error": "INVALID_ARGUMENT: timezone: expected an IANA name such as 'Europe/Paris'.",
-        },
-        {
-          "error": "INVALID_ARGUMENT: collectionName: send the name of a collection; describeCollection without a name lists them.",
-        },
-        {
-          "error": "INVALID_ARGUMENT: sort: send {"field":"name","ascending":true} or a list of such.",
-        },
-        {
-          "error": "INVALID_ARGUMENT: filters: send {"field":"status","operator":"Equal","value":"paid"} or {"aggregator":"And","conditions":[...]}.",
-        },
-      ]
-    `);
+    expect(answers.map((one) => 'error' in one && one.error)).toEqual([
+      `INVALID_VALUE: total GreaterThan: expected a number, got "a lot".`,
+      `INVALID_VALUE: placed_at After: expected an instant such as '2025-03-30T08:00:00Z', or a day such as '2025-03-30', got "some day".`,
+      `INVALID_VALUE: id In: expected a number, got {"x":1}.`,
+      `INVALID_ARGUMENT: pagination.size: send a whole number from 1.`,
+      `INVALID_ARGUMENT: pagination.size: at most 1000; go on with nextCursor.`,
+      `INVALID_CURSOR: This cursor does not belong to this query. Repeat the call that gave it with the same arguments, or start again without a cursor.`,
+      `INVALID_ARGUMENT: timezone: expected an IANA name such as 'Europe/Paris'.`,
+      `INVALID_ARGUMENT: collectionName: send the name of a collection; describeCollection without a name lists them.`,
+      `INVALID_ARGUMENT: sort: send {"field":"name","ascending":true} or a list of such.`,
+      `INVALID_ARGUMENT: filters: send {"field":"status","operator":"Equal","value":"paid"} or {"aggregator":"And","conditions":[...]}.`,
+    ]);
   });
 });
 

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Account, signIn } from '../oauth/flow.ts';
 
 export interface Desktop {
@@ -18,6 +19,16 @@ export interface Desktop {
   close(): Promise<void>;
 }
 
+/** A person takes longer than this browser: some clients open it before they listen for its way back. */
+async function visit(url: URL): Promise<void> {
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const answered = await fetch(url).catch(() => undefined);
+    if (answered) return;
+    await sleep(100);
+  }
+  throw new Error(`nobody listens at ${url.origin}`);
+}
+
 const names = ['xdg-open', 'x-www-browser', 'sensible-browser', 'www-browser'];
 
 export async function openDesktop(account: Account): Promise<Desktop> {
@@ -28,7 +39,7 @@ export async function openDesktop(account: Account): Promise<Desktop> {
     opened.push(url);
     res.end();
     try {
-      await fetch(await signIn(url, account));
+      await visit(await signIn(url, account));
     } catch (error) {
       opened.push(`failed: ${error}`);
     }

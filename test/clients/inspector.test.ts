@@ -1,24 +1,13 @@
 // MCP Inspector on its command line, with a token it is given and by signing in itself. It needs Node 22; where that
 // cannot be had this is said loudly, and is a failure with CI=true.
-import { execFileSync, spawn } from 'node:child_process';
-import { join } from 'node:path';
+import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openShop, type Shop, signedIn } from '../app/shop.ts';
+import { findTool } from '../tools.ts';
 import { type Desktop, openDesktop } from './desktop.ts';
 
-function find(script: string): string | undefined {
-  try {
-    const path = join(import.meta.dirname, '..', '..', 'scripts', script);
-    return execFileSync(process.execPath, [path], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
-  } catch (error) {
-    if (process.env.CI === 'true') throw error;
-    console.warn('\n*** NO NODE 22 OR NO MCP INSPECTOR: its tests do not run.\n');
-    return undefined;
-  }
-}
-
-const node = find('node22.mjs');
-const launcher = node && find('inspector.mjs');
+const node = findTool('node22');
+const launcher = node && findTool('inspector');
 
 describe.skipIf(!launcher)('MCP Inspector', () => {
   let shop: Shop;

@@ -1,37 +1,17 @@
 // The official suite, both frozen requirement sets, against the real application, to which only the fixture's tools are
-// added, with a token of the real sign-in. The runner needs Node 22: fetched once by scripts/node22.mjs. Where it cannot be had this is said loudly, and is a failure with CI=true.
-import { execFileSync, spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+// added, with a token of the real sign-in. The runner needs Node 22.
+import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { servers, type TestDatabase } from '../databases.ts';
 import { connect, register } from '../oauth/client.ts';
 import { startServer, type TestServer } from '../server.ts';
 import { runSql } from '../sql/schemas.ts';
+import { findTool } from '../tools.ts';
 import { type AuthProxy, conformanceFixture, openAuthProxy } from './fixture.ts';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
-
-function findNode22(): string | undefined {
-  try {
-    const script = join(root, 'scripts', 'node22.mjs');
-    return execFileSync(process.execPath, [script], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
-  } catch (error) {
-    if (process.env.CI === 'true') throw error;
-    console.warn('\n*** NO NODE 22: the MCP conformance suite does not run.\n');
-    return undefined;
-  }
-}
-
-function findRunner(): string {
-  const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json');
-  return join(dirname(manifest), 'dist', 'index.js');
-}
-
-function run(node: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
+function run(args: readonly string[]): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(node, [findRunner(), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(node!, [runner!, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => (output += chunk));
     child.stderr.on('data', (chunk: Buffer) => (output += chunk));
@@ -40,9 +20,10 @@ function run(node: string, args: readonly string[]): Promise<{ code: number | nu
   });
 }
 
-const node = findNode22();
+const node = findTool('node22');
+const runner = findTool('conformance');
 
-describe.skipIf(!node)('official MCP conformance', () => {
+describe.skipIf(!node || !runner)('official MCP conformance', () => {
   let database: TestDatabase;
   let server: TestServer;
   let proxy: AuthProxy;
@@ -64,7 +45,7 @@ describe.skipIf(!node)('official MCP conformance', () => {
     ['2025-11-25', 30],
     ['2026-07-28', 37],
   ])('every required scenario of %s passes', { timeout: 180_000 }, async (revision, required) => {
-    const { code, output } = await run(node!, ['server', '--url', proxy.url, '--requirements', revision]);
+    const { code, output } = await run(['server', '--url', proxy.url, '--requirements', revision]);
     expect({ code, ...scored(output) }).toEqual({ code: 0, passed: required, failed: [] });
   });
 });

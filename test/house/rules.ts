@@ -49,7 +49,7 @@ const vocabulary = [
 
 /** Who may import a package. A package that is not listed may be used by any room. */
 const owners: readonly (readonly [packages: RegExp, where: RegExp])[] = [
-  [/^(oidc-provider|openid-client)$/, /^src\/oauth\//],
+  [/^(oidc-provider|openid-client|jose)$/, /^src\/oauth\//],
   [/^@modelcontextprotocol\//, /^src\/(mcp\/|workflow\/steps\.ts$)/],
   [
     /^(knex|mysql2|pg|better-sqlite3|node-sqlite3-wasm)$/,

@@ -46,7 +46,13 @@ test('when they do not stand the call is checked and made again from the start, 
   house = await openHouse({ beforeList });
   house.holds.push(Promise.resolve(false), Promise.resolve(true));
   const answer = await send(listCall());
-  expect([answer.status, lists, house.asked.length, house.activity.length]).toEqual([200, 2, 2, 1]);
+  expect([answer.status, lists, house.asked, house.renewed, house.activity.length]).toEqual([
+    200,
+    2,
+    ['Bearer user-2'],
+    ['user-2'],
+    1,
+  ]);
 });
 
 test('a token revoked while the call was served gets 401 with a challenge, and no rows', async () => {

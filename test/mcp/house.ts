@@ -64,6 +64,8 @@ export interface House {
   readonly revoked: Set<string>;
   /** Authorization headers that the gate was asked about. */
   readonly asked: (string | undefined)[];
+  /** Tokens that it was asked about once more. */
+  readonly renewed: string[];
   close(): Promise<void>;
 }
 
@@ -84,6 +86,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     holds: [] as (boolean | Promise<boolean>)[],
     revoked: new Set<string>(),
     asked: [] as (string | undefined)[],
+    renewed: [] as string[],
   };
   const { extension, legacySessions, serving, beforeList } = options;
   const opened = await openEngine(options.source ?? createMemorySource('memory', [notes]));
@@ -124,28 +127,36 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   };
 }
 
-function tokenGate(house: Pick<House, 'holds' | 'revoked' | 'asked'>): Gate {
+function tokenGate(house: Pick<House, 'holds' | 'revoked' | 'asked' | 'renewed'>): Gate {
+  const find = (token: string): Authenticated => {
+    const [, kind, id] = /^(user|writer)-(\d+)$/.exec(token) ?? [];
+    if (!kind || house.revoked.has(token)) fail('UNAUTHENTICATED', { problem: 'There is no usable token.' });
+    return {
+      access: accessOf(Number(id)),
+      userId: Number(id),
+      clientId: `client-${id}`,
+      clientName: 'Test client',
+      grantId: `grant-${id}`,
+      scopes: new Set(kind === 'user' ? ['mcp:read', 'mcp:write'] : ['mcp:write']),
+      tokenHash: token,
+      versions: { permissions: 1, grants: 1 },
+    };
+  };
   return {
-    check(authorization) {
+    check({ headers: { authorization } }) {
       house.asked.push(authorization);
-      const [, token, kind, id] = /^Bearer ((user|writer)-(\d+))$/.exec(authorization ?? '') ?? [];
-      if (!token || house.revoked.has(token)) fail('UNAUTHENTICATED', { problem: 'There is no usable token.' });
-      const auth: Authenticated = {
-        access: accessOf(Number(id)),
-        userId: Number(id),
-        clientId: `client-${id}`,
-        clientName: 'Test client',
-        grantId: `grant-${id}`,
-        scopes: new Set(kind === 'user' ? ['mcp:read', 'mcp:write'] : ['mcp:write']),
-        versions: { permissions: 1, grants: 1 },
-      };
+      const auth = find(/^Bearer (\S+)$/.exec(authorization ?? '')?.[1] ?? '');
       // Every other user is found in memory, the rest needs a look into the store.
-      return Number(id) % 2 === 0 ? auth : Promise.resolve(auth);
+      return auth.userId % 2 === 0 ? auth : Promise.resolve(auth);
     },
     holds: () => house.holds.shift() ?? true,
-    challenge: (hadToken) =>
-      `Bearer ${hadToken ? 'error="invalid_token", ' : ''}scope="mcp:read", resource_metadata="http://127.0.0.1/.well-known/oauth-protected-resource/mcp"`,
-    scopeChallenge: (scopes) => `Bearer error="insufficient_scope", scope="${scopes.join(' ')}"`,
+    async renew({ tokenHash }) {
+      house.renewed.push(tokenHash);
+      return find(tokenHash);
+    },
+    challenge: ({ headers: { authorization } }) =>
+      `Bearer ${authorization !== undefined ? 'error="invalid_token", ' : ''}scope="mcp:read", resource_metadata="http://127.0.0.1/.well-known/oauth-protected-resource/mcp"`,
+    scopeChallenge: (_request, scopes) => `Bearer error="insufficient_scope", scope="${scopes.join(' ')}"`,
   };
 }
 

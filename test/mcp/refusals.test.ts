@@ -92,13 +92,13 @@ describe('Host and Origin', () => {
     const answer = await raw('OPTIONS', {
       origin: 'https://app.example.test',
       'access-control-request-method': 'POST',
-      'access-control-request-headers': 'authorization, mcp-method, mcp-param-x, x-evil',
+      'access-control-request-headers': 'authorization, dpop, mcp-method, mcp-param-x, x-evil',
     });
     expect([
       answer.status,
       answer.headers['access-control-allow-methods'],
       answer.headers['access-control-allow-headers'],
-    ]).toEqual([204, 'POST, OPTIONS', 'authorization, mcp-method, mcp-param-x']);
+    ]).toEqual([204, 'POST, OPTIONS', 'authorization, dpop, mcp-method, mcp-param-x']);
   });
 });
 

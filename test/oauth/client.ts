@@ -8,6 +8,8 @@ export interface Registered {
   readonly server: oauth.AuthorizationServer;
   readonly client: oauth.Client;
   readonly authentication: oauth.ClientAuth;
+  /** Set for a client that binds its tokens to a key. */
+  readonly DPoP?: oauth.DPoPHandle;
 }
 
 export interface Session extends Registered {
@@ -78,17 +80,25 @@ export async function redeem(registered: Registered, code: Session['code']): Pro
     code.parameters,
     code.redirectUri,
     code.verifier,
-    insecure,
+    optionsOf(registered),
   );
   return oauth.processAuthorizationCodeResponse(server, client, response);
 }
 
-export async function refresh(
-  { server, client, authentication }: Registered,
-  token: string,
-): Promise<oauth.TokenEndpointResponse> {
-  const response = await oauth.refreshTokenGrantRequest(server, client, authentication, token, insecure);
+export async function refresh(registered: Registered, token: string): Promise<oauth.TokenEndpointResponse> {
+  const { server, client, authentication } = registered;
+  const options = optionsOf(registered);
+  const response = await oauth.refreshTokenGrantRequest(server, client, authentication, token, options);
   return oauth.processRefreshTokenResponse(server, client, response);
+}
+
+function optionsOf({ DPoP }: Registered) {
+  return { ...insecure, ...(DPoP && { DPoP }) };
+}
+
+/** What the gate is asked with. */
+export function bearer(token: string) {
+  return { method: 'POST', headers: { authorization: `Bearer ${token}` } };
 }
 
 /** The whole way, through the real pages. */

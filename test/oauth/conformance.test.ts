@@ -1,30 +1,20 @@
 // The official authorization server scenarios, with our own browser in the place of the person. The runner needs Node 22.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { findTool } from '../tools.ts';
 import { register } from './client.ts';
 import { signIn } from './flow.ts';
 import { startServer } from './place.ts';
 
-function findNode22(): string | undefined {
-  const script = join(import.meta.dirname, '../../scripts/node22.mjs');
-  const found = spawnSync(process.execPath, [script], { encoding: 'utf8' });
-  if (found.status === 0) return found.stdout.trim();
-  const message = `NO NODE 22: the authorization conformance scenarios do not run. ${found.stderr.trim().split('\n').at(-1)}`;
-  if (process.env.CI === 'true') throw new Error(message);
-  console.warn(`\n*** ${message}\n`);
-  return undefined;
-}
+const node = findTool('node22');
+const runner = findTool('conformance');
 
-const node = findNode22();
-
-test.skipIf(!node)(
+test.skipIf(!node || !runner)(
   'the authorization scenarios of @modelcontextprotocol/conformance pass',
   { timeout: 60_000 },
   async () => {
-    const runner = join(import.meta.dirname, '../../node_modules/@modelcontextprotocol/conformance/dist/index.js');
     const place = await startServer({ basePath: '/app' });
     const port = await freePort();
     const { client } = await register(place.paths.issuer, {
@@ -37,7 +27,7 @@ test.skipIf(!node)(
       '--port': `${port}`,
       '--resource': place.paths.resource,
     };
-    const child = spawn(`${node}`, [runner, 'authorization', ...Object.entries(options).flat()]);
+    const child = spawn(node!, [runner!, 'authorization', ...Object.entries(options).flat()]);
     try {
       let output = '';
       let signedIn: Promise<unknown> | undefined;

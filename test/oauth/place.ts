@@ -115,14 +115,16 @@ export async function startServer(options: StartOptions = {}): Promise<Started> 
 
 async function answerMcp(gate: Gate, req: IncomingMessage, res: ServerResponse): Promise<void> {
   try {
-    const auth = await gate.check(req.headers.authorization);
+    const auth = await gate.check(req);
     res.writeHead(200, { 'Content-Type': 'application/json' });
     res.end(
       JSON.stringify({ email: auth.access.caller.email, client: auth.clientName, scopes: [...auth.scopes].sort() }),
     );
   } catch (error) {
-    if (!isAppError(error, 'UNAUTHENTICATED')) throw error;
-    res.writeHead(401, { 'WWW-Authenticate': gate.challenge(req.headers.authorization !== undefined) });
+    const refused = isAppError(error, 'UNAUTHENTICATED');
+    if (!refused && !isAppError(error, 'INVALID_DPOP_PROOF')) throw error;
+    const challenge = gate.challenge(req, refused ? 'invalid_token' : 'invalid_dpop_proof');
+    res.writeHead(401, { 'WWW-Authenticate': challenge });
     res.end(error.message);
   }
 }

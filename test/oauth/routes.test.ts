@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { authorizationUrl, connect, register } from './client.ts';
+import { authorizationUrl, bearer, connect, register } from './client.ts';
 import { createBrowser, signIn } from './flow.ts';
 import { type Started, startServer } from './place.ts';
 
@@ -45,6 +45,7 @@ const documents = (issuer: string) => ({
     authorization_servers: [issuer],
     scopes_supported: ['mcp:read', 'mcp:write', 'mcp:action'],
     bearer_methods_supported: ['header'],
+    dpop_signing_alg_values_supported: ['ES256', 'EdDSA'],
     resource_name: 'Portico',
   },
 });
@@ -279,7 +280,7 @@ test('a host application that parses bodies first changes nothing', async () => 
     const redirectUri = 'https://notebook.example/callback';
     const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
     const { tokens } = await connect(registered, place.account, { redirectUri, resource: place.paths.resource });
-    const auth = await place.gate.check(`Bearer ${tokens.access_token}`);
+    const auth = await place.gate.check(bearer(tokens.access_token));
     expect(auth.access.caller.email).toBe(place.account.email);
   } finally {
     await place.stop();

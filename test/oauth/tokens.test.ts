@@ -3,7 +3,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts';
 import { hashToken } from '../../src/core/secret.ts';
 import { servers } from '../databases.ts';
-import { authorizationUrl, callMcp, connect, insecure, redeem, refresh, register, type Session } from './client.ts';
+import {
+  authorizationUrl,
+  bearer,
+  callMcp,
+  connect,
+  insecure,
+  redeem,
+  refresh,
+  register,
+  type Session,
+} from './client.ts';
 import { type Browser, createBrowser, signIn } from './flow.ts';
 import { type Started, startServer } from './place.ts';
 
@@ -46,9 +56,9 @@ const events = () => place.observed.flatMap((one) => (one.type === 'security' ? 
 describe('an access token', () => {
   test('opens the resource that it was made for, and its answer is remembered synchronously', async () => {
     const session = await connected();
-    const header = `Bearer ${session.tokens.access_token}`;
-    const first = await place.gate.check(header);
-    const again = place.gate.check(header);
+    const request = bearer(session.tokens.access_token);
+    const first = await place.gate.check(request);
+    const again = place.gate.check(request);
     expect([again === first, place.gate.holds(first), session.tokens.expires_in, session.tokens.scope]).toEqual([
       true,
       true,
@@ -85,7 +95,11 @@ describe('an access token', () => {
     ['no audience', { aud: undefined }, 'The token was issued for another resource.'],
     ['another kind', { kind: 'RefreshToken' }, 'This is no access token.'],
     ['no expiry', { exp: undefined }, 'The token has expired. Refresh it or sign in again.'],
-    ['a key it is bound to', { jkt: 'abc' }, 'The token is bound to a key and cannot be used as a bearer token.'],
+    [
+      'a certificate it is bound to',
+      { 'x5t#S256': 'abc' },
+      'The token is bound to a certificate and cannot be used here.',
+    ],
     ['another account than its grant', { accountId: '999' }, 'The authorization was revoked. Sign in again.'],
   ])('with %s is refused', async (_name, change, problem) => {
     const session = await connected();
@@ -99,11 +113,10 @@ describe('an access token', () => {
   });
 
   test.each([
-    [undefined, 'A bearer token is needed. Sign in through the authorization server that the challenge names.'],
-    ['Bearer', 'The Authorization header must be `Bearer <token>`.'],
-    ['Basic dXNlcjpwYXNz', 'The Authorization header must be `Bearer <token>`.'],
-    ['DPoP abcdefghijklmnopqrstuvwxyz', 'The Authorization header must be `Bearer <token>`.'],
-    [`Bearer ${'x'.repeat(2000)}`, 'The Authorization header must be `Bearer <token>`.'],
+    [undefined, 'An access token is needed. Sign in through the authorization server that the challenge names.'],
+    ['Bearer', 'The Authorization header must be `Bearer <token>` or `DPoP <token>`.'],
+    ['Basic dXNlcjpwYXNz', 'The Authorization header must be `Bearer <token>` or `DPoP <token>`.'],
+    [`Bearer ${'x'.repeat(2000)}`, 'The Authorization header must be `Bearer <token>` or `DPoP <token>`.'],
     ['Bearer abcdefghijklmnopqrstuvwxyz', 'The token is unknown, expired or revoked. Sign in again.'],
   ])('is looked for in the header %j alone', async (authorization, problem) => {
     const response = await fetch(place.paths.resource, {
@@ -114,7 +127,7 @@ describe('an access token', () => {
     expect([response.status, await response.text(), response.headers.get('www-authenticate')]).toEqual([
       401,
       problem,
-      authorization ? `Bearer error="invalid_token", ${challenge}` : `Bearer ${challenge}`,
+      `Bearer ${authorization ? 'error="invalid_token", ' : ''}${challenge}`,
     ]);
   });
 
@@ -125,7 +138,7 @@ describe('an access token', () => {
   });
 
   test('of a client that needs more names the scopes to ask for', () => {
-    expect(place.gate.scopeChallenge(['mcp:read', 'mcp:action'])).toBe(
+    expect(place.gate.scopeChallenge(bearer('x'), ['mcp:read', 'mcp:action'])).toBe(
       `Bearer error="insufficient_scope", resource_metadata="${place.local}/.well-known/oauth-protected-resource/mcp", scope="mcp:read mcp:action"`,
     );
   });
@@ -146,7 +159,7 @@ describe('revocation', () => {
   test.each(['access_token', 'refresh_token'] as const)('of the %s ends the authorization at once', async (which) => {
     const session = await connected();
     const before = await status(session);
-    const auth = await place.gate.check(`Bearer ${session.tokens.access_token}`);
+    const auth = await place.gate.check(bearer(session.tokens.access_token));
     const { server, client, authentication } = session;
     await oauth.revocationRequest(server, client, authentication, `${session.tokens[which]}`, insecure);
     expect([before, place.gate.holds(auth), await status(session), await outcome(refreshed(session))]).toEqual([
@@ -183,7 +196,7 @@ describe('revocation', () => {
         const session = await connected(one);
         const there = `${two.local}/mcp`;
         const before = await callMcp(there, session.tokens.access_token);
-        const auth = await two.gate.check(`Bearer ${session.tokens.access_token}`);
+        const auth = await two.gate.check(bearer(session.tokens.access_token));
         const { server: issuer, client, authentication } = session;
         await oauth.revocationRequest(issuer, client, authentication, session.tokens.access_token, insecure);
         const after = await callMcp(there, session.tokens.access_token);

@@ -60,6 +60,25 @@ test('SQLite: keys that may be null, rowids, generated columns and collations ar
   });
 });
 
+test('SQLite: a view is asked for samples only when that is little work, so that no view holds up the start', async () => {
+  const { described } = await open('sqlite', [
+    'create table visits (id integer primary key, at datetime not null)',
+    "insert into visits (at) values ('2026-01-02T03:04:05.000Z')",
+    `create view endless as with recursive c(n) as (select 1 union all select n + 1 from c where n < 1e12)
+      select max(n) as n from c`,
+    'create view small as select count(*) as n from visits a, visits b',
+    'create table many as with recursive c(n) as (select 1 union all select n + 1 from c where n < 150) select n from c',
+    'create view large as select max(a.n) as n from many a, many b',
+  ]);
+  expect(pick(described, (column) => column.type)).toEqual({
+    many: { n: 'Number' },
+    visits: { id: 'Number', at: 'Date' },
+    small: { n: 'Number' },
+    large: { n: 'String' },
+    endless: { n: 'String' },
+  });
+});
+
 test('SQLite: virtual tables, broken views and foreign keys that lead nowhere are left out, with a reason', async () => {
   const { described } = await open('sqlite', [
     'create virtual table papers using fts5(title)',

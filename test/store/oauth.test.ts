@@ -47,6 +47,18 @@ describe.each(variants)('oauth rows on $name', (variant) => {
     expect(wins.filter(Boolean)).toEqual([true]);
   });
 
+  test('of twenty who insert one row at once one makes it, and nobody does while it is there', async () => {
+    const place = await createPlace(variant);
+    const stores = await openPair(place, variant);
+    const proof: OAuthRow = { model: 'DPoPProof', id: 'p', payload: {}, expiresAt: systemClock.now() - 1 };
+
+    const made = await Promise.all(Array.from({ length: 20 }, (_, turn) => stores[turn % 2]!.oauth.insertOnce(proof)));
+    const late = await stores[0].oauth.insertOnce(proof);
+    await stores[0].oauth.sweep(systemClock.now(), 0);
+
+    expect([made.filter(Boolean), late, await stores[0].oauth.insertOnce(proof)]).toEqual([[true], false, true]);
+  });
+
   test('tokens of many grants come and go at once without getting in each other’s way', async () => {
     const place = await createPlace(variant);
     const stores = await openPair(place, variant);

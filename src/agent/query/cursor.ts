@@ -52,10 +52,19 @@ export function readCursor(cursor: string, mark: string, order: readonly Order[]
   return fail('INVALID_CURSOR', {});
 }
 
+// What databases hold and callers may not write: `infinity`, days that are none, years before 1 and after 9999, times of
+// more than a day or below zero.
+const oddDay = /^(?:-?infinity|\d{4,6}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|\+00)?)?(?: BC)?)$/;
+const oddForms: { readonly [type: string]: RegExp } = {
+  Date: oddDay,
+  Dateonly: oddDay,
+  Time: /^-?\d{2,3}:[0-5]\d:[0-5]\d(?:\.\d{1,6})?$/,
+};
+
 function checkCursorValue(path: Path, value: unknown, moment: Moment): unknown {
   if (value === null) return null;
-  // MariaDB keeps times of more than a day, and below zero.
-  if (path.field.type === 'Time' && /^-?\d{2,3}:[0-5]\d:[0-5]\d(?:\.\d{1,6})?$/.test(String(value))) return value;
+  const { type } = path.field;
+  if (typeof type === 'string' && oddForms[type]?.test(String(value))) return value;
   return checkValue('value', value, { column: path.field, at: 'cursor', moment, days: false });
 }
 

@@ -75,9 +75,10 @@ export function decodeDigits(value: unknown): unknown {
 export function decodeInstant(value: unknown): unknown {
   const text = String(value);
   const zoneless = text.endsWith('+00') ? text.slice(0, -3) : text;
-  // Years of five digits, years before Christ, infinity and MySQL's zero date have no canonical form.
-  const known = zoneless[4] === '-' && zoneless[10] === ' ' && zoneless[16] === ':' && !zoneless.startsWith('0000-00');
-  if (!known || zoneless.endsWith('C')) return null;
+  // Years of five digits, years before Christ and infinity have no canonical form: they stay as the database writes
+  // them, and are never null, since a page that goes on after null would start again.
+  const known = zoneless[4] === '-' && zoneless[10] === ' ' && zoneless[16] === ':';
+  if (!known || zoneless.endsWith('C')) return text;
   const fraction = zoneless.length === 19 ? '000' : canonicalFraction(zoneless.slice(20));
   return `${zoneless.slice(0, 10)}T${zoneless.slice(11, 19)}.${fraction}Z`;
 }
@@ -91,7 +92,9 @@ export function canonicalFraction(digits: string): string {
 /** A canonical instant (or any other ISO form) as `YYYY-MM-DD HH:mm:ss.ffffff` in UTC. */
 export function encodeInstant(value: unknown): string {
   const text = String(value);
-  const utc = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z$/.test(text) ? text : new Date(text).toISOString();
+  const canonical = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z$/.test(text);
+  if (!/^\d{4}-/.test(text) || text.endsWith('C') || (!canonical && Number.isNaN(Date.parse(text)))) return text;
+  const utc = canonical ? text : new Date(text).toISOString();
   return `${utc.slice(0, 10)} ${utc.slice(11, -1)}`;
 }
 
@@ -101,7 +104,8 @@ export function decodeTime(value: unknown): unknown {
   return /[1-9]/.test(fraction) ? `${clock}.${fraction.padEnd(6, '0')}` : clock;
 }
 
-export const encodeDay = (value: unknown): string => String(value).slice(0, 10);
+export const encodeDay = (value: unknown): string =>
+  /^\d{4}-\d\d-\d\d(?:T|$)/.test(String(value)) ? String(value).slice(0, 10) : String(value);
 
 export function decodeJson(value: unknown): unknown {
   if (typeof value !== 'string') return value;

@@ -3,7 +3,10 @@ import { type Catalogue, type ColumnFacts, type Facts, listOf } from './introspe
 import { readCollations } from './sqlite-collations.ts';
 import { needsSample, type Sample, sqliteCodec } from './types-sqlite.ts';
 
-/** Four statements, and one for each 400 tables of which a sample is taken; virtual and shadow tables are left out. */
+/**
+ * Four statements, and one for each 400 columns of which a sample is taken; a view with such a column is weighed before it
+ * is asked, which takes two more. Virtual and shadow tables are left out.
+ */
 export async function readSqliteFacts(catalogue: Catalogue): Promise<Facts> {
   const skipped: { table: string; reason: string }[] = [];
   const columns = (await catalogue(columnsOf("m.type = 'table'"))) as unknown as ColumnRow[];
@@ -83,23 +86,65 @@ async function readViews(catalogue: Catalogue, skipped: { table: string; reason:
   }
 }
 
+/** A view that would have to look at more rows than this is not asked for a sample: the start must not wait for it. */
+const viewRowsLimit = 20_000;
+
+/** The views that can be asked at start: no recursion, and few enough rows in the tables that are scanned. */
+async function findLightViews(catalogue: Catalogue, rows: readonly ColumnRow[]): Promise<ReadonlySet<string>> {
+  const light = new Set<string>();
+  const wanted = rows.filter((row) => row.kind === 'view' && needsSample(row.declared));
+  for (const view of new Set(wanted.map((row) => row.table))) {
+    const sample = `select * from ${quote(view)} limit 100`;
+    const plan = (await catalogue(`explain query plan ${sample}`)).map((row) => String(row.detail));
+    if (plan.some((detail) => /RECURSIVE/i.test(detail))) continue;
+    // What a subquery or the view itself gives is scanned once more, but that is no loop of its own.
+    const derived = new Set(plan.flatMap((detail) => /^(?:CO-ROUTINE|MATERIALIZE) (.+)$/.exec(detail)?.[1] ?? []));
+    const scans = plan.filter((detail) => {
+      const name = /^(?:SCAN|SEARCH(?!.* USING )) (.+)$/.exec(detail)?.[1];
+      return name !== undefined && !derived.has(name) && name !== 'CONSTANT ROW';
+    });
+    const pages = (await catalogue(`explain ${sample}`))
+      .filter((row) => row.opcode === 'OpenRead')
+      .map((row) => row.p2);
+    if (scans.length === 0 || (await largest(catalogue, pages)) ** scans.length <= viewRowsLimit) light.add(view);
+  }
+  return light;
+}
+
+/** Rows of the largest of the tables that begin at these pages, counted no further than the limit. */
+async function largest(catalogue: Catalogue, pages: readonly unknown[]): Promise<number> {
+  const numbers = [...new Set(pages)].map(Number).filter(Number.isInteger);
+  const opened = await catalogue(
+    `select distinct tbl_name as name from sqlite_schema where rootpage in (${numbers.join(', ')})`,
+  );
+  if (opened.length === 0) return 1;
+  const counts = opened.map(
+    ({ name }) => `select count(*) as rows from (select 1 from ${quote(String(name))} limit ${viewRowsLimit + 1})`,
+  );
+  const [row] = await catalogue(`select max(rows) as most from (${counts.join(' union all ')})`);
+  return Math.max(1, Number(row?.most));
+}
+
 /** The forms of the values of the columns that need it, in the first 100 rows and, where there are rowids, the last 100. */
 async function readSamples(catalogue: Catalogue, rows: readonly ColumnRow[]): Promise<Map<string, Sample>> {
-  const wanted = rows.filter((row) => needsSample(row.declared));
+  const lightViews = await findLightViews(catalogue, rows);
+  const wanted = rows.filter((row) => needsSample(row.declared) && (row.kind !== 'view' || lightViews.has(row.table)));
   const samples = new Map<string, Set<string>>();
-  const parts = wanted.map((row, index) => {
-    const table = quote(row.table);
-    const column = quote(row.name);
-    const some = (tail: string) => `select * from (select ${column} as v from ${table}${tail} limit 100)`;
-    const last = row.kind === 'view' || row.withoutRowid ? '' : ` union all ${some(' order by rowid desc')}`;
-    return `select ${index} as at, ${formOf(/^(uuid|guid|unique)/i.test(row.declared))} as form from (${some('')}${last}) where v is not null group by 2`;
+  // Each part is a value of one row: the WebAssembly driver takes no long chains of UNION.
+  const parts = wanted.map((row) => {
+    const form = formOf(/^(uuid|guid|unique)/i.test(row.declared));
+    const some = (tail: string) =>
+      `(select json_group_array(distinct ${form}) from (select ${quote(row.name)} as v from ${quote(row.table)}${tail} limit 100) where v is not null)`;
+    return row.kind === 'view' || row.withoutRowid ? [some('')] : [some(''), some(' order by rowid desc')];
   });
   for (let start = 0; start < parts.length; start += 400) {
-    for (const { at, form } of await catalogue(parts.slice(start, start + 400).join(' union all '))) {
-      const row = wanted[Number(at)]!;
+    const chunk = parts.slice(start, start + 400);
+    const named = chunk.flatMap((some, index) => some.map((sql, which) => `${sql} as "${start + index} ${which}"`));
+    const [found = {}] = await catalogue(`select ${named.join(', ')}`);
+    for (const [at, forms] of Object.entries(found)) {
+      const row = wanted[Number.parseInt(at, 10)]!;
       const id = JSON.stringify([row.table, row.name]);
-      const sample = samples.get(id) ?? new Set();
-      samples.set(id, sample.add(String(form)));
+      samples.set(id, new Set([...(samples.get(id) ?? []), ...(JSON.parse(String(forms)) as string[])]));
     }
   }
   return samples;

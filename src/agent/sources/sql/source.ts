@@ -16,7 +16,8 @@ import { openMysql } from './mysql.ts';
 import { openPostgres } from './postgres.ts';
 import { createShapes } from './shape.ts';
 import { openSqlite } from './sqlite.ts';
-import { type Bind, bindValues, buildCount, buildSelect, type Statement, type StatementContext } from './statements.ts';
+import { bindValues, buildCount, buildSelect, type Statement, type StatementContext } from './statements.ts';
+import type { Bind } from './terms.ts';
 import { needsBigIntegers } from './types-sqlite.ts';
 
 export interface SqlSourceOptions {

@@ -5,22 +5,12 @@
 // negation would it show. So negation never stands above a test: it is carried down to it, and says there whether NULL
 // passes.
 import type { Knex } from 'knex';
-import { fail } from '../../../core/errors.ts';
-import type { Operator } from '../../../core/filter.ts';
 import type { Relation } from '../../model/types.ts';
 import type { Filter, Path } from '../../query/types.ts';
 import type { CountSelect, Join, Select } from '../source.ts';
-import type { Codec, Dialect } from './codec.ts';
-import { globPattern, insensitive, likePattern } from './patterns.ts';
-import { boundValue, kindOf, placeholders, type Shapes } from './shape.ts';
-
-/** One placeholder: which collected value it takes, and what is made of it. */
-export interface Bind {
-  readonly value: number;
-  /** Which item of a list; the last one is repeated to fill the list up. */
-  readonly item?: number;
-  readonly encode: (value: unknown) => unknown;
-}
+import type { Dialect } from './codec.ts';
+import { boundValue, type Shapes } from './shape.ts';
+import { type Bind, FALSE, opposites, type Term, writeTerm } from './terms.ts';
 
 export interface Statement {
   readonly sql: string;
@@ -110,7 +100,6 @@ function finish(
 /** Stands for `?` in names, where knex would see a placeholder. */
 const QUESTION = '\uE000';
 const TRUE = '1 = 1';
-const FALSE = '1 = 0';
 
 interface Root {
   readonly table: string;
@@ -210,12 +199,14 @@ function createWriter(context: StatementContext): Writer {
     const negated = outer !== (opposite !== undefined);
     const operator = opposite ?? test.is;
     if (value === undefined) {
-      if (operator === 'Missing' || operator === 'Equal') return `${raw} is ${negated ? 'not ' : ''}null`;
+      // What SQLite cannot read as a date is shown as null and sorted as null, so it is missing.
+      const looked = dialect === 'sqlite' ? (codec.ordered?.(raw, '') ?? raw) : raw;
+      if (operator === 'Missing' || operator === 'Equal') return `${looked} is ${negated ? 'not ' : ''}null`;
       return negated ? TRUE : FALSE;
     }
     const index = values++;
     const term: Term = { codec, raw, value, index, binds, dialect };
-    const { sql, seen } = (terms[operator] ?? unsupported(operator))(operator, term);
+    const { sql, seen } = writeTerm(operator, term);
     if (!negated) return sql;
     const not = operator === 'Equal' ? `${seen} <> ${sql.slice(seen.length + 3)}` : `not (${sql})`;
     if (sql === FALSE) return TRUE;
@@ -233,148 +224,6 @@ function createWriter(context: StatementContext): Writer {
   }
 
   return { name, root, column, joins, where, page };
-}
-
-/** Negation is carried by the writer, so each of these is written as the denial of the other. */
-const opposites: Partial<Record<Operator, Operator>> = {
-  NotEqual: 'Equal',
-  NotIn: 'In',
-  NotContains: 'Contains',
-  NotIContains: 'IContains',
-};
-
-interface Term {
-  readonly codec: Codec;
-  /** The quoted column. */
-  readonly raw: string;
-  readonly value: unknown;
-  readonly index: number;
-  readonly binds: Bind[];
-  readonly dialect: Dialect;
-}
-
-/** `seen` is what the test looks at, and what is null when the test is unknown. */
-type WriteTerm = (operator: Operator, term: Term) => { readonly sql: string; readonly seen: string };
-
-const terms: Partial<Record<Operator, WriteTerm>> = {
-  Equal: (_, term) => {
-    const seen = term.codec.equal?.(term.raw, kindOf(term.codec, term.value)) ?? term.raw;
-    return { sql: `${seen} = ${parameter(term)}`, seen };
-  },
-  In: (_, term) => {
-    const seen = term.codec.equal?.(term.raw, kindOf(term.codec, term.value)) ?? term.raw;
-    return { sql: inList(seen, term), seen };
-  },
-  LessThan: compare('<'),
-  GreaterThan: compare('>'),
-  LessThanOrEqual: compare('<='),
-  GreaterThanOrEqual: compare('>='),
-  Like: matches,
-  ILike: matches,
-  Contains: matches,
-  IContains: matches,
-  StartsWith: matches,
-  EndsWith: matches,
-  IStartsWith: matches,
-  IEndsWith: matches,
-  LongerThan: measure('>'),
-  ShorterThan: measure('<'),
-  IncludesAll: (_, term) => ({ sql: `${term.raw} @> ${wholeList(term)}`, seen: term.raw }),
-  IncludesNone: (_, term) => ({ sql: `not (${term.raw} && ${wholeList(term)})`, seen: term.raw }),
-};
-
-/** The operators that some column can decide here; tests hold the codecs to it. */
-export const writtenOperators: ReadonlySet<string> = new Set([
-  ...Object.keys(terms),
-  ...Object.keys(opposites),
-  'Missing',
-]);
-
-function compare(sign: string): WriteTerm {
-  return (_, term) => {
-    const { ranked } = term.codec;
-    if (ranked) {
-      term.binds.push({ value: term.index, encode: ranked.encode });
-      return { sql: `${ranked.column(term.raw)} ${sign} ?`, seen: term.raw };
-    }
-    const seen = term.codec.ordered?.(term.raw, kindOf(term.codec, term.value)) ?? term.raw;
-    return { sql: `${seen} ${sign} ${parameter(term)}`, seen };
-  };
-}
-
-function measure(sign: string): WriteTerm {
-  return (_, term) => {
-    const text = term.codec.text?.(term.raw) ?? term.raw;
-    term.binds.push({ value: term.index, encode: Number });
-    const length = term.dialect === 'sqlite' ? 'length' : 'char_length';
-    const number = term.dialect === 'postgres' ? '?::numeric' : '?';
-    return { sql: `${length}(${text}) ${sign} ${number}`, seen: term.raw };
-  };
-}
-
-function matches(operator: Operator, term: Term): { sql: string; seen: string } {
-  const text = term.codec.text?.(term.raw) ?? term.raw;
-  const anyCase = insensitive.has(operator);
-  const { sql, encode } = patternOf[term.dialect](operator, text, anyCase);
-  term.binds.push({ value: term.index, encode: (value) => term.codec.encode(encode(value)) });
-  return { sql, seen: term.raw };
-}
-
-const patternOf: Record<
-  Dialect,
-  (operator: Operator, text: string, anyCase: boolean) => { sql: string; encode: (value: unknown) => string }
-> = {
-  sqlite: (operator, text) =>
-    operator === 'Contains'
-      ? { sql: `instr(${text}, ?) > 0`, encode: String }
-      : { sql: `${text} glob ?`, encode: globPattern(operator) },
-  mysql: (operator, text, anyCase) => ({
-    sql: anyCase
-      ? `lower(${text}) collate utf8mb4_bin like lower(?) escape '|'`
-      : `${text} collate utf8mb4_bin like ? escape '|'`,
-    encode: likePattern(operator, '|'),
-  }),
-  postgres: (operator, text, anyCase) => ({
-    // The letters of a column collated "C" would be those of ASCII.
-    sql: anyCase ? `${text} collate "default" ilike ?` : `${text} like ?`,
-    encode: likePattern(operator, '\\'),
-  }),
-};
-
-function parameter({ codec, value, index, binds }: Term): string {
-  binds.push({ value: index, encode: codec.encode });
-  return codec.parameter?.(kindOf(codec, value)) ?? '?';
-}
-
-function inList(seen: string, term: Term): string {
-  const list = term.value as readonly unknown[];
-  const { codec, index, binds, dialect } = term;
-  const count = placeholders(list, dialect);
-  if (count === 0) return FALSE;
-  if (count === 'one') {
-    if (dialect === 'postgres') return `${seen} = any(${wholeList(term)})`;
-    binds.push({ value: index, encode: (all) => jsonList((all as unknown[]).map(codec.encode)) });
-    return `${seen} in (select value from json_each(?))`;
-  }
-  if (count > 32_768)
-    fail('INVALID_VALUE', { at: 'In', expected: 'at most 32768 values', got: `${list.length} values` });
-  if (list.length === 1) {
-    binds.push({ value: index, item: 0, encode: codec.encode });
-    return `${seen} = ${codec.parameter?.(kindOf(codec, list)) ?? '?'}`;
-  }
-  const one = codec.parameter?.(kindOf(codec, list)) ?? '?';
-  for (let item = 0; item < count; item++) binds.push({ value: index, item, encode: codec.encode });
-  return `${seen} in (${Array(count).fill(one).join(', ')})`;
-}
-
-/** PostgreSQL: the whole list as one array. */
-function wholeList({ codec, value, index, binds }: Term): string {
-  binds.push({ value: index, encode: (all) => (Array.isArray(all) ? all : [all]).map(codec.encode) });
-  return `?::${codec.list?.(kindOf(codec, value)) ?? 'text'}[]`;
-}
-
-function jsonList(items: readonly unknown[]): string {
-  return `[${items.map((item) => (typeof item === 'bigint' ? String(item) : JSON.stringify(item))).join(',')}]`;
 }
 
 function isNullable(path: Path): boolean {
@@ -405,8 +254,4 @@ function whole(value: number): number {
 
 function missingJoin(via: string): never {
   throw new Error(`the statement uses ${via} but does not join it`);
-}
-
-function unsupported(operator: Operator): never {
-  throw new Error(`the SQL source was asked for ${operator}, which no column of it offers`);
 }

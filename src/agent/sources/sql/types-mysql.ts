@@ -151,7 +151,6 @@ const table: Readonly<Record<string, Codec>> = {
     type: 'Dateonly',
     operators: families.ordered,
     sortable: true,
-    decode: (value) => (String(value).startsWith('0000-00') ? null : value),
     encode: encodeDay,
   },
   datetime: instant,

@@ -148,7 +148,6 @@ const table: Readonly<Record<string, Codec>> = {
     type: 'Dateonly',
     operators: families.ordered,
     sortable: true,
-    decode: (value) => (/^\d{4}-\d\d-\d\d$/.test(String(value)) ? value : null),
     encode: encodeDay,
     parameter: () => '?::date',
     list: () => 'date',

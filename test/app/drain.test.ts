@@ -1,0 +1,76 @@
+// Stopping while a statement is under way in the database: the call is answered and logged, new ones are refused, and a
+// call that does not end is cut off in time. Without the native SQLite driver nothing can stop a statement of SQLite.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, expect, test } from 'vitest';
+import { startServer } from '../server.ts';
+import { askSql, runSql, sqliteIsolates } from '../sql/schemas.ts';
+import { ask, callTool } from './call.ts';
+import { signedIn } from './shop.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'portico-drain-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const file = (name: string) => ({
+  dialect: 'sqlite' as const,
+  url: `sqlite:${join(folder, name)}`,
+  drop: async () => {},
+});
+/** Nothing helps to find the one pair, or four, that add up: every combination is looked at. */
+const tables = [
+  'CREATE TABLE numbers (n integer not null)',
+  `WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 3000) INSERT INTO numbers SELECT n FROM c`,
+  'CREATE VIEW slow AS SELECT a.n FROM numbers a, numbers b WHERE a.n + b.n = 6000',
+  'CREATE VIEW endless AS SELECT a.n FROM numbers a, numbers b, numbers c, numbers d WHERE a.n + b.n + c.n + d.n = 12000',
+];
+
+/** A server over views that take a while, or for ever. */
+async function startSlow(name: string, shutdownSeconds: number) {
+  const [served, storage] = [file(`${name}.sqlite`), file(`${name}-storage.sqlite`)];
+  await runSql(served, tables);
+  const server = await startServer({
+    database: served.url,
+    env: { SERVICE_STORAGE_URL: storage.url, SERVICE_SHUTDOWN_SECONDS: `${shutdownSeconds}` },
+  });
+  const { token } = await signedIn(server);
+  const logged = () => askSql(storage, 'SELECT action, collection, outcome FROM activity_logs ORDER BY id');
+  return { server, token, logged };
+}
+
+test.runIf(sqliteIsolates)('a call under way is answered and logged, and new connections are refused', async () => {
+  const { server, token, logged } = await startSlow('slow', 20);
+  const under = callTool(server.mcpUrl, token, 'list', { collectionName: 'slow' });
+  await sleep(150);
+  const stopping = server.stop();
+  await sleep(20);
+  const late = await ask(server.mcpUrl, token, 'ping', {}).then(
+    () => 'answered',
+    (error) => error.cause.code,
+  );
+  const answer = await under;
+  await stopping;
+  expect([answer, ['ECONNREFUSED', 'UND_ERR_SOCKET'].includes(late), await logged()]).toEqual([
+    { json: { columns: ['n'], rows: [[3000]], hasMore: false } },
+    true,
+    [{ action: 'list', collection: 'slow', outcome: 'completed' }],
+  ]);
+});
+
+test.runIf(sqliteIsolates)(
+  'a call that does not end is cut off when its time is up, and is in the log all the same',
+  async () => {
+    const { server, token, logged } = await startSlow('endless', 1);
+    const under = callTool(server.mcpUrl, token, 'list', { collectionName: 'endless' }).catch(() => 'cut off');
+    await sleep(300);
+    const from = performance.now();
+    await server.stop();
+    const seconds = (performance.now() - from) / 1000;
+    expect([await under, seconds >= 0.9 && seconds < 6, await logged()]).toEqual([
+      'cut off',
+      true,
+      [{ action: 'list', collection: 'endless', outcome: 'failed' }],
+    ]);
+  },
+);
