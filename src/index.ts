@@ -1,4 +1,7 @@
 // The public surface: named exports, nothing else.
+export type { ActionDefinition, ActionScope, FormElement, FormField } from './agent/actions/definitions.ts';
+export { ActionError } from './agent/actions/failure.ts';
+export type { ActionResult, ResultBuilder } from './agent/actions/results.ts';
 export type { App, AppOptions, Started } from './app.ts';
 export { createApp } from './app.ts';
 export type { Caller, PermissionLevel } from './core/caller.ts';
