@@ -1,4 +1,8 @@
 // The public surface: named exports, nothing else.
+
+export type { ActionDefinition, ActionScope, FormElement, FormField } from './agent/actions/definitions.ts';
+export { ActionError } from './agent/actions/failure.ts';
+export type { ActionResult, ResultBuilder } from './agent/actions/results.ts';
 export type { AgentPlugin, DataSourceFactory, EngineAgent, EngineParts, SourceTools } from './agent/agent.ts';
 export { createEngineAgent } from './agent/agent.ts';
 export type {

@@ -3,6 +3,9 @@ import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import type { PlainFilter, PlainSort } from '../core/filter.ts';
 import type { Observe } from '../core/observe.ts';
+import { createActionDoor } from './action-door.ts';
+import type { ActionEntry } from './actions/definitions.ts';
+import { type Actions, createActions } from './actions.ts';
 import type { Customizations } from './customize/definitions.ts';
 import { buildModel } from './model/build.ts';
 import { count, describe, explain, index, list, type Operations } from './operations.ts';
@@ -33,6 +36,7 @@ export interface Engine {
   dissociate(access: Access, request: LinkRequest, options?: WriteOptions): Promise<WriteAnswer>;
   /** The plan of a list with its SQL, as text; no values in it. */
   explain(access: Access, request: ListRequest): Promise<string>;
+  readonly actions: Actions;
   close(): Promise<void>;
 }
 
@@ -52,18 +56,23 @@ export interface EngineOptions {
   readonly limits: EngineLimits;
   /** What code says of the collections; made by an agent (agent.ts). */
   readonly customizations?: Customizations;
+  readonly actions?: readonly ActionEntry[];
+  /** Action addresses without the position of the action; default false. */
+  readonly useUnsafeActionEndpoint?: boolean;
 }
 
-/** Asks the sources what they hold and builds the model. CONFIGURATION when two publish one name, or code asks for what is not there. */
-export async function createEngine({
-  sources,
-  observe,
-  clock,
-  limits,
-  customizations,
-}: EngineOptions): Promise<Engine> {
-  const model = await buildModel(sources, observe, customizations);
+/**
+ * Asks the sources what they hold and builds the model. CONFIGURATION when two publish one name, when code asks for what
+ * is not there, or when an action cannot be used as it is defined.
+ */
+export async function createEngine(options: EngineOptions): Promise<Engine> {
+  const { sources, observe, clock, limits } = options;
+  const model = await buildModel(sources, observe, options.customizations);
   const ops: Operations = { model, clock, limits, observe, told: new WeakSet() };
+  const actions = createActions(options.actions ?? [], {
+    door: createActionDoor(ops),
+    useUnsafeActionEndpoint: options.useUnsafeActionEndpoint ?? false,
+  });
   return {
     list: (access, request, options) => list(ops, access, request, options),
     count: (access, request, options) => count(ops, access, request, options),
@@ -76,6 +85,7 @@ export async function createEngine({
     associate: (access, request, options) => associate(ops, access, request, options),
     dissociate: (access, request, options) => dissociate(ops, access, request, options),
     explain: (access, request) => explain(ops, access, request),
+    actions,
     close: async () => {
       await Promise.all(sources.map((source) => source.close()));
     },

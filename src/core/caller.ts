@@ -30,6 +30,8 @@ export type FieldAccess = 'write' | 'read' | 'hidden';
 export interface Access {
   readonly caller: Caller;
   can(verb: Verb, collection: string): boolean;
+  /** Whether the caller may load the form of an action and execute it. */
+  canTrigger(collection: string, action: string): boolean;
   /** `hidden` fields do not exist for the caller: not described, not selected, not filterable, not sortable. */
   field(collection: string, field: string): FieldAccess;
   /**
@@ -41,5 +43,5 @@ export interface Access {
 
 /** For customization code, start-up and tests: everything is allowed. Never handed to an entry point. */
 export function fullAccess(caller: Caller): Access {
-  return { caller, can: () => true, field: () => 'write', scope: () => null };
+  return { caller, can: () => true, canTrigger: () => true, field: () => 'write', scope: () => null };
 }

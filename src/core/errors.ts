@@ -113,6 +113,22 @@ const table = {
         ? `No records ${d.missing!.map((id) => `'${id}'`).join(', ')} in '${d.collection}', or you may not see them.`
         : `No record '${d.id}' in '${d.collection}', or you may not see it.`,
   },
+  UNKNOWN_ACTION: {
+    status: 404,
+    say: (d: { collection: string; action: string } & Near) =>
+      `'${d.collection}' has no action '${d.action}'.${near(d)}`,
+  },
+  INVALID_FORM: {
+    status: 400,
+    say: (d: { action: string; fields: readonly { field: string; label: string; problem: string }[] }) =>
+      `Nothing was done: the form of '${d.action}' has ${d.fields.length === 1 ? 'a problem' : `${d.fields.length} problems`}. ${d.fields.map(({ label, problem }) => `'${label}': ${problem}.`).join(' ')}`,
+  },
+  ACTION_REFUSED: { status: 422, say: (d: { message: string }) => d.message },
+  ACTION_FAILED: {
+    status: 500,
+    say: (d: { collection: string; action: string; part: string }) =>
+      `The code of the action '${d.action}' of '${d.collection}' failed (${d.part}). Tell the operator; the log says more.`,
+  },
   UNKNOWN_TOOL: {
     status: 404,
     say: (d: { tool: string } & Near) => `No tool '${d.tool}'.${near(d)}`,

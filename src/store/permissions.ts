@@ -31,9 +31,10 @@ interface Member {
 interface Grant {
   readonly verbs: ReadonlySet<string>;
   readonly fields: Readonly<Record<string, 'read' | 'hidden'>>;
+  readonly actions: Readonly<Record<string, { readonly trigger: boolean }>>;
 }
 
-const noGrant: Grant = { verbs: new Set(), fields: {} };
+const noGrant: Grant = { verbs: new Set(), fields: {}, actions: {} };
 
 export function createPermissions(
   database: Database,
@@ -163,21 +164,39 @@ function toPermissionRow([collection, permission]: [string, CollectionPermission
       fail('INVALID_ARGUMENT', { argument, problem: 'expected read or hidden; leave out what may be written.' });
     }
   }
+  for (const [action, rights] of Object.entries(permission.actions ?? {})) {
+    if (typeof rights?.trigger !== 'boolean') {
+      fail('INVALID_ARGUMENT', {
+        argument: `${collection}.actions.${action}.trigger`,
+        problem: 'expected true or false.',
+      });
+    }
+  }
   return {
     collection,
     verbs: verbs.filter((verb) => permission[verb] === true).join(','),
     fields: JSON.stringify(permission.fields ?? {}),
+    actions: JSON.stringify(permission.actions ?? {}),
   };
 }
 
 async function loadGrants(on: Knex, roleId: number, environmentId: number): Promise<ReadonlyMap<string, Grant>> {
   const rows = await on('role_permissions')
     .where({ role_id: roleId, environment_id: environmentId })
-    .select<{ collection: string; verbs: string; fields: string }[]>('collection', 'verbs', 'fields');
+    .select<{ collection: string; verbs: string; fields: string; actions: string | null }[]>(
+      'collection',
+      'verbs',
+      'fields',
+      'actions',
+    );
   return new Map(
     rows.map((row) => [
       row.collection,
-      { verbs: new Set(row.verbs.split(',')), fields: JSON.parse(row.fields) as Grant['fields'] },
+      {
+        verbs: new Set(row.verbs.split(',')),
+        fields: JSON.parse(row.fields) as Grant['fields'],
+        actions: JSON.parse(row.actions ?? '{}') as Grant['actions'],
+      },
     ]),
   );
 }
@@ -226,6 +245,10 @@ function createAccess(
   return Object.freeze({
     caller,
     can: (verb: Verb, collection: string): boolean => grantOf(collection).verbs.has(verb),
+    canTrigger(collection: string, action: string): boolean {
+      const grant = grantOf(collection);
+      return Object.hasOwn(grant.actions, action) ? grant.actions[action]!.trigger : grant.verbs.has('edit');
+    },
     field(collection: string, field: string): FieldAccess {
       const grant = grantOf(collection);
       if (grant === noGrant) return 'hidden';

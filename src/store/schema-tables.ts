@@ -154,6 +154,14 @@ export async function createFirstTables(on: Knex, dialect: StoreDialect): Promis
   }
 }
 
+/** The third migration: who may trigger which action. Null in rows of before, where editing decides. */
+export async function addActionPermissions(on: Knex): Promise<void> {
+  if (await on.schema.hasColumn('role_permissions', 'actions')) return;
+  await on.schema.alterTable('role_permissions', (table) => {
+    table.text('actions');
+  });
+}
+
 /** One of each, so that a user can be added: a project, its environment, a team with its rendering, and two roles. */
 export async function seedFirstRows(database: Database, on: Knex, now: number): Promise<void> {
   await on.transaction(async (trx) => {

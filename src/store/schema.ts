@@ -4,7 +4,7 @@
 import type { Knex } from 'knex';
 import { AppError, fail, isAppError } from '../core/errors.ts';
 import type { Database } from './database.ts';
-import { createFirstTables, seedFirstRows } from './schema-tables.ts';
+import { addActionPermissions, createFirstTables, seedFirstRows } from './schema-tables.ts';
 
 interface Migration {
   readonly name: string;
@@ -15,6 +15,7 @@ interface Migration {
 const migrations: readonly Migration[] = [
   { name: '001-first-tables', up: (database, on) => createFirstTables(on, database.dialect) },
   { name: '002-first-rows', up: seedFirstRows },
+  { name: '003-action-permissions', up: (_, on) => addActionPermissions(on) },
 ];
 
 /**

@@ -80,6 +80,8 @@ export interface CollectionPermission {
   readonly export: boolean;
   /** Absent fields are `write`. */
   readonly fields?: Readonly<Record<string, 'read' | 'hidden'>>;
+  /** By name. An action that is absent may be triggered by those who may edit. */
+  readonly actions?: Readonly<Record<string, { readonly trigger: boolean }>>;
 }
 
 export interface Permissions {

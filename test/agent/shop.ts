@@ -182,11 +182,19 @@ export interface Rights {
   readonly browse?: readonly string[];
   /** `collection.field`. */
   readonly hidden?: readonly string[];
+  /** `collection.action`. */
+  readonly untriggered?: readonly string[];
   readonly scopes?: Readonly<Record<string, PlainFilter>>;
   readonly timezone?: string;
 }
 
-export function accessOf({ browse, hidden = [], scopes = {}, timezone = 'UTC' }: Rights = {}): Access {
+export function accessOf({
+  browse,
+  hidden = [],
+  untriggered = [],
+  scopes = {},
+  timezone = 'UTC',
+}: Rights = {}): Access {
   return {
     caller: {
       id: 1,
@@ -201,6 +209,7 @@ export function accessOf({ browse, hidden = [], scopes = {}, timezone = 'UTC' }:
       renderingId: 1,
     },
     can: (_verb: Verb, collection: string) => !browse || browse.includes(collection),
+    canTrigger: (collection, action) => !untriggered.includes(`${collection}.${action}`),
     field: (collection, field): FieldAccess => (hidden.includes(`${collection}.${field}`) ? 'hidden' : 'write'),
     scope: (collection) => scopes[collection] ?? null,
   };

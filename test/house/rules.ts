@@ -35,6 +35,7 @@ const agentReach: Readonly<Record<string, readonly string[]>> = {
   query: ['sources', 'model/types.ts'],
   model: ['sources'],
   customize: ['model'],
+  actions: ['query', 'sources'],
 };
 
 /** Files of types alone: a type-only import of one may point back, since it leaves no trace at run time. */

@@ -57,6 +57,22 @@ describe.each(variants)('permissions on $name', (variant) => {
     ]).toEqual(['hidden', 'read', 'write', 'hidden']);
   });
 
+  test('an action is triggered by those who may edit, unless the role says otherwise', async () => {
+    const { store, ada } = await openWithAda(await createPlace(variant));
+    const actions = { Refund: { trigger: false }, Remind: { trigger: true } };
+    await store.permissions.setRole('Clerk', {
+      orders: { ...reading, edit: true, actions },
+      users: { ...reading, actions },
+    });
+
+    const access = (await store.permissions.accessOf(ada.id))!;
+
+    const names = ['Refund', 'Remind', 'Other', 'toString'];
+    expect(
+      ['orders', 'users', 'stores'].map((name) => names.filter((action) => access.canTrigger(name, action))),
+    ).toEqual([['Remind', 'Other', 'toString'], ['Remind'], []]);
+  });
+
   test('an administrator may do everything and sees all rows', async () => {
     const store = await (await createPlace(variant)).open();
     const root = await store.identity.addUser({ email: 'root@b.c', password: 'correct horse', level: 'admin' });

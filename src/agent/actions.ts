@@ -1,0 +1,167 @@
+// Actions: the developer's own operations on records, with a form. What callers may do with them, each a list of
+// phases: may the caller -> which records -> the form filled -> every value checked -> the code of the action.
+import type { Access } from '../core/caller.ts';
+import { fail } from '../core/errors.ts';
+import { nearNames } from '../core/near.ts';
+import type { AnsweredField, AnsweredLayout, FormAnswer } from './actions/answer.ts';
+import { checkEntries, type KnownAction } from './actions/catalogue.ts';
+import type { ActionEntry, ActionScope } from './actions/definitions.ts';
+import type { ActionDoor } from './actions/door.ts';
+import type { Option } from './actions/elements.ts';
+import { actionFailure, runUserCode } from './actions/failure.ts';
+import { createForm, type Form, type SentValues } from './actions/form.ts';
+import { createRecords, type Records, type Selection, select } from './actions/records.ts';
+import { type ActionResult, createResultBuilder, isActionResult } from './actions/results.ts';
+import type { CallOptions } from './engine.ts';
+import { isZone } from './query/dates.ts';
+
+/**
+ * Every function answers UNKNOWN_COLLECTION or UNKNOWN_ACTION for what does not exist or the caller may not use, the
+ * two not told apart, and ACTION_FAILED when the code of the action throws.
+ */
+export interface Actions {
+  /** Those of the collection that the caller may trigger, in the order in which they were added. */
+  describe(access: Access, collection: string): readonly ActionDescription[];
+  loadForm(access: Access, request: FormRequest, options?: CallOptions): Promise<FormAnswer>;
+  /** A form that stays: each filling evaluates only what depends on what has changed since the last. */
+  openForm(access: Access, request: FormRequest, options?: CallOptions): Promise<OpenForm>;
+  /** The options of one field that fit a text. */
+  searchOptions(access: Access, request: SearchRequest, options?: CallOptions): Promise<readonly Option[]>;
+  /** INVALID_FORM with every problem of the values; RECORD_NOT_FOUND for records that the caller may not see. */
+  execute(access: Access, request: ExecuteRequest, options?: CallOptions): Promise<ActionResult>;
+}
+
+export interface ActionDescription {
+  readonly name: string;
+  readonly scope: ActionScope;
+  readonly description?: string;
+  readonly generateFile: boolean;
+  readonly submitButtonLabel?: string;
+  /** `static`: its fields are here; `dynamic`: they depend on caller, records and values, and must be loaded. */
+  readonly form: 'none' | 'static' | 'dynamic';
+  readonly fields?: readonly AnsweredField[];
+  readonly layout?: readonly AnsweredLayout[];
+  /** The path of the HTTP API, below its prefix. */
+  readonly endpoint: string;
+}
+
+export interface ActionRequest extends Selection {
+  readonly collection: string;
+  readonly action: string;
+  /** By field id. */
+  readonly values?: SentValues;
+}
+
+export interface FormRequest extends ActionRequest {
+  /** Id of the field whose value changed, when that is why the form is loaded. */
+  readonly changed?: string;
+}
+
+export interface SearchRequest extends ActionRequest {
+  readonly field: string;
+  readonly search: string;
+}
+
+export interface ExecuteRequest extends ActionRequest {
+  /** By field id: what was searched where a value of a dynamic search was found. */
+  readonly searches?: Readonly<Record<string, string>>;
+}
+
+export interface OpenForm {
+  readonly answer: FormAnswer;
+  /** All values again, not only those that changed. */
+  fill(values: SentValues): Promise<FormAnswer>;
+}
+
+export interface ActionsOptions {
+  readonly door: ActionDoor;
+  readonly useUnsafeActionEndpoint: boolean;
+}
+
+/** CONFIGURATION for a definition that cannot be used, naming the action and where it was defined. */
+export function createActions(entries: readonly ActionEntry[], options: ActionsOptions): Actions {
+  const { door } = options;
+  const catalogue = checkEntries(entries, options);
+
+  function open(access: Access, { collection, action }: ActionRequest): KnownAction {
+    const known = visible(access, collection);
+    const found = known.find(({ entry }) => entry.name === action);
+    const names = known.map(({ entry }) => entry.name);
+    return found ?? fail('UNKNOWN_ACTION', { collection, action, near: nearNames(String(action), names) });
+  }
+
+  function visible(access: Access, collection: string): readonly KnownAction[] {
+    if (door.keyOf(collection) === undefined || !access.can('browse', collection)) {
+      const near = nearNames(
+        String(collection),
+        door.names().filter((name) => access.can('browse', name)),
+      );
+      fail('UNKNOWN_COLLECTION', { collection: String(collection), near });
+    }
+    const known = catalogue.get(collection) ?? [];
+    return known.filter(({ entry }) => access.canTrigger(collection, entry.name));
+  }
+
+  async function start(
+    access: Access,
+    request: FormRequest,
+    { signal }: CallOptions = {},
+    needed: boolean,
+  ): Promise<{ readonly known: KnownAction; readonly records: Records; readonly form: Form }> {
+    const known = open(access, request);
+    const { entry, elements } = known;
+    const place = { door, entry, access, signal };
+    const records = createRecords(place, await select(place, request, needed));
+    const zone = isZone(access.caller.timezone) ? access.caller.timezone : 'UTC';
+    const form = createForm({ ...place, elements, base: contextBase(entry, access, records), zone });
+    await form.fill(request.values ?? {}, request.changed);
+    return { known, records, form };
+  }
+
+  return {
+    describe: (access, collection) => visible(access, collection).map(({ description }) => description),
+    async loadForm(access, request, options) {
+      const { form } = await start(access, request, options, false);
+      return form.answer();
+    },
+    async openForm(access, request, options) {
+      const { form } = await start(access, request, options, false);
+      return {
+        answer: await form.answer(),
+        async fill(values) {
+          await form.fill(values);
+          return form.answer();
+        },
+      };
+    },
+    async searchOptions(access, request, options) {
+      const { form } = await start(access, request, options, false);
+      return form.searchOptions(request.field, request.search);
+    },
+    async execute(access, request, options) {
+      const { known, records, form } = await start(access, request, options, true);
+      const formValues = await form.submit(request.searches ?? {});
+      const base = contextBase(known.entry, access, records);
+      return run(known.entry, Object.freeze({ ...base, formValues, hasFieldChanged: () => false }));
+    },
+  };
+}
+
+async function run(entry: ActionEntry, context: object): Promise<ActionResult> {
+  const execute = entry.definition.execute as (context: object, builder: object) => unknown;
+  const builder = createResultBuilder();
+  const result = await runUserCode(entry, 'execute', () => execute(context, builder));
+  if (result === undefined || result === null) return builder.success();
+  if (!isActionResult(result))
+    throw actionFailure(entry, 'execute', 'it must return what a method of the result builder gave, or nothing');
+  if (result.type === 'file' && entry.definition.generateFile !== true)
+    throw actionFailure(entry, 'execute', 'it returned a file: define it with generateFile: true');
+  return result;
+}
+
+/** What every context of a call has; those of `Single` actions have the functions for one record as well. */
+function contextBase({ definition }: ActionEntry, { caller }: Access, records: Records): Record<string, unknown> {
+  const { collection, filter, getRecords, getRecordIds, getCompositeRecordIds, ...one } = records;
+  const many = { collection, filter, caller, getRecords, getRecordIds, getCompositeRecordIds };
+  return definition.scope === 'Single' ? { ...many, ...one } : many;
+}

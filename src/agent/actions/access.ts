@@ -1,0 +1,37 @@
+// How the code of an action looks at the data: as the house, not as the caller. It sees every field; the row scope of
+// the caller stays, unless the code asks the collection itself.
+import { type Access, fullAccess } from '../../core/caller.ts';
+
+const scoped = new WeakMap<Access, Access>();
+const free = new WeakMap<Access, Access>();
+
+/** Every field, and the rows that the caller may see. */
+export function scopedAccess(access: Access): Access {
+  return once(scoped, access, () => ({
+    ...fullAccess(access.caller),
+    scope: (collection) => access.scope(collection),
+  }));
+}
+
+/** Every field of every row. */
+export function freeAccess(access: Access): Access {
+  return once(free, access, () => fullAccess(access.caller));
+}
+
+/** The caller's own, but for the key of one collection: what a selection is resolved with. */
+export function selectingAccess(access: Access, collection: string, key: readonly string[]): Access {
+  return {
+    caller: access.caller,
+    can: (verb, name) => access.can(verb, name),
+    canTrigger: (name, action) => access.canTrigger(name, action),
+    field: (name, field) => (name === collection && key.includes(field) ? 'write' : access.field(name, field)),
+    scope: (name) => access.scope(name),
+  };
+}
+
+/** One for one, since what a caller sees is kept by the identity of the Access. */
+function once(known: WeakMap<Access, Access>, access: Access, make: () => Access): Access {
+  const found = known.get(access) ?? make();
+  known.set(access, found);
+  return found;
+}

@@ -1,0 +1,126 @@
+// A form as callers are told it: plain data, every function of it evaluated.
+import type { FieldType } from './definitions.ts';
+import type { Element, Option, WidgetName } from './elements.ts';
+
+/** Values are canonical (definitions.ts: FieldValues); a file is name, media type and content. */
+export interface AnsweredField {
+  readonly id: string;
+  readonly label: string;
+  readonly type: FieldType;
+  readonly value: unknown;
+  readonly isRequired: boolean;
+  readonly isReadOnly: boolean;
+  readonly description?: string;
+  /** Something in the form depends on it: load the form again when its value changes. */
+  readonly isWatched: boolean;
+  readonly enumValues?: readonly string[];
+  readonly collectionName?: string;
+  readonly widget?: WidgetName;
+  readonly options?: readonly Option[];
+  readonly search?: 'static' | 'dynamic' | 'disabled';
+  /** The other options of the widget, by the names in which they were defined. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+}
+
+export type AnsweredLayout =
+  | { readonly component: 'Input'; readonly fieldId: string }
+  | { readonly component: 'Separator' }
+  | { readonly component: 'HtmlBlock'; readonly content: string }
+  | { readonly component: 'Row'; readonly fields: readonly AnsweredLayout[] }
+  | {
+      readonly component: 'Page';
+      readonly elements: readonly AnsweredLayout[];
+      readonly nextButtonLabel?: string;
+      readonly previousButtonLabel?: string;
+    };
+
+export interface FieldProblem {
+  readonly field: string;
+  readonly label: string;
+  /** What to send. */
+  readonly problem: string;
+}
+
+export interface FormAnswer {
+  /** Those that are there with the values as they are. */
+  readonly fields: readonly AnsweredField[];
+  /** By id; those that have one. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** Absent when the form is a plain list of fields. */
+  readonly layout?: readonly AnsweredLayout[];
+  /** Ids of the required fields that have no value. */
+  readonly missing: readonly string[];
+  /** What is wrong with the values that were sent. */
+  readonly problems: readonly FieldProblem[];
+  /** Nothing is missing and nothing is wrong. */
+  readonly canExecute: boolean;
+}
+
+type Props = Readonly<Record<string, unknown>>;
+
+export interface PresentedField {
+  readonly id: string;
+  readonly label: string;
+  readonly type: FieldType;
+  readonly widget: WidgetName | undefined;
+  readonly isRequired: boolean;
+  readonly isReadOnly: boolean;
+  readonly description: string | undefined;
+  /** Evaluated options of the type and the widget. */
+  readonly options: Props;
+}
+
+const ownMembers = ['enumValues', 'collectionName', 'options', 'search'];
+
+export function answerField(field: PresentedField, value: unknown, isWatched: boolean): AnsweredField {
+  const { id, label, type, widget, isRequired, isReadOnly, description, options } = field;
+  const given = Object.entries(options).filter(([, option]) => option !== undefined && option !== null);
+  const settings = given.filter(([name]) => !ownMembers.includes(name));
+  return {
+    id,
+    label,
+    type,
+    value: value ?? null,
+    isRequired,
+    isReadOnly,
+    ...(description !== undefined && { description }),
+    isWatched,
+    ...(widget && { widget }),
+    ...Object.fromEntries(given.filter(([name]) => ownMembers.includes(name))),
+    ...(settings.length > 0 && { settings: Object.fromEntries(settings) }),
+  };
+}
+
+/** `content` gives the evaluated text of an HtmlBlock. Rows and pages with nothing in them are left out. */
+export function answerLayout(
+  elements: readonly Element[],
+  content: (element: Element) => string,
+): readonly AnsweredLayout[] | undefined {
+  if (elements.every(({ kind }) => kind === 'field')) return undefined;
+  return elements.flatMap((element) => answerElement(element, content));
+}
+
+function answerElement(element: Element, content: (element: Element) => string): readonly AnsweredLayout[] {
+  if (element.kind === 'field') return [{ component: 'Input', fieldId: element.id }];
+  const within = element.children.flatMap((child) => answerElement(child, content));
+  switch (element.component) {
+    case 'Separator':
+      return [{ component: 'Separator' }];
+    case 'HtmlBlock':
+      return [{ component: 'HtmlBlock', content: content(element) }];
+    case 'Row':
+      return within.length > 0 ? [{ component: 'Row', fields: within }] : [];
+    case 'Page': {
+      const { nextButtonLabel, previousButtonLabel } = element.props as Partial<Record<string, string>>;
+      if (within.length === 0) return [];
+      return [
+        {
+          component: 'Page',
+          elements: within,
+          ...(nextButtonLabel !== undefined && { nextButtonLabel }),
+          ...(previousButtonLabel !== undefined && { previousButtonLabel }),
+        },
+      ];
+    }
+  }
+}

@@ -1,0 +1,120 @@
+// The definitions as they were registered become what the rest works with; whatever is wrong with one is told at start,
+// with the action and the line that added it.
+import { fail } from '../../core/errors.ts';
+import { nearNames } from '../../core/near.ts';
+import type { ActionDescription, ActionsOptions } from '../actions.ts';
+import type { ActionEntry } from './definitions.ts';
+import { type Element, FormProblem, fieldsOf, isStatic, readForm } from './elements.ts';
+import { answerStatic } from './present.ts';
+
+export interface KnownAction {
+  readonly entry: ActionEntry;
+  /** Undefined when the form is a function. */
+  readonly elements: readonly Element[] | undefined;
+  readonly description: ActionDescription;
+}
+
+const LABEL_LIMIT = 50;
+const scopes = ['Single', 'Bulk', 'Global'];
+const members = ['scope', 'execute', 'form', 'description', 'generateFile', 'submitButtonLabel'];
+
+/** By collection, in the order of registration. */
+export function checkEntries(
+  entries: readonly ActionEntry[],
+  options: ActionsOptions,
+): ReadonlyMap<string, readonly KnownAction[]> {
+  const catalogue = new Map<string, KnownAction[]>();
+  for (const entry of entries) {
+    const others = catalogue.get(entry.collection) ?? [];
+    checkNames(entry, others, options);
+    others.push(checkEntry(entry, others.length, options));
+    catalogue.set(entry.collection, others);
+  }
+  return catalogue;
+}
+
+function checkNames(entry: ActionEntry, others: readonly KnownAction[], options: ActionsOptions): void {
+  const { door, useUnsafeActionEndpoint } = options;
+  const { collection, name } = entry;
+  if (door.keyOf(collection) === undefined) {
+    const near = nearNames(collection, door.names());
+    refuse(entry, `there is no such collection${near.length ? ` (near: ${near.join(', ')})` : ''}`);
+  }
+  if (typeof name !== 'string' || name.trim() === '') refuse(entry, 'an action needs a name');
+  for (const { entry: other } of others) {
+    if (other.name === name) refuse(entry, `there is another of this name, added at ${other.at}`);
+    if (useUnsafeActionEndpoint && slugOf(other.name) === slugOf(name))
+      refuse(
+        entry,
+        `it has the address '${slugOf(name)}', as '${other.name}' added at ${other.at} has; rename one of them, or set useUnsafeActionEndpoint to false`,
+      );
+  }
+}
+
+/** Lower case, with `-` for each run of other characters than letters, digits and `-`. */
+export function slugOf(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9-]+/g, '-');
+}
+
+function checkEntry(entry: ActionEntry, index: number, { door, useUnsafeActionEndpoint }: ActionsOptions): KnownAction {
+  const { definition, collection, name } = entry;
+  checkDefinition(entry);
+  const { scope, form, description, generateFile = false, submitButtonLabel } = definition;
+  if (scope !== 'Global' && door.keyOf(collection)?.length === 0)
+    refuse(entry, `'${collection}' has no key to choose records by; only a Global action is possible`);
+  const path = [collection, ...(useUnsafeActionEndpoint ? [] : [String(index)]), slugOf(name)];
+  const plain = {
+    name,
+    scope,
+    ...(description !== undefined && { description }),
+    generateFile,
+    ...(submitButtonLabel !== undefined && { submitButtonLabel }),
+    endpoint: `/_actions/${path.map(encodeURIComponent).join('/')}`,
+  };
+  if (typeof form === 'function') return { entry, elements: undefined, description: { ...plain, form: 'dynamic' } };
+  const { elements, told } = readOwnForm(entry, form ?? []);
+  for (const { label, props } of fieldsOf(elements)) {
+    const { collectionName: foreign } = props;
+    if (typeof foreign !== 'string' || door.keyOf(foreign) !== undefined) continue;
+    const near = nearNames(foreign, door.names());
+    refuse(entry, `field '${label}': no collection '${foreign}'${near.length ? ` (near: ${near.join(', ')})` : ''}`);
+  }
+  const kind = elements.length === 0 ? 'none' : told ? 'static' : 'dynamic';
+  return { entry, elements, description: Object.freeze({ ...plain, form: kind, ...(kind === 'static' && told) }) };
+}
+
+function readOwnForm(entry: ActionEntry, form: readonly unknown[]) {
+  try {
+    const elements = readForm(form);
+    return { elements, told: isStatic(elements) ? answerStatic(elements) : undefined };
+  } catch (error) {
+    if (error instanceof FormProblem) return refuse(entry, error.message);
+    throw error;
+  }
+}
+
+function checkDefinition(entry: ActionEntry): void {
+  const { definition } = entry;
+  if (typeof definition !== 'object' || definition === null) refuse(entry, 'a definition is an object');
+  for (const member of Object.keys(definition)) {
+    const near = nearNames(member, members);
+    if (!members.includes(member))
+      refuse(
+        entry,
+        `no option '${member}' (${near.length ? `near: ${near.join(', ')}` : `there are ${members.join(', ')}`})`,
+      );
+  }
+  const { scope, execute, description, generateFile, submitButtonLabel } = definition;
+  if (!scopes.includes(scope)) refuse(entry, `scope must be one of ${scopes.join(', ')}`);
+  if (typeof execute !== 'function') refuse(entry, 'execute must be a function (context, resultBuilder)');
+  if (description !== undefined && typeof description !== 'string') refuse(entry, 'description must be a text');
+  if (generateFile !== undefined && typeof generateFile !== 'boolean')
+    refuse(entry, 'generateFile must be true or false');
+  if (submitButtonLabel === undefined) return;
+  if (typeof submitButtonLabel !== 'string' || submitButtonLabel === '' || submitButtonLabel.length > LABEL_LIMIT)
+    refuse(entry, `submitButtonLabel must be a text of at most ${LABEL_LIMIT} characters`);
+}
+
+function refuse({ collection, name, at }: ActionEntry, problem: string): never {
+  return fail('CONFIGURATION', { problem: `Action '${name}' of '${collection}' (added at ${at}): ${problem}.` });
+}

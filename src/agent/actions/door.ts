@@ -1,0 +1,30 @@
+// What actions need of the engine.
+import type { Access } from '../../core/caller.ts';
+import type { PlainFilter } from '../../core/filter.ts';
+import type { PrimitiveType } from '../sources/source.ts';
+import type { ActionRecord } from './definitions.ts';
+
+export interface KeyColumn {
+  readonly name: string;
+  readonly type: PrimitiveType | 'list';
+}
+
+export interface ActionQuery {
+  readonly collection: string;
+  readonly filter: PlainFilter | null;
+  readonly search?: string;
+  readonly searchExtended?: boolean;
+  readonly timezone?: string;
+  readonly fields: readonly string[];
+  /** INVALID_ARGUMENT when there are more. */
+  readonly limit: number;
+}
+
+export interface ActionDoor {
+  /** Of every collection. */
+  names(): readonly string[];
+  /** By name; undefined for a collection that does not exist. Empty when it has no key. */
+  keyOf(collection: string): readonly KeyColumn[] | undefined;
+  /** Every record of the query in key order; the row scope of the access is in it. */
+  list(access: Access, query: ActionQuery, signal: AbortSignal | undefined): Promise<ActionRecord[]>;
+}

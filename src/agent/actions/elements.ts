@@ -1,0 +1,233 @@
+// What a form may be made of, as tables; and a form as it was written, read into a tree that the rest can trust: every
+// problem of a definition is found here, at start for a form that is a list, at load for one that is a function.
+import { nearNames } from '../../core/near.ts';
+import { type FieldType, fieldTypes } from './definitions.ts';
+
+/** Which types a widget is for, and the options that it takes beside those of every field. */
+export const widgets = {
+  Dropdown: {
+    types: ['String', 'Number', 'Date', 'Dateonly', 'Time', 'StringList', 'NumberList'],
+    options: ['options', 'search', 'placeholder'],
+  },
+  RadioGroup: { types: ['String', 'Number'], options: ['options'] },
+  CheckboxGroup: { types: ['StringList', 'NumberList'], options: ['options'] },
+  Checkbox: { types: ['Boolean'], options: [] },
+  TextInput: { types: ['String'], options: ['placeholder'] },
+  TextInputList: {
+    types: ['StringList'],
+    options: ['placeholder', 'enableReorder', 'allowEmptyValues', 'allowDuplicates'],
+  },
+  TextArea: { types: ['String'], options: ['placeholder', 'rows'] },
+  RichText: { types: ['String'], options: ['placeholder'] },
+  NumberInput: { types: ['Number'], options: ['placeholder', 'min', 'max', 'step'] },
+  NumberInputList: {
+    types: ['NumberList'],
+    options: ['placeholder', 'enableReorder', 'allowDuplicates', 'min', 'max', 'step'],
+  },
+  CurrencyInput: { types: ['Number'], options: ['currency', 'base', 'min', 'max', 'step', 'placeholder'] },
+  ColorPicker: { types: ['String'], options: ['enableOpacity', 'quickPalette', 'placeholder'] },
+  DatePicker: { types: ['Date', 'Dateonly'], options: ['format', 'min', 'max', 'placeholder'] },
+  TimePicker: { types: ['Time'], options: [] },
+  AddressAutocomplete: { types: ['String'], options: ['placeholder'] },
+  UserDropdown: { types: ['String', 'StringList'], options: ['placeholder'] },
+  FilePicker: { types: ['File', 'FileList'], options: ['extensions', 'maxSizeMb', 'maxCount'] },
+  JsonEditor: { types: ['Json'], options: [] },
+} as const satisfies Record<string, { types: readonly FieldType[]; options: readonly string[] }>;
+
+export type WidgetName = keyof typeof widgets;
+
+export type Component = 'Separator' | 'HtmlBlock' | 'Row' | 'Page';
+
+const components: Readonly<Record<Component, readonly string[]>> = {
+  Separator: [],
+  HtmlBlock: ['content'],
+  Row: ['fields'],
+  Page: ['elements', 'nextButtonLabel', 'previousButtonLabel'],
+};
+
+const common = [
+  'type',
+  'label',
+  'id',
+  'description',
+  'isRequired',
+  'isReadOnly',
+  'if',
+  'value',
+  'defaultValue',
+  'widget',
+];
+
+const ofType: Readonly<Partial<Record<FieldType, readonly string[]>>> = {
+  Enum: ['enumValues'],
+  EnumList: ['enumValues', 'minItems', 'maxItems'],
+  Collection: ['collectionName'],
+  FileList: ['minItems', 'maxItems'],
+  NumberList: ['minItems', 'maxItems'],
+  StringList: ['minItems', 'maxItems'],
+};
+
+/** Options without which a type or a widget means nothing. */
+const needed = ['enumValues', 'collectionName', 'options', 'currency', 'content', 'fields', 'elements'];
+const functions = ['if'];
+const dynamic = [
+  ...['description', 'isRequired', 'isReadOnly', 'value', 'defaultValue', 'enumValues', 'collectionName', 'options'],
+  ...['placeholder', 'rows', 'min', 'max', 'step', 'currency', 'base', 'content'],
+];
+
+type Props = Readonly<Record<string, unknown>>;
+
+export interface FieldElement {
+  readonly kind: 'field';
+  readonly id: string;
+  readonly label: string;
+  readonly type: FieldType;
+  readonly widget: WidgetName | undefined;
+  /** As written. */
+  readonly props: Props;
+  /** Names of the options that are told to callers: those of the type and of the widget. */
+  readonly options: readonly string[];
+}
+
+export interface LayoutElement {
+  readonly kind: 'layout';
+  readonly component: Component;
+  readonly props: Props;
+  readonly children: readonly Element[];
+}
+
+export type Element = FieldElement | LayoutElement;
+
+/** What is wrong with a form, and where. */
+export class FormProblem extends Error {}
+
+/** Throws FormProblem for what cannot be used: unknown names (with near ones), a missing option, two fields of one id. */
+export function readForm(form: unknown): readonly Element[] {
+  if (!Array.isArray(form)) throw new FormProblem('a form is a list of elements, or a function that gives one');
+  const elements = form.map((element, index) => readElement(element, `element ${index + 1}`, 'root'));
+  const pages = elements.filter(isPage).length;
+  if (pages > 0 && pages < elements.length)
+    throw new FormProblem('a form that has pages has nothing beside them at its root: move the rest into a page');
+  const ids = new Set<string>();
+  for (const { id } of fieldsOf(elements)) {
+    if (ids.has(id)) throw new FormProblem(`two fields are called '${id}': give one of them another id`);
+    ids.add(id);
+  }
+  return elements;
+}
+
+/** Every field, those in layouts included, in the order of the form. */
+export function fieldsOf(elements: readonly Element[]): readonly FieldElement[] {
+  return elements.flatMap((element) => (element.kind === 'field' ? [element] : fieldsOf(element.children)));
+}
+
+/** Nothing in it is a function: it is the same for every caller and all records. */
+export function isStatic(elements: readonly Element[]): boolean {
+  return elements.every(
+    (element) =>
+      Object.values(element.props).every((prop) => typeof prop !== 'function') &&
+      (element.kind === 'field' || isStatic(element.children)),
+  );
+}
+
+const isPage = (element: Element): boolean => element.kind === 'layout' && element.component === 'Page';
+
+type Place = 'root' | 'Page' | 'Row';
+
+function readElement(given: unknown, at: string, place: Place): Element {
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw new FormProblem(`${at} is not an object`);
+  const props = given as Props;
+  return props.type === 'Layout' ? readLayout(props, at, place) : readField(props, at);
+}
+
+function readLayout(props: Props, at: string, place: Place): LayoutElement {
+  const component = oneOf(props.component, Object.keys(components) as Component[], `${at}: component`);
+  if (place === 'Row') throw new FormProblem(`${at}: a Row holds fields only`);
+  if (place === 'Page' && component === 'Page') throw new FormProblem(`${at}: a Page holds no other Page`);
+  checkProps(
+    props,
+    ['type', 'component', 'if', ...components[component]],
+    components[component],
+    `${at} (${component})`,
+  );
+  const within = component === 'Row' ? props.fields : component === 'Page' ? props.elements : [];
+  if (!Array.isArray(within)) throw new FormProblem(`${at} (${component}): expected a list of elements`);
+  const children = within.map((child, index) =>
+    readElement(child, `${at} (${component}), element ${index + 1}`, component === 'Row' ? 'Row' : 'Page'),
+  );
+  return { kind: 'layout', component, props, children };
+}
+
+function readField(props: Props, at: string): FieldElement {
+  const { label, id = label, type: givenType, widget: givenWidget } = props;
+  if (typeof label !== 'string' || label === '') throw new FormProblem(`${at}: label is missing`);
+  if (typeof id !== 'string' || id === '') throw new FormProblem(`field '${label}': id must be a text`);
+  const where = `field '${label}'`;
+  const type = oneOf(givenType, fieldTypes, `${where}: type`);
+  const widget =
+    givenWidget === undefined
+      ? undefined
+      : oneOf(givenWidget, Object.keys(widgets) as WidgetName[], `${where}: widget`);
+  const types: readonly FieldType[] = widget ? widgets[widget].types : fieldTypes;
+  if (!types.includes(type))
+    throw new FormProblem(`${where}: the widget ${widget} is for ${types.join(', ')}, not for ${type}`);
+  const options = [...(ofType[type] ?? []), ...(widget ? widgets[widget].options : [])];
+  checkProps(props, [...common, ...options], options, where);
+  return { kind: 'field', id, label, type, widget, props, options };
+}
+
+function checkProps(props: Props, known: readonly string[], options: readonly string[], where: string): void {
+  for (const [name, prop] of Object.entries(props)) {
+    if (!known.includes(name)) throw new FormProblem(`${where}: no option '${name}'${nearText(name, known)}`);
+    if (functions.includes(name) && prop !== undefined && typeof prop !== 'function')
+      throw new FormProblem(`${where}: '${name}' must be a function of the context`);
+    if (typeof prop === 'function' && !functions.includes(name) && !dynamic.includes(name))
+      throw new FormProblem(`${where}: '${name}' cannot be a function`);
+  }
+  const missing = options.find((name) => needed.includes(name) && props[name] === undefined);
+  if (missing) throw new FormProblem(`${where}: '${missing}' is missing`);
+  checkTables(props, where);
+}
+
+/** Tables of names and values are checked wherever they come from: `enumValues` and `options`, written or given. */
+function checkTables(props: Props, where: string): void {
+  const { enumValues, options, search } = props;
+  if (enumValues !== undefined && typeof enumValues !== 'function') readEnumValues(enumValues, where);
+  if (options !== undefined && typeof options !== 'function') readOptions(options, where);
+  if (search !== undefined) oneOf(search, ['static', 'dynamic', 'disabled'], `${where}: search`);
+  if (search === 'dynamic' && typeof options !== 'function')
+    throw new FormProblem(`${where}: a dynamic search needs 'options' to be a function of the context and the search`);
+}
+
+export function readEnumValues(given: unknown, where: string): readonly string[] {
+  if (Array.isArray(given) && given.length > 0 && given.every((value) => typeof value === 'string')) return given;
+  throw new FormProblem(`${where}: enumValues must be a list of at least one text`);
+}
+
+export interface Option {
+  readonly value: unknown;
+  readonly label: string;
+}
+
+export function readOptions(given: unknown, where: string): readonly Option[] {
+  if (!Array.isArray(given)) throw new FormProblem(`${where}: options must be a list of values or {value, label}`);
+  return given.map((option: unknown) => {
+    if (typeof option === 'string' || typeof option === 'number') return { value: option, label: String(option) };
+    const { value, label } = (option ?? {}) as Partial<Option>;
+    if (typeof label === 'string' && (value === null || typeof value === 'string' || typeof value === 'number'))
+      return { value, label };
+    throw new FormProblem(`${where}: an option is a value or {value, label}`);
+  });
+}
+
+function oneOf<Name extends string>(given: unknown, known: readonly Name[], where: string): Name {
+  if (known.includes(given as Name)) return given as Name;
+  if (given === undefined) throw new FormProblem(`${where} is missing`);
+  throw new FormProblem(`${where}: no '${String(given)}'${nearText(String(given), known)}`);
+}
+
+function nearText(name: string, known: readonly string[]): string {
+  const near = nearNames(name, known);
+  return near.length ? ` (near: ${near.join(', ')})` : ` (there are ${known.join(', ')})`;
+}

@@ -1,0 +1,44 @@
+// What goes wrong in the code of an action. Callers are told which part of which action failed, and no more; the cause,
+// for the log, says where the action was defined and what was thrown.
+import { AppError, type ErrorCode, isAppError } from '../../core/errors.ts';
+import type { ActionEntry } from './definitions.ts';
+
+/** Thrown by an action's code to refuse with a text that may be shown to the user. */
+export class ActionError extends AppError<'ACTION_REFUSED'> {
+  constructor(message: string) {
+    super('ACTION_REFUSED', { message });
+  }
+}
+
+/** These say what happened to the call, not to the code that made it. */
+const passed: readonly ErrorCode[] = [
+  'ACTION_REFUSED',
+  'ACTION_FAILED',
+  'CANCELLED',
+  'TIMED_OUT',
+  'SOURCE_UNAVAILABLE',
+  'NOT_READY',
+];
+
+/** `part`: `execute`, or `'options' of field 'City'`. */
+export async function runUserCode<Result>(
+  entry: ActionEntry,
+  part: string,
+  run: () => Result | Promise<Result>,
+): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    if (isAppError(error) && passed.includes(error.code)) throw error;
+    throw actionFailure(entry, part, error);
+  }
+}
+
+export function actionFailure(entry: ActionEntry, part: string, thrown: unknown): AppError<'ACTION_FAILED'> {
+  const { collection, name, at } = entry;
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  const cause = new Error(`Action '${name}' of '${collection}' (defined at ${at}), ${part}: ${text}`, {
+    cause: thrown,
+  });
+  return new AppError('ACTION_FAILED', { collection, action: name, part }, cause);
+}

@@ -1,0 +1,51 @@
+// The ids of records as callers write them: the value of the key; where the key has several columns, their texts with
+// `|` between them, `|` and `\` within a text escaped by `\`, or the list of them.
+import { readNumber, readUuid } from '../query/values.ts';
+import type { ActionRecord } from './definitions.ts';
+import type { KeyColumn } from './door.ts';
+
+export type RecordId = string | number | readonly (string | number)[];
+export type Key = readonly (string | number)[];
+
+export function packKey(key: Key): string {
+  if (key.length === 1) return String(key[0]);
+  return key.map((part) => String(part).replace(/[\\|]/g, '\\$&')).join('|');
+}
+
+/** The parts of the key in the form in which the source gives them, or undefined when there are too many or too few. */
+export function readKey(columns: readonly KeyColumn[], given: RecordId): Key | undefined {
+  const parts = partsOf(given, columns.length);
+  if (parts?.length !== columns.length) return undefined;
+  return parts.map((part, index) => canonical(columns[index]!, part));
+}
+
+function partsOf(given: RecordId, width: number): Key | undefined {
+  if (Array.isArray(given)) {
+    const parts = given as Key;
+    // A packed text may stand in a list of its own.
+    return parts.length === 1 && width > 1 ? partsOf(parts[0]!, width) : parts;
+  }
+  if (width === 1) return [given as string | number];
+  return splitPacked(String(given));
+}
+
+function splitPacked(packed: string): string[] {
+  const parts = [''];
+  for (let at = 0; at < packed.length; at++) {
+    const escaped = packed[at] === '\\' && at + 1 < packed.length;
+    if (escaped) at++;
+    if (packed[at] === '|' && !escaped) parts.push('');
+    else parts[parts.length - 1] += packed[at]!;
+  }
+  return parts;
+}
+
+function canonical({ type }: KeyColumn, part: string | number): string | number {
+  if (type === 'Number') return readNumber(part) ?? part;
+  if (type === 'Uuid') return readUuid(String(part)) ?? part;
+  return type === 'String' || type === 'Enum' ? String(part) : part;
+}
+
+export function keyOfRecord(columns: readonly KeyColumn[], record: ActionRecord): (string | number)[] {
+  return columns.map(({ name }) => record[name] as string | number);
+}

@@ -1,0 +1,63 @@
+// A field with its functions evaluated becomes what checks and callers look at.
+import { answerField, answerLayout, type FormAnswer, type PresentedField } from './answer.ts';
+import { type Element, type FieldElement, FormProblem, fieldsOf, readEnumValues, readOptions } from './elements.ts';
+import { readValue, ValueProblem } from './values.ts';
+
+type Props = Readonly<Record<string, unknown>>;
+
+/** `props` are those of the field, evaluated. Throws FormProblem when a function gave something that cannot be used. */
+export function presentField(field: FieldElement, props: Props, zone: string): PresentedField {
+  const { id, label, type, widget } = field;
+  const where = `field '${label}'`;
+  const bound = (name: string) => readBound(field, props[name], zone, `${where}: '${name}'`);
+  const read: Readonly<Record<string, () => unknown>> = {
+    enumValues: () => readEnumValues(props.enumValues, where),
+    options: () => readOptions(props.options, where),
+    min: () => bound('min'),
+    max: () => bound('max'),
+    currency: () => readCurrency(props.currency, where),
+  };
+  return {
+    id,
+    label,
+    type,
+    widget,
+    isRequired: Boolean(props.isRequired),
+    isReadOnly: Boolean(props.isReadOnly),
+    description: typeof props.description === 'string' ? props.description : undefined,
+    options: Object.fromEntries(field.options.map((name) => [name, read[name]?.() ?? props[name]])),
+  };
+}
+
+function readBound(field: FieldElement, given: unknown, zone: string, where: string): unknown {
+  if (given === undefined || given === null) return undefined;
+  return readGiven(field.type === 'NumberList' ? 'Number' : field.type, given, zone, where);
+}
+
+/** A value that the definition gives: canonical, as what callers send. */
+export function readGiven(type: FieldElement['type'], given: unknown, zone: string, where: string): unknown {
+  if (type === 'Json') return given;
+  try {
+    return readValue(type, given, zone);
+  } catch (error) {
+    if (error instanceof ValueProblem) throw new FormProblem(`${where}: expected a value of type ${type}`);
+    throw error;
+  }
+}
+
+function readCurrency(given: unknown, where: string): string {
+  if (typeof given === 'string' && /^[A-Z]{3}$/.test(given)) return given;
+  throw new FormProblem(`${where}: currency must be three capital letters such as EUR`);
+}
+
+/** A form in which nothing is a function, as it is before anything is filled in. */
+export function answerStatic(elements: readonly Element[]): Pick<FormAnswer, 'fields' | 'layout'> {
+  const fields = fieldsOf(elements).map((field) => {
+    const { props, type, label } = field;
+    const given = props.value ?? props.defaultValue;
+    const value = given === undefined ? undefined : readGiven(type, given, 'UTC', `field '${label}'`);
+    return answerField(presentField(field, props, 'UTC'), value, false);
+  });
+  const layout = answerLayout(elements, ({ props }) => String(props.content ?? ''));
+  return { fields, ...(layout && { layout }) };
+}

@@ -1,0 +1,242 @@
+// The records that an action is about. A selection is looked up once, as the caller, before any code of the action
+// runs: records that are missing or that the caller may not see are told, all of them or nothing. What the code then
+// asks for is read anew, within the row scope; calls of one tick become one list.
+import type { Access } from '../../core/caller.ts';
+import { fail } from '../../core/errors.ts';
+import type { PlainFilter } from '../../core/filter.ts';
+import { freeAccess, scopedAccess, selectingAccess } from './access.ts';
+import type { ActionCollection, ActionEntry, ActionFilter, ActionRecord } from './definitions.ts';
+import type { ActionDoor, KeyColumn } from './door.ts';
+import { type Key, keyOfRecord, packKey, type RecordId, readKey } from './keys.ts';
+
+/** For `Single` one id; for `Bulk` ids, or conditions; ignored for `Global`. */
+export interface Selection {
+  readonly recordIds?: readonly RecordId[] | null;
+  readonly filter?: PlainFilter | null;
+  readonly search?: string;
+  readonly searchExtended?: boolean;
+  readonly timezone?: string;
+}
+
+/** The most records that a selection may hold, and that getRecords gives. */
+const SELECTION_LIMIT = 10_000;
+const RECORDS_LIMIT = 100_000;
+
+export interface Place {
+  readonly door: ActionDoor;
+  readonly entry: ActionEntry;
+  readonly access: Access;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Null when nothing was selected; undefined for `Global`, which is about every record. */
+export type Selected = readonly Key[] | null | undefined;
+
+/**
+ * INVALID_ARGUMENT for a selection that does not fit the action's scope, RECORD_NOT_FOUND naming each missing record.
+ * `needed`: whether a selection may be left out.
+ */
+export async function select(place: Place, selection: Selection, needed: boolean): Promise<Selected> {
+  const { entry } = place;
+  const { scope } = entry.definition;
+  if (scope === 'Global') return undefined;
+  const { recordIds } = selection;
+  if (recordIds) {
+    const wrong = scope === 'Single' ? recordIds.length !== 1 : recordIds.length === 0;
+    if (!wrong) return selectIds(place, recordIds);
+    if (needed || recordIds.length > 1) refuseIds(place);
+    return null;
+  }
+  const filtered = selection.filter || selection.search;
+  if (scope === 'Bulk' && filtered) return selectWhere(place, selection);
+  if (needed || filtered) refuseIds(place);
+  return null;
+}
+
+function refuseIds({ entry }: Place): never {
+  const problem =
+    entry.definition.scope === 'Single'
+      ? `'${entry.name}' works on one record: send its id, and no other.`
+      : `'${entry.name}' works on chosen records: send at least one id. No ids never means all.`;
+  return fail('INVALID_ARGUMENT', { argument: 'recordIds', problem });
+}
+
+async function selectIds(place: Place, ids: readonly RecordId[]): Promise<readonly Key[]> {
+  const { entry } = place;
+  if (ids.length > SELECTION_LIMIT)
+    fail('INVALID_ARGUMENT', { argument: 'recordIds', problem: `expected at most ${SELECTION_LIMIT} ids.` });
+  const columns = keyColumns(place);
+  const wanted = new Map(
+    ids.map((id) => {
+      const key =
+        readKey(columns, id) ?? fail('INVALID_VALUE', { at: 'recordIds', expected: describeKey(columns), got: id });
+      return [packKey(key), key] as const;
+    }),
+  );
+  const found = await listKeys(place, { filter: keyFilter(columns, [...wanted.values()]) });
+  const known = new Set(found.map(packKey));
+  const missing = [...wanted.keys()].filter((id) => !known.has(id));
+  if (missing.length > 0) fail('RECORD_NOT_FOUND', { collection: entry.collection, id: missing.join("', '") });
+  return found;
+}
+
+/** The conditions are resolved as the caller's own: they must tell nothing of what is hidden. */
+async function selectWhere(place: Place, { recordIds: _, ...conditions }: Selection): Promise<readonly Key[]> {
+  const found = await listKeys(place, { ...conditions, filter: conditions.filter ?? null });
+  if (found.length === 0)
+    fail('INVALID_ARGUMENT', { argument: 'filter', problem: 'matches no record that you may see; nothing was done.' });
+  return found;
+}
+
+async function listKeys(
+  { door, entry, access, signal, ...place }: Place,
+  conditions: Omit<Selection, 'recordIds' | 'filter'> & { readonly filter: PlainFilter | null },
+): Promise<readonly Key[]> {
+  const columns = keyColumns({ door, entry, access, signal, ...place });
+  const fields = columns.map(({ name }) => name);
+  const { collection } = entry;
+  const query = { ...conditions, collection, fields, limit: SELECTION_LIMIT };
+  const records = await door.list(selectingAccess(access, collection, fields), query, signal);
+  return records.map((record) => keyOfRecord(columns, record));
+}
+
+function keyColumns({ door, entry }: Place): readonly KeyColumn[] {
+  return door.keyOf(entry.collection) ?? [];
+}
+
+function describeKey(columns: readonly KeyColumn[]): string {
+  return columns.length === 1 ? 'an id' : `an id such as '${columns.map(({ name }) => `<${name}>`).join('|')}'`;
+}
+
+function keyFilter(columns: readonly KeyColumn[], keys: readonly Key[]): PlainFilter {
+  const [only] = columns;
+  if (columns.length === 1) return { field: only!.name, operator: 'In', value: keys.map(([part]) => part) };
+  return {
+    aggregator: 'Or',
+    conditions: keys.map((key) => ({
+      aggregator: 'And',
+      conditions: columns.map(({ name }, index) => ({ field: name, operator: 'Equal', value: key[index] })),
+    })),
+  };
+}
+
+/** Whether the caller may see the record with this key: one that may be the value of a `Collection` field. */
+export async function isVisible(place: Place, collection: string, key: Key): Promise<boolean> {
+  const columns = place.door.keyOf(collection);
+  if (!columns || columns.length !== key.length || !place.access.can('browse', collection)) return false;
+  const fields = columns.map(({ name }) => name);
+  const query = { collection, filter: keyFilter(columns, [key]), fields, limit: 1 };
+  return (await place.door.list(scopedAccess(place.access), query, place.signal)).length > 0;
+}
+
+export interface Records {
+  readonly collection: ActionCollection;
+  readonly filter: ActionFilter;
+  getRecords(fields: readonly string[]): Promise<ActionRecord[]>;
+  getRecordIds(): Promise<(string | number)[]>;
+  getCompositeRecordIds(): Promise<(string | number)[][]>;
+  getRecord(fields: readonly string[]): Promise<ActionRecord>;
+  getRecordId(): Promise<string | number>;
+  getCompositeRecordId(): Promise<(string | number)[]>;
+  getField(fieldName: string): Promise<unknown>;
+}
+
+/** What the contexts of one call share. */
+export function createRecords(place: Place, selected: Selected): Records {
+  const { door, entry, access, signal } = place;
+  const name = entry.collection;
+  const columns = keyColumns(place);
+  const chosen = selected ? keyFilter(columns, selected) : null;
+  const scope = access.scope(name);
+  const filter: ActionFilter = Object.freeze({
+    conditionTree: chosen && scope ? { aggregator: 'And' as const, conditions: [chosen, scope] } : (chosen ?? scope),
+  });
+  const read = (fields: readonly string[]): Promise<ActionRecord[]> => {
+    const query = { collection: name, filter: chosen, fields, limit: RECORDS_LIMIT };
+    return door.list(scopedAccess(access), query, signal);
+  };
+  const batch = batchLists(read);
+  const list = (fields: readonly string[]): Promise<ActionRecord[]> => {
+    if (selected !== null) return batch(fields);
+    return Promise.reject(new Error('No record is selected: the form was asked for without recordIds.'));
+  };
+  const listIds = async (): Promise<(string | number)[][]> => {
+    const records = await list(columns.map((column) => column.name));
+    return records.map((record) => keyOfRecord(columns, record));
+  };
+  const single = <Item>(items: readonly Item[]): Item =>
+    items[0] ?? fail('RECORD_NOT_FOUND', { collection: name, id: selected?.[0] ? packKey(selected[0]) : '' });
+  const idOf = (key: Key): string | number => (key.length === 1 ? key[0]! : packKey(key));
+  const getRecord = async (fields: readonly string[]) => single(await list(fields));
+  return {
+    collection: Object.freeze({
+      name,
+      list(given: ActionFilter | null, fields: readonly string[]) {
+        const { conditionTree = null, ...rest } = given ?? {};
+        const query = { ...rest, collection: name, filter: conditionTree, fields, limit: RECORDS_LIMIT };
+        return door.list(freeAccess(access), query, signal);
+      },
+    }),
+    filter,
+    getRecords: list,
+    getRecordIds: async () => (await listIds()).map(idOf),
+    getCompositeRecordIds: listIds,
+    getRecord,
+    getRecordId: async () => idOf(single(await listIds())),
+    getCompositeRecordId: async () => single(await listIds()),
+    getField: async (field) => fieldOf(await getRecord([field]), field),
+  };
+}
+
+type Read = (fields: readonly string[]) => Promise<ActionRecord[]>;
+
+interface Waiting {
+  readonly fields: readonly string[];
+  resolve(records: Promise<ActionRecord[]>): void;
+}
+
+/**
+ * Joins the calls of one tick, those that follow from promises that are already kept included. When the joined list
+ * fails, each call is made alone, so that one wrong name is the error of who wrote it.
+ */
+function batchLists(read: Read): Read {
+  let waiting: Waiting[] = [];
+  const flush = () => {
+    const batch = waiting;
+    waiting = [];
+    const all = read([...new Set(batch.flatMap(({ fields }) => fields))]);
+    for (const { fields, resolve } of batch) {
+      const mine = (records: ActionRecord[]) => records.map((record) => pick(record, fields));
+      resolve(all.then(mine, batch.length > 1 ? () => read(fields).then(mine) : undefined));
+    }
+  };
+  return (fields) =>
+    new Promise((resolve) => {
+      if (waiting.length === 0) process.nextTick(flush);
+      waiting.push({ fields: fields.map((field) => field.replaceAll('@@@', ':')), resolve });
+    });
+}
+
+/** A record of its own for each call, with what was asked for alone. */
+function pick(record: ActionRecord, fields: readonly string[]): ActionRecord {
+  const picked: Record<string, unknown> = {};
+  for (const field of fields) {
+    const path = field.split(':');
+    let [from, to] = [record, picked];
+    for (const [index, name] of path.entries()) {
+      const value = from[name];
+      if (index === path.length - 1 || value === null) {
+        to[name] = value;
+        break;
+      }
+      to[name] ??= {};
+      [from, to] = [value as ActionRecord, to[name] as Record<string, unknown>];
+    }
+  }
+  return picked;
+}
+
+function fieldOf(record: ActionRecord, field: string): unknown {
+  const path = field.replaceAll('@@@', ':').split(':');
+  return path.reduce<unknown>((from, name) => (from as ActionRecord | null)?.[name] ?? null, record);
+}

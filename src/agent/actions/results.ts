@@ -1,0 +1,159 @@
+// What an action answers, as plain data: whoever called (MCP, HTTP, a workflow) makes of it what its own client takes.
+// Html is passed on as it was given; who shows it makes it safe.
+import { Readable } from 'node:stream';
+import { fail } from '../../core/errors.ts';
+
+/** Headers for the response of the HTTP API. */
+interface Answered {
+  readonly responseHeaders: Readonly<Record<string, string>>;
+}
+
+export interface SuccessResult extends Answered {
+  readonly type: 'success';
+  readonly message: string;
+  readonly html?: string;
+  /** Collections whose records should be read again. */
+  readonly invalidated: readonly string[];
+}
+
+export interface ErrorResult extends Answered {
+  readonly type: 'error';
+  readonly message: string;
+  readonly html?: string;
+}
+
+export interface WebhookResult extends Answered {
+  readonly type: 'webhook';
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+export interface FileResult extends Answered {
+  readonly type: 'file';
+  readonly stream: Readable;
+  readonly filename: string;
+  readonly mimeType: string;
+}
+
+export interface RedirectResult extends Answered {
+  readonly type: 'redirect';
+  readonly path: string;
+}
+
+export type ActionResult = SuccessResult | ErrorResult | WebhookResult | FileResult | RedirectResult;
+
+/** Spec 2.3. A value that cannot be used throws INVALID_ARGUMENT. */
+export interface ResultBuilder {
+  success(
+    message?: string,
+    options?: { readonly html?: string; readonly invalidated?: readonly string[] },
+  ): SuccessResult;
+  error(message?: string, options?: { readonly html?: string }): ErrorResult;
+  /** Defaults: POST, no headers, an empty object. */
+  webhook(url: string, method?: string, headers?: Readonly<Record<string, string>>, body?: unknown): WebhookResult;
+  /** Defaults: `file`, `application/octet-stream`. */
+  file(stream: Readable | Buffer | string, filename?: string, mimeType?: string): FileResult;
+  /** A path of the application, or an http(s) address. */
+  redirectTo(path: string): RedirectResult;
+  /** Adds a header to whatever result is built after. */
+  setHeader(name: string, value: string): ResultBuilder;
+}
+
+const made = new WeakSet<object>();
+
+export function isActionResult(value: unknown): value is ActionResult {
+  return typeof value === 'object' && value !== null && made.has(value);
+}
+
+export function createResultBuilder(): ResultBuilder {
+  const headers: Record<string, string> = {};
+  const make = <Result extends object>(result: Result): Result & Answered => {
+    const whole = Object.freeze({ ...result, responseHeaders: Object.freeze({ ...headers }) });
+    made.add(whole);
+    return whole;
+  };
+  const builder: ResultBuilder = {
+    success: (message = 'Success', options = {}) =>
+      make({
+        type: 'success',
+        message,
+        ...(options.html !== undefined && { html: options.html }),
+        invalidated: Object.freeze([...new Set(options.invalidated ?? [])]),
+      }),
+    error: (message = 'Error', options = {}) =>
+      make({ type: 'error', message, ...(options.html !== undefined && { html: options.html }) }),
+    webhook: (url, method = 'POST', sent = {}, body = {}) =>
+      make({
+        type: 'webhook',
+        url: checkAddress(url),
+        method: checkMethod(method),
+        headers: Object.freeze(Object.fromEntries(Object.entries(sent).map(([name, value]) => header(name, value)))),
+        body,
+      }),
+    file: (stream, filename = 'file', mimeType = 'application/octet-stream') =>
+      make({
+        type: 'file',
+        stream: stream instanceof Readable ? stream : Readable.from([stream], { objectMode: false }),
+        filename: plainName(filename),
+        mimeType: checkMimeType(mimeType),
+      }),
+    redirectTo: (path) => make({ type: 'redirect', path: checkPath(path) }),
+    setHeader(name, value) {
+      const [known, text] = header(name, value);
+      headers[known] = text;
+      return builder;
+    },
+  };
+  return Object.freeze(builder);
+}
+
+/**
+ * A header's name is a token, and its value holds no control character but the tab: a line break would let a value
+ * write further headers (RFC 9110, 5.1 and 5.5).
+ */
+function header(name: string, value: string): readonly [name: string, value: string] {
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) refuse('header name', 'expected a token such as X-Total.');
+  const text = String(value);
+  if (/[^\t\x20-\x7e\x80-\xff]/.test(text)) refuse(`header ${name}`, 'expected a text without line breaks.');
+  return [name, text];
+}
+
+function checkAddress(url: string): string {
+  const address = URL.canParse(url) ? new URL(url) : undefined;
+  if (address?.protocol !== 'https:' && address?.protocol !== 'http:')
+    return refuse('webhook url', 'expected an address that starts with https:// or http://.');
+  return address.href;
+}
+
+function checkMethod(method: string): string {
+  const known = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
+  const upper = String(method).toUpperCase();
+  return known.includes(upper) ? upper : refuse('webhook method', `expected one of ${known.join(', ')}.`);
+}
+
+/** No scheme but http(s) leaves: a `javascript:` address would run in whoever follows it. */
+function checkPath(path: string): string {
+  if (/^\/(?![/\\])/.test(path)) return path;
+  const address = URL.canParse(path) ? new URL(path) : undefined;
+  if (address?.protocol === 'https:' || address?.protocol === 'http:') return address.href;
+  return refuse('redirectTo path', "expected a path that starts with '/', or an address that starts with https://.");
+}
+
+/** The name alone, with no folder in it and no control characters: clients save under it. */
+function plainName(name: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  const plain = (String(name).split(/[\\/]/).at(-1) ?? '').replace(/[\x00-\x1f\x7f]/g, '').trim();
+  return plain === '' || plain === '.' || plain === '..' ? 'file' : plain;
+}
+
+function checkMimeType(mimeType: string): string {
+  return /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[^"\r\n]*"))*$/.test(mimeType)
+    ? mimeType
+    : refuse('file mimeType', 'expected a media type such as text/csv.');
+}
+
+function refuse(argument: string, problem: string): never {
+  return fail('INVALID_ARGUMENT', { argument, problem });
+}

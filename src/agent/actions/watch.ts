@@ -1,0 +1,106 @@
+// Handlers of a form are called once, and again only when something that they read has changed: a handler sees the
+// values through a proxy that writes down what it reads. What is known of a call is a cell.
+import { isDeepStrictEqual } from 'node:util';
+import type { FormValues } from './definitions.ts';
+
+/** What handlers may look at. */
+export interface Watched {
+  values(): ReadonlyMap<string, unknown>;
+  hasChanged(field: string): boolean;
+}
+
+export interface Cell {
+  readonly result: Promise<unknown>;
+}
+
+interface Reads {
+  readonly values: Map<string, unknown>;
+  readonly changes: Map<string, boolean>;
+  /** The ids of the fields that had a value, when the handler listed them. */
+  listed: readonly string[] | undefined;
+}
+
+/** What a handler is called with beside what all handlers share. */
+export interface Looking {
+  readonly formValues: FormValues;
+  hasFieldChanged(fieldName: string): boolean;
+}
+
+export interface Watch {
+  /** The cell of the last call when nothing that it read has changed, its own field (`own`) aside; else of a new call. */
+  ask(handler: (looking: Looking) => Promise<unknown>, known: unknown, own?: string): Cell;
+  /** Fields on which some answer depends. */
+  dependedOn(): ReadonlySet<string>;
+}
+
+/** `known` in `ask` is what a call is remembered by: the user's own function. */
+export function createWatch(watched: Watched): Watch {
+  const cells = new Map<unknown, Cell & { readonly reads: Reads }>();
+
+  const isFresh = ({ values, changes, listed }: Reads, own: string | undefined): boolean => {
+    const current = watched.values();
+    return (
+      [...values].every(([id, seen]) => id === own || isDeepStrictEqual(current.get(id), seen)) &&
+      [...changes].every(([id, seen]) => watched.hasChanged(id) === seen) &&
+      (!listed || isDeepStrictEqual(namesOf(current), listed))
+    );
+  };
+
+  return {
+    ask(handler, known, own) {
+      const cell = cells.get(known);
+      if (cell && isFresh(cell.reads, own)) return cell;
+      const reads: Reads = { values: new Map(), changes: new Map(), listed: undefined };
+      const looking: Looking = {
+        formValues: watchValues(watched, reads),
+        hasFieldChanged(field) {
+          const changed = watched.hasChanged(field);
+          reads.changes.set(field, changed);
+          return changed;
+        },
+      };
+      const made = { reads, result: handler(looking) };
+      cells.set(known, made);
+      return made;
+    },
+    dependedOn() {
+      const ids = [...cells.values()].flatMap(({ reads }) => [
+        ...reads.values.keys(),
+        ...reads.changes.keys(),
+        ...(reads.listed ?? []),
+      ]);
+      return new Set(ids);
+    },
+  };
+}
+
+const namesOf = (values: ReadonlyMap<string, unknown>): string[] => [...values.keys()].sort();
+
+function watchValues(watched: Watched, reads: Reads): FormValues {
+  const read = (id: string): unknown => {
+    const value = watched.values().get(id);
+    reads.values.set(id, value);
+    return value;
+  };
+  const refuse = () => {
+    throw new TypeError("formValues cannot be changed: give a field a 'value' function instead");
+  };
+  return new Proxy<FormValues>(
+    {},
+    {
+      get: (_, id) => (typeof id === 'string' ? read(id) : undefined),
+      has: (_, id) => typeof id === 'string' && read(id) !== undefined,
+      ownKeys() {
+        reads.listed = namesOf(watched.values());
+        return [...reads.listed];
+      },
+      getOwnPropertyDescriptor(_, id) {
+        if (typeof id !== 'string' || !watched.values().has(id)) return undefined;
+        return { value: read(id), enumerable: true, configurable: true };
+      },
+      set: refuse,
+      defineProperty: refuse,
+      deleteProperty: refuse,
+    },
+  );
+}

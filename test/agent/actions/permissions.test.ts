@@ -1,0 +1,47 @@
+// Who may do what with an action, and what its code's errors tell.
+import { afterEach, expect, test } from 'vitest';
+import { ActionError } from '../../../src/agent/actions/failure.ts';
+import { accessOf } from '../shop.ts';
+import { closeAll, openCounter } from './counter.ts';
+
+afterEach(closeAll);
+
+test('an action that the caller may not trigger does not exist', async () => {
+  const access = accessOf({ untriggered: ['orders.Act'] });
+  const counter = await openCounter({ scope: 'Global', execute: () => undefined }, { access });
+  expect(counter.describe()).toEqual([]);
+  for (const call of [counter.load(), counter.execute(), counter.search('A', '')])
+    await expect(call).rejects.toMatchObject({ code: 'UNKNOWN_ACTION', details: { near: [] } });
+});
+
+test('nor do the actions of a collection that the caller may not browse', async () => {
+  const counter = await openCounter(
+    { scope: 'Global', execute: () => undefined },
+    { access: accessOf({ browse: ['customers'] }) },
+  );
+  await expect(counter.execute()).rejects.toMatchObject({ code: 'UNKNOWN_COLLECTION' });
+});
+
+test('a selection by a hidden field is refused as an unknown name', async () => {
+  const counter = await openCounter(
+    { scope: 'Bulk', execute: () => undefined },
+    { access: accessOf({ hidden: ['orders.total'] }) },
+  );
+  const filter = { field: 'total', operator: 'GreaterThan', value: 1 } as const;
+  await expect(counter.execute({ filter })).rejects.toMatchObject({ code: 'UNKNOWN_FIELD' });
+});
+
+test('ActionError is told to the user; what else is thrown is not, and the log learns the action and its line', async () => {
+  const thrown = [new ActionError('Paid out already.'), new Error('secret')];
+  const counter = await openCounter({
+    scope: 'Global',
+    execute() {
+      throw thrown.shift();
+    },
+  });
+  await expect(counter.execute()).rejects.toMatchObject({ code: 'ACTION_REFUSED', message: 'Paid out already.' });
+  await expect(counter.execute()).rejects.toMatchObject({
+    message: "The code of the action 'Act' of 'orders' failed (execute). Tell the operator; the log says more.",
+    cause: { message: "Action 'Act' of 'orders' (defined at shop.ts:7), execute: secret" },
+  });
+});
