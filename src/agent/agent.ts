@@ -21,6 +21,8 @@ export type AgentPlugin<O> = (agent: EngineAgent, options: O) => void;
 
 export interface EngineParts extends SourceTools {
   readonly limits: EngineLimits;
+  /** Action addresses without the position of the action; default false (spec 2.1). */
+  readonly useUnsafeActionEndpoint?: boolean;
 }
 
 export class EngineAgent {
@@ -72,7 +74,8 @@ export class EngineAgent {
   }
 
   /** Opens the data sources and builds the engine. CONFIGURATION with the user's file and line; the sources are closed then. */
-  async createEngine({ observe, clock, limits }: EngineParts): Promise<Engine> {
+  async createEngine(parts: EngineParts): Promise<Engine> {
+    const { observe, clock } = parts;
     this.#check(callSite(this.createEngine));
     if (this.#factories.length === 0)
       fail('CONFIGURATION', { problem: 'The agent has no data source: addDataSource.' });
@@ -87,7 +90,7 @@ export class EngineAgent {
       tables: new Map(opened),
     };
     try {
-      return await createEngine({ sources, observe, clock, limits, customizations });
+      return await createEngine({ ...parts, sources, customizations });
     } catch (error) {
       await Promise.allSettled(sources.map((source) => source.close()));
       throw error;

@@ -69,7 +69,10 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const { sources, observe, clock, limits } = options;
   const model = await buildModel(sources, observe, options.customizations);
   const ops: Operations = { model, clock, limits, observe, told: new WeakSet() };
-  const actions = createActions(options.actions ?? [], {
+  const added = (options.customizations?.recorded ?? []).flatMap(({ collection, at, what }) =>
+    what.kind === 'action' ? [{ collection, name: what.name, at, definition: what.definition }] : [],
+  );
+  const actions = createActions([...(options.actions ?? []), ...added], {
     door: createActionDoor(ops),
     useUnsafeActionEndpoint: options.useUnsafeActionEndpoint ?? false,
   });

@@ -3,6 +3,7 @@
 import { fail } from '../../core/errors.ts';
 import { type Operator, operators, type PlainSort } from '../../core/filter.ts';
 import { nearNames } from '../../core/near.ts';
+import type { ActionDefinition } from '../actions/definitions.ts';
 import { callSite } from './call-site.ts';
 import type {
   ComputedDefinition,
@@ -47,6 +48,13 @@ export class CollectionCustomizer {
     const at = callSite(this.removeField);
     for (const name of names) this.#add(at, { kind: 'removeField', name });
     return this;
+  }
+
+  /** What callers may have done to records, with a form where it needs values (spec 2.3). */
+  addAction(name: string, definition: ActionDefinition): this {
+    const at = callSite(this.addAction);
+    needFunction(definition?.execute, 'execute', at);
+    return this.#add(at, { kind: 'action', name, definition });
   }
 
   /** A read-only field whose values are made of others after reading. */

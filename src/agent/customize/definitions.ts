@@ -1,8 +1,10 @@
 // What users write to customize a collection, and what is kept of it until the model is built. Types alone.
 //
 // Customization code names fields as they were before any renaming, and may name removed ones.
+
 import type { Caller } from '../../core/caller.ts';
 import type { Operator, PlainFilter, PlainSort } from '../../core/filter.ts';
+import type { ActionDefinition } from '../actions/definitions.ts';
 import type { ColumnType, Source } from '../sources/source.ts';
 
 export type MaybePromise<T> = T | Promise<T>;
@@ -148,6 +150,7 @@ export type Customization =
   | { readonly kind: 'sort'; readonly name: string; readonly by: 'here' | 'nothing' | readonly PlainSort[] }
   | { readonly kind: 'nullable'; readonly name: string }
   | { readonly kind: 'search'; readonly replace: SearchReplacer | null }
+  | { readonly kind: 'action'; readonly name: string; readonly definition: ActionDefinition }
   | { readonly kind: 'disableCount' }
   | { readonly kind: 'beforeList'; readonly handler: HookHandler<BeforeListContext> }
   | { readonly kind: 'afterList'; readonly handler: HookHandler<AfterListContext> };

@@ -68,6 +68,9 @@ function gather(wishes: Wishes, collection: string, what: Customization, at: str
     if (known) misuse(`This ${said} of '${collection}' a second time; the first is at ${known.at}`, at);
   };
   switch (what.kind) {
+    // Looked at by createActions, which knows what an action may be.
+    case 'action':
+      return;
     case 'renameField': {
       checkName(what.newName, at);
       // A field that was renamed before may be named as it is called now.

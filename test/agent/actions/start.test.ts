@@ -106,3 +106,21 @@ describe('addresses', () => {
     );
   });
 });
+
+test('addAction(name, definition) of a customizer adds it, with the line that did', async () => {
+  const definition: ActionDefinition = { scope: 'Global', execute: (_context, result) => result.success('Shipped') };
+  const shop = await memory.open({
+    customize: (agent) => agent.customizeCollection('orders', (orders) => orders.addAction('Ship', definition)),
+  });
+  const result = await shop.engine.actions.execute(accessOf(), { collection: 'orders', action: 'Ship' });
+  await shop.close();
+  expect(result).toMatchObject({ type: 'success', message: 'Shipped' });
+
+  const wrong = memory.open({
+    customize: (agent) =>
+      agent.customizeCollection('orders', (orders) =>
+        orders.addAction('Ship', { ...definition, scope: 'Globl' } as unknown as ActionDefinition),
+      ),
+  });
+  await expect(wrong).rejects.toThrow(/start\.test\.ts:\d+/);
+});
