@@ -1,5 +1,4 @@
 // `portico start`, as a process: from nothing to the welcome, again with what was kept, and to an orderly end.
-import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
@@ -8,7 +7,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest
 import { writeDemo } from '../../src/cli/demo.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { loadSqliteDriver } from '../../src/core/sqlite.ts';
-import { connect, register } from '../oauth/client.ts';
+import { getToken, list, printed } from './asking.ts';
 import {
   buildOnce,
   makePlace,
@@ -20,9 +19,6 @@ import {
   startServer,
   takePort,
 } from './command.ts';
-
-/** What `node -e 0` takes on the machine that the limits were set for, when nothing else runs there. */
-const IDLE_NODE_MS = 40;
 
 /** The WebAssembly one is warned of, which is tested by itself. */
 const isNative = loadSqliteDriver().kind === 'native';
@@ -50,36 +46,6 @@ async function begin(args: readonly string[] = [], run: Partial<Run> = {}): Prom
 async function end(server: StartedServer): Promise<number | null> {
   server.signal('SIGTERM');
   return (await server.ended).code;
-}
-
-const printed = (server: StartedServer, label: string) =>
-  new RegExp(`^ {2}${label} +(\\S+)`, 'm').exec(server.stdout)?.[1] ?? '';
-
-async function getToken(server: StartedServer, password: string): Promise<string> {
-  const redirectUri = 'http://127.0.0.1:49152/callback';
-  const registered = await register(server.origin, {
-    client_name: 'Start test',
-    redirect_uris: [redirectUri],
-    token_endpoint_auth_method: 'none',
-  });
-  const account = { email: printed(server, 'E-mail'), password };
-  const { tokens } = await connect(registered, account, { redirectUri, resource: server.mcpUrl });
-  return tokens.access_token;
-}
-
-async function list(mcpUrl: string, token: string, args: object): Promise<unknown> {
-  const response = await fetch(mcpUrl, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2025-11-25',
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list', arguments: args } }),
-  });
-  const { result } = (await response.json()) as { result: { content: [{ text: string }] } };
-  return JSON.parse(result.content[0].text);
 }
 
 describe.each(sqliteKinds)('on the %s driver', (kind) => {
@@ -270,37 +236,3 @@ test('a second signal does not wait for what is under way', async () => {
   server.signal('SIGINT');
   expect([early, (await server.ended).code]).toEqual(['still there', 1]);
 });
-
-test('from the birth of the process to the first answered call it takes 2 s with a shop to make, 700 ms without', async () => {
-  const taken = await takePort();
-  await taken.free();
-  const args = ['--port', String(taken.port)];
-  const seeding = measureSlowness();
-  const first = await begin(args);
-  const token = await getToken(first, printed(first, 'Password'));
-  await end(first);
-  const took: number[] = [];
-  // The median of five, each beside a measure of how busy the machine is: other tests run at the same time.
-  for (let round = 0; round < 5; round++) {
-    const before = measureSlowness();
-    const bornAt = performance.now();
-    const server = await begin(args);
-    await list(server.mcpUrl, token, { collectionName: 'orders' });
-    const milliseconds = performance.now() - bornAt;
-    took.push(milliseconds / Math.max(before, measureSlowness()));
-    await end(server);
-  }
-  const shown = took.map(Math.round).join(', ');
-  console.log(
-    `welcome with a new shop: ${Math.round(first.milliseconds / seeding)} ms; answered call: ${shown} ms (idle)`,
-  );
-  expect(first.milliseconds / seeding).toBeLessThan(2000);
-  expect(took.sort((a, b) => a - b)[2]).toBeLessThan(700);
-});
-
-/** How many times longer than on an idle machine a process that does nothing takes now; at least 1. */
-function measureSlowness(): number {
-  const bornAt = performance.now();
-  spawnSync(process.execPath, ['-e', '0']);
-  return Math.max(1, (performance.now() - bornAt) / IDLE_NODE_MS);
-}

@@ -34,7 +34,7 @@ const agentReach: Readonly<Record<string, readonly string[]>> = {
   sources: [],
   query: ['sources', 'model/types.ts'],
   model: ['sources'],
-  customize: ['model'],
+  customize: ['model', 'actions/definitions.ts'],
   actions: ['query', 'sources'],
 };
 

@@ -26,16 +26,19 @@ test.skipIf(!executablePath)('a person signs in, leaves a scope out and allows w
     page.on('console', (message) => /policy|script/i.test(message.text()) && complaints.push(message.text()));
     await page.goto((await authorizationUrl(registered, { redirectUri, scope: 'mcp:read mcp:write' })).url.href);
 
+    await page.locator('input[name="email"]:focus').waitFor();
     await page.keyboard.type(place.account.email);
     await page.keyboard.press('Tab');
     await page.keyboard.type('not this one');
     await page.keyboard.press('Enter');
     await page.getByText('Wrong e-mail or password.').waitFor();
-    // The e-mail is kept and the password has the focus.
+    // The e-mail is kept and the password has the focus, once the page has settled.
+    await page.locator('input[name="password"]:focus').waitFor();
     await page.keyboard.type(place.account.password);
     await page.keyboard.press('Enter');
 
     await page.getByRole('heading', { name: 'Allow Notebook to connect?' }).waitFor();
+    await page.waitForLoadState('load');
     const order: (string | null)[] = [];
     for (const key of ['Tab', 'Tab', 'Tab', 'Tab']) {
       await page.keyboard.press(key);

@@ -1,0 +1,38 @@
+// How long a start takes, raw: this runs when nothing else does. bench/start.ts measures the same for RESULTS.md.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { getToken, list, printed } from './asking.ts';
+import { buildOnce, makePlace, type Place, type StartedServer, startServer, takePort } from './command.ts';
+
+let place: Place;
+beforeAll(async () => {
+  await buildOnce();
+  place = makePlace();
+});
+afterAll(() => place.remove());
+
+async function end(server: StartedServer): Promise<void> {
+  server.signal('SIGTERM');
+  await server.ended;
+}
+
+test('from the birth of the process to the first answered call it takes 2 s with a shop to make, 700 ms without', async () => {
+  const taken = await takePort();
+  await taken.free();
+  const args = ['--port', String(taken.port)];
+  const first = await startServer(args, { folder: place.folder });
+  const token = await getToken(first, printed(first, 'Password'));
+  await end(first);
+  const took: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    const bornAt = performance.now();
+    const server = await startServer(args, { folder: place.folder });
+    await list(server.mcpUrl, token, { collectionName: 'orders' });
+    took.push(performance.now() - bornAt);
+    await end(server);
+  }
+  console.log(
+    `welcome with a new shop: ${Math.round(first.milliseconds)} ms; answered call: ${took.map(Math.round).join(', ')} ms`,
+  );
+  expect(first.milliseconds).toBeLessThan(2000);
+  expect(took.sort((a, b) => a - b)[2]).toBeLessThan(700);
+});
