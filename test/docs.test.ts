@@ -1,11 +1,17 @@
 // The documentation says what is so: its tables are tied to the tables of the code, both ways; its links lead somewhere;
 // and its code blocks that are marked `run` are run as a reader would run them.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { createEngineAgent } from '../src/agent/agent.ts';
+import { createSqlDataSource } from '../src/agent/data-sources.ts';
+import { writeDemo } from '../src/cli/demo.ts';
+import { type Caller, fullAccess } from '../src/core/caller.ts';
+import { systemClock } from '../src/core/clock.ts';
 import { settings } from '../src/core/config.ts';
 import { AppError, errorCodes } from '../src/core/errors.ts';
+import { loadSqliteDriver } from '../src/core/sqlite.ts';
 import { buildOnce, runShell } from './cli/command.ts';
 
 const pages = [
@@ -92,4 +98,31 @@ describe('code blocks marked as runnable', () => {
       rmSync(folder, { recursive: true, force: true });
     }
   });
+});
+
+test('the example of docs/customizing.md is a working portico.config', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-docs-'));
+  const example = /```js\n(.*?)```/s.exec(readFileSync('docs/customizing.md', 'utf8'))?.[1] ?? '';
+  writeFileSync(join(folder, 'portico.config.mjs'), example);
+  writeDemo(join(folder, 'demo.sqlite'), { driver: loadSqliteDriver().driver, clock: systemClock });
+  const { default: customize } = await import(join(folder, 'portico.config.mjs'));
+  const agent = createEngineAgent().addDataSource(createSqlDataSource(`sqlite:${join(folder, 'demo.sqlite')}`));
+  customize(agent);
+  const limits = { pageSizeLimit: 1000, queryTimeoutMs: 10_000 };
+  const engine = await agent.createEngine({ observe: () => {}, clock: systemClock, limits });
+  const access = fullAccess({ id: 1, timezone: 'UTC', tags: {} } as Caller);
+  const { rows } = await engine.list(access, {
+    collection: 'customers',
+    fields: ['full_name', 'first_name', 'last_name', 'loyalty_points'],
+    segment: 'Big spenders',
+    sort: [{ field: 'full_name' }],
+    limit: 5,
+  });
+  const hidden = engine.describe(access, 'customers').fields.map(({ name }) => name);
+  await engine.close();
+  rmSync(folder, { recursive: true });
+  expect(rows.map(([full, first, last, points]) => [full === `${first} ${last}`, Number(points) > 500])).toEqual(
+    Array(5).fill([true, true]),
+  );
+  expect(hidden).not.toContain('birth_date');
 });
