@@ -13,6 +13,12 @@ const dataDir = mkdtempSync(join(tmpdir(), 'portico-start-'));
 const port = 3900 + Math.floor(process.pid % 90);
 const address = `http://127.0.0.1:${port}`;
 
+/** A run that fails must not leave its servers behind. */
+const children = new Set<ReturnType<typeof spawn>>();
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
 interface Server {
   readonly startedAt: number;
   readonly password?: string;
@@ -26,7 +32,7 @@ async function start(waitForWelcome: boolean): Promise<Server> {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  process.once('exit', () => child.kill('SIGKILL'));
+  children.add(child);
   let output = '';
   const welcomed = new Promise<void>((resolve) => {
     child.stdout.on('data', (chunk) => {
