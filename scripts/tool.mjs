@@ -48,7 +48,9 @@ function install(name, tool, folder, file) {
   mkdirSync(work, { recursive: true });
   try {
     writeFileSync(join(work, 'package.json'), '{ "private": true }');
-    const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+    // Where there is no network, npm would try again for minutes.
+    const patience = ['--fetch-retries=2', '--fetch-retry-mintimeout=500', '--fetch-retry-maxtimeout=2000'];
+    const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...patience];
     execFileSync('npm', ['install', ...flags, `${tool.package}@${tool.version}`], {
       cwd: work,
       stdio: ['ignore', 'pipe', 'pipe'],
