@@ -49,7 +49,12 @@ function install(name, tool, folder, file) {
   try {
     writeFileSync(join(work, 'package.json'), '{ "private": true }');
     // Where there is no network, npm would try again for minutes.
-    const patience = ['--fetch-retries=2', '--fetch-retry-mintimeout=500', '--fetch-retry-maxtimeout=2000'];
+    const patience = [
+      '--fetch-retries=2',
+      '--fetch-retry-mintimeout=500',
+      '--fetch-retry-maxtimeout=2000',
+      '--fetch-timeout=30000',
+    ];
     const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...patience];
     execFileSync('npm', ['install', ...flags, `${tool.package}@${tool.version}`], {
       cwd: work,
