@@ -11,7 +11,7 @@ import type { BuildServer } from './server.ts';
 
 const IDLE_MS = 30 * 60_000;
 const MOST_SESSIONS = 1000;
-const MOST_SESSIONS_PER_USER = 20;
+const MOST_SESSIONS_PER_USER = 50;
 
 interface Session {
   readonly id: string;
@@ -45,7 +45,9 @@ export function createSessions(build: BuildServer, clock: Clock): Sessions {
     sweep();
     const oldestOf = (some: Session[], most: number) => {
       if (some.length < most) return;
-      const oldest = some.reduce((a, b) => (a.usedAt <= b.usedAt ? a : b));
+      // One that is being served goes last: its client is waiting for an answer.
+      const idle = some.filter((session) => session.busy === 0);
+      const oldest = (idle.length > 0 ? idle : some).reduce((a, b) => (a.usedAt <= b.usedAt ? a : b));
       sessions.delete(oldest.id);
       void oldest.transport.close();
     };
