@@ -3,22 +3,37 @@
 import type { Column } from '../model/types.ts';
 import type { Filter, Path } from '../query/types.ts';
 
-/** Whether a record satisfies the filter; `valueAt` gives the value at a path, null when there is none. */
-export function holds(filter: Filter, valueAt: (path: Path) => unknown): boolean {
+export type Some = Filter & { readonly op: 'some' };
+
+/**
+ * Whether a record satisfies the filter; `valueAt` gives the value at a path, null when there is none, and `finds` whether
+ * another collection has such a record, which a source alone can tell.
+ */
+export function holds(filter: Filter, valueAt: (path: Path) => unknown, finds?: (some: Some) => boolean): boolean {
   switch (filter.op) {
     case 'always':
       return true;
     case 'never':
       return false;
     case 'and':
-      return filter.of.every((each) => holds(each, valueAt));
+      return filter.of.every((each) => holds(each, valueAt, finds));
     case 'or':
-      return filter.of.some((each) => holds(each, valueAt));
+      return filter.of.some((each) => holds(each, valueAt, finds));
     case 'not':
-      return !holds(filter.of, valueAt);
+      return !holds(filter.of, valueAt, finds);
     case 'test':
       return testHolds(filter, valueAt(filter.path));
+    case 'some':
+      return finds ? finds(filter) : notToldHere(filter);
+    case 'any':
+      throw new Error(`what '${filter.relation.name}' leads to has not been planned`);
+    case 'found':
+      throw new Error(`what '${filter.own.id}' must be among has not been looked up`);
   }
+}
+
+function notToldHere({ other }: Some): never {
+  throw new Error(`whether '${other.collection.name}' has such a record is told by its source, not here`);
 }
 
 function testHolds({ is, path: { field }, value: given }: Filter & { readonly op: 'test' }, value: unknown): boolean {

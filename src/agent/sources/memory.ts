@@ -1,17 +1,18 @@
 // A source over arrays. It answers every operator by sources/evaluate.ts, the slow and plain way: every row is looked at.
 import { fail } from '../../core/errors.ts';
 import { type Operator, operators } from '../../core/filter.ts';
-import type { KeyPair, Relation } from '../model/types.ts';
+import type { KeyPair, Only, Relation } from '../model/types.ts';
 import type { Filter, Path } from '../query/types.ts';
 import { aggregateRecords } from './aggregate.ts';
-import { compareNullable, holds, markOf } from './evaluate.ts';
+import { compareNullable, holds, markOf, type Some } from './evaluate.ts';
 import { createMemoryWriting, type MemoryData } from './memory-writing.ts';
 import type {
   Collation,
+  ColumnShape,
   ColumnType,
   CountSelect,
-  Described,
   DescribedForeignKey,
+  DescribedTable,
   Join,
   ReadOptions,
   Row,
@@ -27,6 +28,8 @@ export interface MemoryColumn {
   /** Default `binary`. */
   readonly collation?: Collation;
   readonly enumValues?: readonly string[];
+  /** Of a Json. */
+  readonly shape?: ColumnShape;
 }
 
 export interface MemoryTable {
@@ -45,10 +48,11 @@ export function createMemorySource(name: string, tables: readonly MemoryTable[])
   const byName = new Map(tables.map((table) => [table.name, new Data(table)]));
   const records = ({ table, joins, where }: CountSelect): Reached[] => {
     const data = byName.get(table)!;
-    const links = joins.map((join) => link(join, byName));
+    const finds = createFinder(records);
+    const links = joins.map((join) => link(join, byName, finds));
     return data.rows
       .map((row) => reach(row, data, links))
-      .filter((record) => holds(where, (path) => record.value(path)));
+      .filter((record) => holds(where, (path) => record.value(path), finds(record)));
   };
   const readRows = (select: Select): Row[] => {
     const found = records(select);
@@ -59,7 +63,7 @@ export function createMemorySource(name: string, tables: readonly MemoryTable[])
   };
   return {
     name,
-    describe: async () => describe(tables),
+    describe: async () => ({ tables: describeTables(tables), skipped: [] }),
     async read(select, options) {
       check(options);
       return readRows(select);
@@ -114,6 +118,32 @@ interface Reached {
   value(path: Path): unknown;
 }
 
+type Finder = (record: Reached) => (some: Some) => boolean;
+
+/** Looks once at the other collection of each condition. */
+function createFinder(records: (select: CountSelect) => Reached[]): Finder {
+  const marks = new Map<Some, ReadonlySet<string | undefined>>();
+  return (record: Reached) => (some: Some) => {
+    const { own, other } = some;
+    let known = marks.get(some);
+    if (!known) {
+      known = new Set(
+        records({ ...other, table: other.collection.table }).map((each) => pathsMark(other.keys, each, other.keys)),
+      );
+      marks.set(some, known);
+    }
+    const mark = pathsMark(own, record, other.keys);
+    return mark !== undefined && known.has(mark);
+  };
+}
+
+/** Undefined where a part is null; `as` says which values are the same. */
+function pathsMark(paths: readonly Path[], record: Reached, as: readonly Path[]): string | undefined {
+  const values = paths.map((path) => record.value(path));
+  if (values.includes(null)) return undefined;
+  return JSON.stringify(values.map((value, at) => markOf(value, as[at]!.field)));
+}
+
 interface Link {
   readonly id: string;
   readonly parent: string;
@@ -121,10 +151,16 @@ interface Link {
   find(owner: Row, from: Data): Row | undefined;
 }
 
-function link({ via, where }: Join, byName: ReadonlyMap<string, Data>): Link {
+function link({ via, where }: Join, byName: ReadonlyMap<string, Data>, finds: Finder): Link {
   const relation = via.at(-1)!;
   const data = byName.get(relation.to.table)!;
-  const seen = rowsOf(data, where, byName);
+  const { only } = relation;
+  const holdsOnly = (row: Row, of: Data, side: Only['side']): boolean => {
+    if (only?.side !== side) return true;
+    const value = of.value(row, only.column.column);
+    return value !== null && markOf(value, only.column) === markOf(only.value, only.column);
+  };
+  const seen = rowsOf(data, where, byName, finds).filter((row) => holdsOnly(row, data, 'to'));
   const index = new Map<string, Row>();
   for (const row of seen) {
     const mark = tupleMark(relation.on, (pair) => data.value(row, pair.to.column));
@@ -135,6 +171,7 @@ function link({ via, where }: Join, byName: ReadonlyMap<string, Data>): Link {
     parent: idOf(via.slice(0, -1)),
     data,
     find(owner, from) {
+      if (!holdsOnly(owner, from, 'from')) return undefined;
       const mark = tupleMark(relation.on, (pair) => from.value(owner, pair.from.column));
       return mark === undefined ? undefined : index.get(mark);
     },
@@ -142,22 +179,25 @@ function link({ via, where }: Join, byName: ReadonlyMap<string, Data>): Link {
 }
 
 /** The rows that satisfy a condition, following the relations in it with no condition on them. */
-function rowsOf(data: Data, where: Filter, byName: ReadonlyMap<string, Data>): readonly Row[] {
+function rowsOf(data: Data, where: Filter, byName: ReadonlyMap<string, Data>, finds: Finder): readonly Row[] {
   if (where.op === 'always') return data.rows;
   const links = new Map<string, Link>();
+  const follow = (path: Path): void => {
+    for (let length = 1; length <= path.via.length; length++) {
+      const via = path.via.slice(0, length);
+      if (!links.has(idOf(via))) links.set(idOf(via), link({ via, where: { op: 'always' } }, byName, finds));
+    }
+  };
   const need = (filter: Filter): void => {
     if (filter.op === 'and' || filter.op === 'or') filter.of.forEach(need);
     else if (filter.op === 'not') need(filter.of);
-    else if (filter.op === 'test')
-      for (let length = 1; length <= filter.path.via.length; length++) {
-        const via = filter.path.via.slice(0, length);
-        if (!links.has(idOf(via))) links.set(idOf(via), link({ via, where: { op: 'always' } }, byName));
-      }
+    else if (filter.op === 'test') follow(filter.path);
+    else if (filter.op === 'some') filter.own.forEach(follow);
   };
   need(where);
   return data.rows.filter((row) => {
     const record = reach(row, data, [...links.values()]);
-    return holds(where, (path) => record.value(path));
+    return holds(where, (path) => record.value(path), finds(record));
   });
 }
 
@@ -199,27 +239,25 @@ function compareRecords(a: Reached, b: Reached, { order }: Select): number {
   return 0;
 }
 
-function describe(tables: readonly MemoryTable[]): Described {
-  return {
-    tables: tables.map(({ name, columns, primaryKey = [], uniqueKeys = [], foreignKeys = [] }) => ({
+export function describeTables(tables: readonly MemoryTable[]): DescribedTable[] {
+  return tables.map(({ name, columns, primaryKey = [], uniqueKeys = [], foreignKeys = [] }) => ({
+    name,
+    kind: 'table',
+    columns: columns.map(({ name, type, nullable = false, collation = 'binary', enumValues, shape }) => ({
       name,
-      kind: 'table',
-      columns: columns.map(({ name, type, nullable = false, collation = 'binary', enumValues }) => ({
-        name,
-        type,
-        nativeType: Array.isArray(type) ? `${type[0]}[]` : String(type),
-        nullable,
-        readOnly: false,
-        hasDefault: false,
-        ...(enumValues && { enumValues }),
-        collation,
-        operators: native,
-        sortable: typeof type === 'string' && type !== 'Json' && type !== 'Point',
-      })),
-      primaryKey,
-      uniqueKeys,
-      foreignKeys,
+      type,
+      nativeType: Array.isArray(type) ? `${type[0]}[]` : String(type),
+      nullable,
+      readOnly: false,
+      hasDefault: false,
+      ...(enumValues && { enumValues }),
+      ...(shape && { shape }),
+      collation,
+      operators: native,
+      sortable: typeof type === 'string' && type !== 'Json' && type !== 'Point',
     })),
-    skipped: [],
-  };
+    primaryKey,
+    uniqueKeys,
+    foreignKeys,
+  }));
 }

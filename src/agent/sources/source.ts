@@ -28,6 +28,8 @@ export const primitiveTypes = [
 export type PrimitiveType = (typeof primitiveTypes)[number];
 /** A primitive, or an array of one (PostgreSQL). */
 export type ColumnType = PrimitiveType | readonly [PrimitiveType];
+/** What the values of a Json column are made of, where that is known: objects by their keys, lists, primitives. */
+export type ColumnShape = PrimitiveType | readonly [ColumnShape] | { readonly [key: string]: ColumnShape };
 
 /**
  * How the database compares texts of a column: `insensitive` ignores case (and, on MariaDB, accents). `backwards` is for
@@ -46,6 +48,8 @@ export interface DescribedColumn {
   /** The database gives a value when an insert has none. */
   readonly hasDefault: boolean;
   readonly enumValues?: readonly string[];
+  /** Of a Json. */
+  readonly shape?: ColumnShape;
   readonly collation: Collation;
   /** What the source can decide about this column by itself, with the meaning of sources/evaluate.ts. */
   readonly operators: ReadonlySet<Operator>;
@@ -164,6 +168,8 @@ export interface ReadOptions {
   readonly signal?: AbortSignal;
   /** TIMED_OUT after so long. */
   readonly timeoutMs: number;
+  /** Told the text of each statement before it runs; no values in it. */
+  readonly watch?: (text: string) => void;
 }
 
 export interface Source {
@@ -179,7 +185,7 @@ export interface Source {
    */
   aggregate?(group: GroupSelect, options: ReadOptions): Promise<Row[]>;
   /** The statement as text, for explain and golden files; no values in it. */
-  explain(select: Select): string;
+  explain(select: Select | GroupSelect): string;
   /** A source without it is read-only. */
   readonly writing?: Writing;
   close(): Promise<void>;

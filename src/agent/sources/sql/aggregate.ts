@@ -47,7 +47,7 @@ export function buildGroup(group: GroupSelect, context: StatementContext): Group
   const sortsHere = measure.order === undefined && !hasGroupsFirst(group);
   const sql = [
     `select ${[...measure.columns, ...keys.map((key) => key.shown)].join(', ')}`,
-    `from ${writer.name(root.table)} as ${writer.name(root.alias)}`,
+    `from ${writer.table(root.table)} as ${writer.name(root.alias)}`,
     ...joins.map((join) => join.sql),
     ...(where.sql === TRUE ? [] : [`where ${where.sql}`]),
     ...(keys.length ? [`group by ${keys.map((key) => key.by).join(', ')}`] : []),

@@ -3,13 +3,14 @@ import type { Catalogue, ColumnFacts, Facts } from './introspect.ts';
 import { type PostgresType, postgresCodec } from './types-postgres.ts';
 
 /** Four statements. Partitions are left out, for their parent shows their rows; materialised views are views. */
-export async function readPostgresFacts(catalogue: Catalogue): Promise<Facts> {
-  const columns = (await catalogue(COLUMNS)) as unknown as ColumnRow[];
+export async function readPostgresFacts(catalogue: Catalogue, schemas: readonly string[]): Promise<Facts> {
+  const texts = statementsFor(schemas);
+  const columns = (await catalogue(texts.columns)) as unknown as ColumnRow[];
   const types = new Map(((await catalogue(TYPES)) as unknown as TypeRow[]).map((row) => [row.oid, row]));
-  const keys = (await catalogue(KEYS)) as unknown as { table: string; key: string; primary: boolean; column: string }[];
-  const foreign = (await catalogue(FOREIGN_KEYS)) as unknown as ForeignRow[];
+  const keys = (await catalogue(texts.keys)) as unknown as KeyRow[];
+  const foreign = (await catalogue(texts.foreignKeys)) as unknown as ForeignRow[];
 
-  const tables = new Map<string, { name: string; kind: 'table' | 'view' }>();
+  const tables = new Map<string, Facts['tables'][number]>();
   const skipped = new Map<string, string>();
   const facts: ColumnFacts[] = [];
   for (const row of columns) {
@@ -17,7 +18,9 @@ export async function readPostgresFacts(catalogue: Catalogue): Promise<Facts> {
       skipped.set(row.table, 'the database user may not SELECT from it');
       continue;
     }
-    tables.set(row.table, { name: row.table, kind: row.kind === 'v' || row.kind === 'm' ? 'view' : 'table' });
+    const kind = row.kind === 'v' || row.kind === 'm' ? 'view' : 'table';
+    const place = schemas.length ? { place: { schema: row.schema, name: row.own } } : {};
+    tables.set(row.table, { name: row.table, kind, ...place });
     facts.push(columnFacts(row, types));
   }
   return {
@@ -35,8 +38,17 @@ export async function readPostgresFacts(catalogue: Catalogue): Promise<Facts> {
   };
 }
 
+interface KeyRow {
+  table: string;
+  key: string;
+  primary: boolean;
+  column: string;
+}
+
 interface ColumnRow {
   table: string;
+  schema: string;
+  own: string;
   kind: string;
   readable: string;
   name: string;
@@ -49,39 +61,53 @@ interface ColumnRow {
   deterministic: string;
 }
 
-const COLUMNS = `select c.relname as "table", c.relkind as kind, has_table_privilege(c.oid, 'SELECT') as readable,
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+function statementsFor(schemas: readonly string[]) {
+  const wanted = schemas.length ? `(${schemas.map(literal).join(', ')})` : '(current_schema())';
+  const [first] = schemas;
+  /** What a table is called: those that do not lie in the first schema have theirs before their name. */
+  const nameOf = (table: string, schema: string): string =>
+    first === undefined
+      ? `${table}.relname`
+      : `case when ${schema}.nspname = ${literal(first)} then ${table}.relname else ${schema}.nspname || '.' || ${table}.relname end`;
+
+  const columns = `select ${nameOf('c', 's')} as "table", s.nspname as schema, c.relname as own, c.relkind as kind,
+  has_table_privilege(c.oid, 'SELECT') as readable,
   a.attname as name, a.atttypid as type, format_type(a.atttypid, a.atttypmod) as native, a.attnotnull as required,
   a.atthasdef as fallback, a.attidentity as identity, a.attgenerated as generated,
   coalesce((select l.collisdeterministic from pg_collation l where l.oid = a.attcollation), true) as deterministic
-  from pg_class c join pg_attribute a on a.attrelid = c.oid
-  where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f')
+  from pg_class c join pg_namespace s on s.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid
+  where s.nspname in ${wanted} and c.relkind in ('r', 'p', 'v', 'm', 'f')
   and not c.relispartition and a.attnum > 0 and not a.attisdropped
-  order by c.relname, a.attnum`;
+  order by "table", a.attnum`;
+
+  const keys = `select ${nameOf('c', 's')} as "table", i.indexrelid as key, i.indisprimary as primary,
+  (select a.attname from pg_attribute a where a.attrelid = c.oid and a.attnum = k.attnum) as "column"
+  from pg_index i join pg_class c on c.oid = i.indrelid join pg_namespace s on s.oid = c.relnamespace
+  cross join unnest(i.indkey::int2[]) with ordinality as k(attnum, place)
+  where s.nspname in ${wanted} and not c.relispartition
+  and i.indisunique and i.indisvalid and i.indpred is null and k.place <= i.indnkeyatts
+  order by "table", i.indexrelid, k.place`;
+
+  const foreignKeys = `select ${nameOf('c', 's')} as "table", ${nameOf('f', 'n')} as target, n.nspname as "targetSchema",
+  n.nspname in ${wanted} as here,
+  (select json_agg(a.attname order by k.place) from unnest(o.conkey) with ordinality as k(attnum, place)
+    join pg_attribute a on a.attrelid = o.conrelid and a.attnum = k.attnum) as columns,
+  (select json_agg(a.attname order by k.place) from unnest(o.confkey) with ordinality as k(attnum, place)
+    join pg_attribute a on a.attrelid = o.confrelid and a.attnum = k.attnum) as "targetColumns"
+  from pg_constraint o join pg_class c on c.oid = o.conrelid join pg_namespace s on s.oid = c.relnamespace
+  join pg_class f on f.oid = o.confrelid join pg_namespace n on n.oid = f.relnamespace
+  where o.contype = 'f' and o.conparentid = 0 and s.nspname in ${wanted} and not c.relispartition
+  order by "table", o.conname`;
+
+  return { columns, keys, foreignKeys };
+}
 
 const TYPES = `select t.oid, t.typname as name, t.typtype as kind, t.typbasetype as base, t.typelem as element,
   t.typcategory as category, t.typnotnull as required, t.typlen as length, format_type(t.oid, null) as sql,
   (select json_agg(e.enumlabel order by e.enumsortorder) from pg_enum e where e.enumtypid = t.oid) as labels
   from pg_type t where t.typtype <> 'c' and t.typisdefined`;
-
-const KEYS = `select c.relname as "table", i.indexrelid as key, i.indisprimary as primary,
-  (select a.attname from pg_attribute a where a.attrelid = c.oid and a.attnum = k.attnum) as "column"
-  from pg_index i join pg_class c on c.oid = i.indrelid
-  cross join unnest(i.indkey::int2[]) with ordinality as k(attnum, place)
-  where c.relnamespace = current_schema()::regnamespace and not c.relispartition
-  and i.indisunique and i.indisvalid and i.indpred is null and k.place <= i.indnkeyatts
-  order by c.relname, i.indexrelid, k.place`;
-
-const FOREIGN_KEYS = `select c.relname as "table", f.relname as target, n.nspname as "targetSchema",
-  f.relnamespace = c.relnamespace as here,
-  (select json_agg(a.attname order by k.place) from unnest(o.conkey) with ordinality as k(attnum, place)
-    join pg_attribute a on a.attrelid = o.conrelid and a.attnum = k.attnum) as columns,
-  (select json_agg(a.attname order by k.place) from unnest(o.confkey) with ordinality as k(attnum, place)
-    join pg_attribute a on a.attrelid = o.confrelid and a.attnum = k.attnum) as "targetColumns"
-  from pg_constraint o join pg_class c on c.oid = o.conrelid join pg_class f on f.oid = o.confrelid
-  join pg_namespace n on n.oid = f.relnamespace
-  where o.contype = 'f' and o.conparentid = 0 and c.relnamespace = current_schema()::regnamespace
-  and not c.relispartition
-  order by c.relname, o.conname`;
 
 interface TypeRow {
   oid: string;

@@ -18,8 +18,15 @@ export interface ColumnFacts {
   readonly collation: Collation;
 }
 
+/** A table in the database; its name in the source may have the schema before it. */
+export interface Place {
+  /** Where it is not that of the connection. */
+  readonly schema?: string;
+  readonly name: string;
+}
+
 export interface Facts {
-  readonly tables: readonly { readonly name: string; readonly kind: 'table' | 'view' }[];
+  readonly tables: readonly { readonly name: string; readonly kind: 'table' | 'view'; readonly place?: Place }[];
   readonly columns: readonly ColumnFacts[];
   /** One for each key column, in key order. */
   readonly keys: readonly { table: string; key: string; primary: boolean; column: string | null }[];

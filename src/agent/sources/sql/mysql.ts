@@ -1,8 +1,10 @@
 import { createRequire } from 'node:module';
 import type * as mysql2 from 'mysql2';
 import type { Clock } from '../../../core/clock.ts';
+import { fail } from '../../../core/errors.ts';
 import type { Driver } from './driver.ts';
 import { networkCodes, runStoppable, translate } from './stopping.ts';
+import type { EncryptedAddress } from './tls.ts';
 import { inTransaction } from './transaction.ts';
 
 const lost = new Set<string>([
@@ -13,15 +15,24 @@ const lost = new Set<string>([
   'ER_NEW_ABORTING_CONNECTION',
 ]);
 
-/** MariaDB and MySQL. Connections are opened when needed, ten at most. */
-export function openMysql(url: string, clock: Clock): Driver {
+/** What one statement may be given. */
+const VALUES_LIMIT = 65_535;
+
+/** MariaDB and MySQL. Connections are opened when needed. */
+export function openMysql(address: EncryptedAddress, clock: Clock): Driver {
   const { createPool, createConnection } = createRequire(import.meta.url)('mysql2') as typeof mysql2;
-  const uri = url.replace(/^mariadb:/, 'mysql:');
+  const { tls, pool: kept } = address;
+  const reach = {
+    uri: address.url.replace(/^mariadb:/, 'mysql:'),
+    ...(tls && { ssl: { ...tls, verifyIdentity: tls.rejectUnauthorized } }),
+  };
   const settings: mysql2.PoolOptions = {
-    uri,
+    ...reach,
     charset: 'utf8mb4',
-    connectionLimit: 10,
-    connectTimeout: 10_000,
+    connectionLimit: kept.max,
+    maxIdle: kept.max,
+    idleTimeout: kept.idleTimeoutMs,
+    connectTimeout: address.connectionTimeoutMs,
     maxPreparedStatements: 200,
     // Values in forms that lose nothing; the codecs go on from there.
     supportBigNumbers: true,
@@ -42,7 +53,7 @@ export function openMysql(url: string, clock: Clock): Driver {
 
   function kill(id: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const connection = createConnection({ uri, connectTimeout: 5000 });
+      const connection = createConnection({ ...reach, connectTimeout: 5000 });
       connection.on('error', reject);
       connection.query(`kill query ${id}`, (error) => {
         connection.destroy();
@@ -53,6 +64,8 @@ export function openMysql(url: string, clock: Clock): Driver {
   }
 
   function execute(connection: mysql2.PoolConnection, sql: string, values: readonly unknown[]): Promise<unknown> {
+    if (values.length > VALUES_LIMIT)
+      fail('INVALID_VALUE', { at: 'filter', expected: 'fewer values in one question', got: `${values.length} values` });
     return new Promise((resolve, reject) => {
       connection.execute({ sql, rowsAsArray: true }, values as never[], (error, answer) => {
         if (error) reject(translate(error, lost));

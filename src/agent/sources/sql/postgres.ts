@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { Clock } from '../../../core/clock.ts';
 import type { Driver } from './driver.ts';
 import { networkCodes, runStoppable, translate } from './stopping.ts';
+import type { EncryptedAddress } from './tls.ts';
 import { inTransaction } from './transaction.ts';
 
 const lost = new Set<string>([
@@ -22,15 +23,21 @@ const lost = new Set<string>([
 /** Every value as the text that the server sends: the codecs know what it means. */
 const asText = { getTypeParser: () => (value: unknown) => value };
 
-/** PostgreSQL. Connections are opened when needed, ten at most, and renewed so that prepared texts do not pile up. */
-export function openPostgres(url: string, clock: Clock): Driver {
+/** PostgreSQL. Connections are opened when needed, and renewed so that prepared texts do not pile up. */
+export function openPostgres(address: EncryptedAddress, clock: Clock): Driver {
   const { Pool, Client } = createRequire(import.meta.url)('pg') as typeof pg;
   const settings = {
-    connectionString: url,
-    connectionTimeoutMillis: 10_000,
+    connectionString: address.url,
+    connectionTimeoutMillis: address.connectionTimeoutMs,
+    ...(address.tls !== undefined && { ssl: address.tls }),
     types: asText as unknown as pg.CustomTypesConfig,
   };
-  const pool = new Pool({ ...settings, max: 10, maxUses: 50_000 });
+  const pool = new Pool({
+    ...settings,
+    max: address.pool.max,
+    idleTimeoutMillis: address.pool.idleTimeoutMs,
+    maxUses: 50_000,
+  });
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
     // Queued before the first statement of the connection.
@@ -39,10 +46,14 @@ export function openPostgres(url: string, clock: Clock): Driver {
       .catch(() => undefined);
   });
 
-  const inOurWords = (error: unknown): unknown =>
-    /Connection terminated|timeout exceeded when trying to connect/.test((error as Error).message)
+  const inOurWords = (error: unknown): unknown => {
+    const { message } = error as Error;
+    if (message === 'The server does not support SSL connections')
+      return translate({ code: 'HANDSHAKE_NO_SSL_SUPPORT', error }, lost);
+    return /Connection terminated|timeout exceeded when trying to connect/.test(message)
       ? translate({ code: 'ECONNRESET', error }, lost)
       : translate(error, lost);
+  };
 
   const connect = async (): Promise<pg.PoolClient> => {
     try {

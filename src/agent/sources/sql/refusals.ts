@@ -90,7 +90,8 @@ function mysql({ errno = 0, sqlMessage = '' }: DatabaseError, { write, facts }: 
   return [kind, column === undefined ? [] : [column]];
 }
 
-function postgres({ code = '', column, constraint = '', detail = '', table }: DatabaseError, { write }: Said): Found {
+function postgres({ code = '', column, constraint = '', detail = '', table }: DatabaseError, said: Said): Found {
+  const { write, facts } = said;
   switch (code) {
     case '23502':
       return ['null', column ? [column] : []];
@@ -98,7 +99,7 @@ function postgres({ code = '', column, constraint = '', detail = '', table }: Da
     case '23P01':
       return ['unique', keyColumns(detail)];
     case '23503':
-      if (isDelete(write) || (table !== undefined && table !== write?.table)) return ['referenced', []];
+      if (isDelete(write) || (table !== undefined && table !== ownName(write, facts))) return ['referenced', []];
       return ['reference', keyColumns(detail)];
     case '23001':
       return ['referenced', []];
@@ -148,6 +149,11 @@ function namedIn(text: string, write: Write | undefined): string[] {
 
 function literal(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+}
+
+/** What the database calls the written table, without its schema. */
+function ownName(write: Write | undefined, facts: Facts | undefined): string | undefined {
+  return facts?.tables.find(({ name }) => name === write?.table)?.place?.name ?? write?.table;
 }
 
 function isDelete(write: Write | undefined): boolean {

@@ -17,6 +17,8 @@ export interface Shapes {
   /** The part of a key that a condition makes; its values are added to `values`. */
   condition(condition: Pick<CountSelect, 'joins' | 'where'>, table: string, values: unknown[]): string;
   facts(path: Path, rootTable: string): PathFacts;
+  /** By the names of the database. */
+  codecOf(table: string, column: string): Codec;
 }
 
 /** `codecOf` by the names of the database. */
@@ -47,6 +49,11 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
   function ofJoin(join: Join, values: unknown[]): string {
     let key = 'j';
     for (const relation of join.via) key += `${relationId(relation)}.`;
+    // Of the join, then of those that its condition needs, as they are written.
+    for (const via of [join.via, ...viasOf(join.where)]) {
+      const { only } = via.at(-1)!;
+      if (only) values.push(only.value);
+    }
     return key + ofFilter(join.where, join.via.at(-1)?.to.table ?? '', values);
   }
 
@@ -65,6 +72,16 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
         values.push(value);
         return `${filter.is}${id}${kindOf(codec, value)}${sizeOf(value, dialect)};`;
       }
+      case 'some': {
+        const { own, other } = filter;
+        const ids = (paths: readonly Path[], home: string) => paths.map((path) => facts(path, home).id).join();
+        const foreign = other.collection.table;
+        return `?${ids(own, table)}>${ids(other.keys, foreign)}(${condition(other, foreign, values)})`;
+      }
+      case 'any':
+        throw new Error(`what '${filter.relation.name}' leads to has not been planned`);
+      case 'found':
+        throw new Error(`what '${filter.own.id}' must be among has not been looked up`);
       default: {
         let key = filter.op === 'and' ? '&(' : '|(';
         for (const part of filter.of) key += ofFilter(part, table, values);
@@ -88,6 +105,7 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
   }
 
   return {
+    codecOf,
     facts,
     condition,
     key(statement, values) {
@@ -106,6 +124,25 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
       return key;
     },
   };
+}
+
+/** Every chain of relations that the filter's paths follow, parents before children. */
+export function viasOf(filter: Filter): (readonly Relation[])[] {
+  const found = new Map<string, readonly Relation[]>();
+  const add = ({ via: whole }: Path): void =>
+    whole.forEach((_, at) => {
+      const via = whole.slice(0, at + 1);
+      const id = via.map((relation) => relation.name).join(':');
+      if (!found.has(id)) found.set(id, via);
+    });
+  const visit = (part: Filter): void => {
+    if (part.op === 'test') add(part.path);
+    else if (part.op === 'some') part.own.forEach(add);
+    else if (part.op === 'not') visit(part.of);
+    else if (part.op === 'and' || part.op === 'or') part.of.forEach(visit);
+  };
+  visit(filter);
+  return [...found.values()];
 }
 
 type Test = Extract<Filter, { op: 'test' }>;

@@ -2,14 +2,14 @@
 // and kept: a warm read walks the statement once for its key and values, and goes to the driver.
 import knex from 'knex';
 import type { Clock } from '../../../core/clock.ts';
-import { fail } from '../../../core/errors.ts';
 import type { Observe } from '../../../core/observe.ts';
 import type { SqliteWish } from '../../../core/sqlite.ts';
 import type { CountSelect, Described, GroupSelect, ReadOptions, Row, Select, Source } from '../source.ts';
+import { type Address, readAddress, type SqlConnectionOptions } from './address.ts';
 import { buildGroup } from './aggregate.ts';
 import type { Codec, Dialect } from './codec.ts';
 import type { Driver, Prepared } from './driver.ts';
-import { assemble, type Catalogue, type Facts, type Introspection } from './introspect.ts';
+import { assemble, type Catalogue, type Facts, type Introspection, type Place } from './introspect.ts';
 import { readMysqlFacts } from './introspect-mysql.ts';
 import { readPostgresFacts } from './introspect-postgres.ts';
 import { readSqliteFacts } from './introspect-sqlite.ts';
@@ -19,6 +19,7 @@ import { createShapes } from './shape.ts';
 import { openSqlite } from './sqlite.ts';
 import { bindValues, buildCount, buildSelect, type Statement, type StatementContext } from './statements.ts';
 import type { Bind } from './terms.ts';
+import { openEncrypted } from './tls.ts';
 import { needsBigIntegers } from './types-sqlite.ts';
 import { createWriting } from './writing.ts';
 
@@ -30,23 +31,27 @@ export interface SqlSourceOptions {
 }
 
 /**
- * `url`: `sqlite:<path>`, `mysql:`, `mariadb:`, `postgres:` or `postgresql:`. CONFIGURATION when it is malformed, or names
- * a SQLite file that is not there. A server is first contacted by `describe`, which must come before `read`.
+ * A URL is `sqlite:<path>`, `mysql:`, `mariadb:`, `postgres:` or `postgresql:`. CONFIGURATION when the address is malformed,
+ * or names a SQLite file that is not there. A server is first contacted by `describe`, which must come before `read`.
  */
-export function createSqlSource(url: string, options: SqlSourceOptions): Source {
-  const { dialect, name, open } = readAddress(url, options);
+export function createSqlSource(given: string | SqlConnectionOptions, options: SqlSourceOptions): Source {
+  const address = readAddress(given);
+  const { dialect, name, schemas } = address;
   const { observe, clock } = options;
-  const driver = open();
+  const driver = openDriver(address, options);
   const builder = knex({ client: clients[dialect], useNullAsDefault: true });
   let codecs: Introspection['codecs'] | undefined;
   let facts: Facts | undefined;
   const codecOf = (table: string, column: string): Codec =>
     codecs?.get(table)?.get(column) ?? notDescribed(name, table, column);
-  const context = { dialect, knex: builder, shapes: createShapes(dialect, codecOf) };
+  const places = new Map<string, Place>();
+  const placeOf = (table: string): Place => places.get(table) ?? { name: table };
+  const context = { dialect, knex: builder, shapes: createShapes(dialect, codecOf), placeOf };
   const texts = createTexts(context);
   const read = async (runner: Pick<Driver, 'run'>, select: Select, options: ReadOptions): Promise<Row[]> => {
     const values: unknown[] = [];
     const text = texts.find(select, values);
+    options.watch?.(text.prepared.sql);
     return runDecoded(runner, text, bindValues(text.binds, values), options);
   };
 
@@ -58,7 +63,8 @@ export function createSqlSource(url: string, options: SqlSourceOptions): Source 
       facts = await readFacts[dialect]((sql) => {
         statements++;
         return driver.catalogue(sql);
-      });
+      }, schemas);
+      for (const { name, place } of facts.tables) if (place) places.set(name, place);
       const found = assemble(facts);
       codecs = found.codecs;
       observe({
@@ -74,12 +80,14 @@ export function createSqlSource(url: string, options: SqlSourceOptions): Source 
     async count(select: CountSelect, read: ReadOptions): Promise<number> {
       const values: unknown[] = [];
       const text = texts.find(select, values);
+      read.watch?.(text.prepared.sql);
       const rows = await driver.run(text.prepared, bindValues(text.binds, values), read);
       return Number(rows[0]?.[0] ?? 0);
     },
     async aggregate(group: GroupSelect, read: ReadOptions): Promise<Row[]> {
       const values: unknown[] = [];
       const text = texts.find(group, values);
+      read.watch?.(text.prepared.sql);
       return runDecoded(driver, text, bindValues(text.binds, values), read);
     },
     writing: createWriting({
@@ -87,19 +95,19 @@ export function createSqlSource(url: string, options: SqlSourceOptions): Source 
       dialect,
       context,
       facts: () => facts,
-      read: (connection, select) => {
+      read: (connection, select, watch) => {
         const run: Driver['run'] = async (prepared, values) => (await connection.run(prepared, values)).rows;
-        return read({ run }, select, noLimit);
+        return read({ run }, select, watch ? { ...noLimit, watch } : noLimit);
       },
     }),
-    explain: (select: Select): string => texts.find(select, []).prepared.sql,
+    explain: (statement): string => texts.find(statement, []).prepared.sql,
     async close(): Promise<void> {
       await driver.close();
     },
   };
 }
 
-const readFacts: Record<Dialect, (catalogue: Catalogue) => Promise<Facts>> = {
+const readFacts: Record<Dialect, (catalogue: Catalogue, schemas: readonly string[]) => Promise<Facts>> = {
   sqlite: readSqliteFacts,
   mysql: readMysqlFacts,
   postgres: readPostgresFacts,
@@ -107,37 +115,11 @@ const readFacts: Record<Dialect, (catalogue: Catalogue) => Promise<Facts>> = {
 
 const clients: Record<Dialect, string> = { sqlite: 'better-sqlite3', mysql: 'mysql2', postgres: 'pg' };
 
-interface Address {
-  readonly dialect: Dialect;
-  readonly name: string;
-  readonly open: () => Driver;
-}
-
-function readAddress(url: string, { observe, clock, sqlite = 'auto' }: SqlSourceOptions): Address {
-  const scheme = /^([a-z]+):/i.exec(url)?.[1]?.toLowerCase();
-  if (scheme === 'sqlite') {
-    const path = url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '');
-    return {
-      dialect: 'sqlite',
-      name: path,
-      open: () => openSqlite({ path, name: path, wish: sqlite, observe, clock }),
-    };
-  }
-  const isMysql = scheme === 'mysql' || scheme === 'mariadb';
-  if ((isMysql || scheme === 'postgres' || scheme === 'postgresql') && URL.canParse(url)) {
-    const { hostname, pathname } = new URL(url);
-    const name = `${scheme}://${hostname}${pathname}`;
-    if (isMysql && pathname.length < 2) {
-      fail('CONFIGURATION', { problem: `The address ${name} names no database: add it after the last slash.` });
-    }
-    return isMysql
-      ? { dialect: 'mysql', name, open: () => openMysql(url, clock) }
-      : { dialect: 'postgres', name, open: () => openPostgres(url, clock) };
-  }
-  fail('CONFIGURATION', {
-    problem:
-      'The database address is malformed: expected sqlite:<path>, mysql://..., mariadb://... or postgres://... (special characters in a password percent-encoded).',
-  });
+function openDriver(address: Address, { observe, clock, sqlite = 'auto' }: SqlSourceOptions): Driver {
+  const { dialect, name, url } = address;
+  if (dialect === 'sqlite') return openSqlite({ path: url, name, wish: sqlite, observe, clock });
+  const open = dialect === 'mysql' ? openMysql : openPostgres;
+  return openEncrypted(address, (tls) => open({ ...address, tls }, clock));
 }
 
 interface Text {

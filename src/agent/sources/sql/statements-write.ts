@@ -2,8 +2,10 @@
 // once for each shape. The table goes by its own name, since not every database lets a written table have an alias.
 
 import type { Path } from '../../query/types.ts';
-import type { Condition, Delete, Insert, Update } from '../source.ts';
+import { follows, looksAt } from '../looks-at.ts';
+import type { Condition, Delete, Insert, Join, Update } from '../source.ts';
 import type { Codec } from './codec.ts';
+import { viasOf } from './shape.ts';
 import {
   createWriter,
   placeholdersOf,
@@ -39,15 +41,17 @@ export function writeKey(write: Write, { shapes }: StatementContext, values: unk
 export function buildWrite(write: Write, returns: boolean, context: StatementContext): Statement {
   const { table } = write;
   const own = 'rows' in write ? write.rows.length * write.columns.length : 'set' in write ? write.set.length : 0;
-  const writer = createWriter(context, own, table);
-  const root: Root = { table, alias: table, aliases: new Map() };
+  // In the statement a table goes by its name alone, also where a schema stands before it.
+  const { name: alias } = context.placeOf(table);
+  const writer = createWriter(context, own, alias);
+  const root: Root = { table, alias, aliases: new Map() };
   const head =
     'rows' in write
       ? insertHead(write, writer, context)
       : 'set' in write
         ? updateHead(write, writer, context)
         : undefined;
-  const name = writer.name(table);
+  const name = writer.table(table);
   const where = 'rows' in write ? { sql: '', binds: [] } : whereOf(write, writer, root, context);
   const tail = returns ? returningOf(write, writer, root) : { sql: '', binds: [] };
   const sql = `${head?.sql ?? `delete from ${name}`}${where.sql}${tail.sql}`;
@@ -59,7 +63,7 @@ function insertHead(
   writer: Writer,
   { dialect, shapes }: StatementContext,
 ): Statement {
-  const name = writer.name(table);
+  const name = writer.table(table);
   if (columns.length === 0)
     return { sql: `insert into ${name} ${dialect === 'mysql' ? '() values ()' : 'default values'}`, binds: [] };
   const codecs = columns.map((path) => shapes.facts(path, table).codec);
@@ -76,7 +80,7 @@ function updateHead({ table, set }: Update, writer: Writer, { shapes }: Statemen
     binds.push(storedBind(codec, index));
     return `${writer.name(path.field.column)} = ${codec.storedParameter ?? '?'}`;
   });
-  return { sql: `update ${writer.name(table)} set ${parts.join(', ')}`, binds };
+  return { sql: `update ${writer.table(table)} set ${parts.join(', ')}`, binds };
 }
 
 function storedBind(codec: Codec, value: number): Bind {
@@ -85,11 +89,14 @@ function storedBind(codec: Codec, value: number): Bind {
 }
 
 /**
- * MySQL lets no subselect look at the table that is written, unless it is made a table of its own first. The others ask
- * about each row in place, so that a row which another transaction changed meanwhile is asked about as it is now.
+ * Each row is asked about in place: an index finds it by its key, and a row which another transaction changed meanwhile is
+ * asked about as it is now. Only where the condition looks at the written table again MySQL lets no subselect do so, unless
+ * that is made a table of its own first.
  */
 function whereOf(write: Update | Delete, writer: Writer, root: Root, { dialect }: StatementContext): Statement {
-  if (dialect !== 'mysql' || write.joins.length === 0) {
+  const { table, joins: list } = write;
+  const isApart = looksAt(list, table) || follows(write.where, table) || list.some(isTyped);
+  if (dialect !== 'mysql' || list.length === 0 || !isApart) {
     const { sql, binds } = writer.condition(root, write);
     return sql === TRUE ? { sql: '', binds } : { sql: ` where ${sql}`, binds };
   }
@@ -98,11 +105,19 @@ function whereOf(write: Update | Delete, writer: Writer, root: Root, { dialect }
   const where = writer.where(inner, write.where);
   const own = write.key.map((path) => writer.column(root, path)).join(', ');
   const found = write.key.map((path) => writer.column(inner, path)).join(', ');
-  const select = `select ${found} from ${writer.name(write.table)} as ${writer.name(inner.alias)} ${joins.map(({ sql }) => sql).join(' ')} where ${where.sql}`;
+  const select = `select ${found} from ${writer.table(write.table)} as ${writer.name(inner.alias)} ${joins.map(({ sql }) => sql).join(' ')} where ${where.sql}`;
   return {
     sql: ` where (${own}) in (select * from (${select}) as ${writer.name('found')})`,
     binds: [...joins.flatMap(({ binds }) => binds), ...where.binds],
   };
+}
+
+/**
+ * Whether its own record decides, by its type, if it is joined at all: MariaDB does not look at that anew for each record
+ * when it is asked in place.
+ */
+function isTyped({ via, where }: Join): boolean {
+  return [via, ...viasOf(where)].some((each) => each.some(({ only }) => only !== undefined));
 }
 
 function returningOf(write: Write, writer: Writer, root: Root): Statement {

@@ -4,13 +4,17 @@
 // Tests are two-valued. A test that meets NULL is unknown in SQL, which and, or and WHERE treat as false; only under a
 // negation would it show. So negation never stands above a test: it is carried down to it, and says there whether NULL
 // passes.
+
 import type { Knex } from 'knex';
 import type { Relation } from '../../model/types.ts';
 import type { Filter, Path } from '../../query/types.ts';
 import type { CountSelect, Join, Select } from '../source.ts';
 import type { Dialect } from './codec.ts';
-import { boundValue, type Shapes } from './shape.ts';
+import type { Place } from './introspect.ts';
+import { boundValue, type Shapes, viasOf } from './shape.ts';
 import { type Bind, FALSE, opposites, type Term, writeTerm } from './terms.ts';
+
+type Some = Extract<Filter, { op: 'some' }>;
 
 export interface Statement {
   readonly sql: string;
@@ -22,6 +26,8 @@ export interface StatementContext {
   /** Builds only; it has no connection. */
   readonly knex: Knex;
   readonly shapes: Shapes;
+  /** Where a table lies. */
+  readonly placeOf: (table: string) => Place;
 }
 
 /** What is bound, in the order of the text. */
@@ -74,7 +80,7 @@ function from(
   // knex carries the place of each bind, not the bind, which it would take for a value of its own.
   const binds: Bind[] = [];
   const places = (more: readonly Bind[]) => more.map((bind) => binds.push(bind) - 1);
-  query.from(knex.raw(`${writer.name(root.table)} as ${writer.name(root.alias)}`) as unknown as string);
+  query.from(knex.raw(`${writer.table(root.table)} as ${writer.name(root.alias)}`) as unknown as string);
   for (const join of joins) query.joinRaw(join.sql, places(join.binds));
   if (where.sql !== TRUE) query.whereRaw(where.sql, places(where.binds));
   return binds;
@@ -113,6 +119,8 @@ export interface Root {
 
 export interface Writer {
   name(name: string): string;
+  /** With its schema, where it needs one. */
+  table(table: string): string;
   root(table: string): Root;
   /** A condition on a row of a statement that joins nothing itself. */
   condition(root: Root, condition: Pick<CountSelect, 'joins' | 'where'>): Statement;
@@ -131,6 +139,10 @@ export function createWriter(context: StatementContext, first = 0, taken?: strin
   let values = first;
 
   const name = (text: string): string => client.wrapIdentifier(text.replaceAll('?', QUESTION), {});
+  const table = (text: string): string => {
+    const { schema, name: own } = context.placeOf(text);
+    return schema === undefined ? name(own) : `${name(schema)}.${name(own)}`;
+  };
   const nextAlias = (): string => {
     const alias = `t${aliases++}`;
     return alias === taken?.toLowerCase() ? nextAlias() : alias;
@@ -149,14 +161,31 @@ export function createWriter(context: StatementContext, first = 0, taken?: strin
       .join(' and ');
   }
 
+  /** What a polymorphic relation asks of its type column. */
+  function onlyWhere(from: Root, via: readonly Relation[], alias: string): Statement {
+    const { only, to } = via.at(-1)!;
+    if (!only) return { sql: TRUE, binds: [] };
+    const { column: of, value, side } = only;
+    const near = via.at(-2)?.to.table ?? from.table;
+    const binds: Bind[] = [];
+    const raw = `${name(side === 'to' ? alias : aliasOf(from, via.slice(0, -1)))}.${name(of.column)}`;
+    const codec = shapes.codecOf(side === 'to' ? to.table : near, of.column);
+    const { sql } = writeTerm('Equal', { codec, raw, value, index: values++, binds, dialect });
+    return { sql, binds };
+  }
+
   function joins(from: Root, list: readonly Join[]): Statement[] {
     return list.map((join) => {
       const foreign = root(join.via.at(-1)!.to.table);
       const on = onPairs(from, join.via, foreign.alias);
+      const only = onlyWhere(from, join.via, foreign.alias);
       from.aliases.set(viaId(join.via), foreign.alias);
       const where = scope(foreign, join.where);
-      const and = where.sql === TRUE ? '' : ` and ${where.sql}`;
-      return { sql: `left join ${name(foreign.table)} as ${name(foreign.alias)} on ${on}${and}`, binds: where.binds };
+      const and = [only.sql, where.sql].filter((sql) => sql !== TRUE).map((sql) => ` and ${sql}`);
+      return {
+        sql: `left join ${table(foreign.table)} as ${name(foreign.alias)} on ${on}${and.join('')}`,
+        binds: [...only.binds, ...where.binds],
+      };
     });
   }
 
@@ -169,7 +198,8 @@ export function createWriter(context: StatementContext, first = 0, taken?: strin
       further.map((via) => ({ via, where: { op: 'always' } })),
     );
     const condition = where(foreign, filter);
-    return { sql: exists(inner, condition), binds: condition.binds };
+    const binds = [...inner.flatMap((join) => join.binds), ...condition.binds];
+    return { sql: exists(inner, condition), binds };
   }
 
   function exists(lookups: readonly Statement[], { sql }: Statement): string {
@@ -181,8 +211,19 @@ export function createWriter(context: StatementContext, first = 0, taken?: strin
     if (list.length === 0) return where(from, filter);
     const inner = { ...from, aliases: new Map<string, string>() };
     const lookups = joins(inner, list);
-    const last = where(inner, filter);
-    return { sql: exists(lookups, last), binds: [...lookups.flatMap(({ binds }) => binds), ...last.binds] };
+    // What the row itself tells stays outside, where an index can find it. Each part is written in its turn all the same.
+    const parts = (filter.op === 'and' ? filter.of : [filter]).map((part) => ({
+      ...where(inner, part),
+      isOwn: viasOf(part).length === 0,
+    }));
+    const own = parts.filter(({ isOwn }) => isOwn);
+    const further = parts.filter(({ isOwn }) => !isOwn);
+    const sqlOf = (some: typeof parts) => some.map(({ sql }) => sql).join(' and ');
+    const found = exists(lookups, { sql: sqlOf(further) || TRUE, binds: [] });
+    return {
+      sql: own.length ? `${sqlOf(own)} and ${found}` : found,
+      binds: [...own, ...lookups, ...further].flatMap(({ binds }) => binds),
+    };
   }
 
   function where(from: Root, filter: Filter): Statement {
@@ -201,6 +242,12 @@ export function createWriter(context: StatementContext, first = 0, taken?: strin
         return write(from, filter.of, !negated, binds);
       case 'test':
         return writeTest(from, filter, negated, binds);
+      case 'some':
+        return writeSome(from, filter, negated, binds);
+      case 'any':
+        throw new Error(`what '${filter.relation.name}' leads to has not been planned`);
+      case 'found':
+        throw new Error(`what '${filter.own.id}' must be among has not been looked up`);
       default: {
         const all = (filter.op === 'and') !== negated;
         if (filter.of.length === 0) return all ? TRUE : FALSE;
@@ -232,6 +279,25 @@ export function createWriter(context: StatementContext, first = 0, taken?: strin
     return isNullable(test.path) || seen !== raw ? `(${not} or ${seen} is null)` : not;
   }
 
+  /**
+   * A list is what databases can begin with, so that they need not look at every record; its denial asks record by record,
+   * since a null within a list would make it unknown.
+   */
+  function writeSome(from: Root, { own, other }: Some, negated: boolean, binds: Bind[]): string {
+    const foreign = root(other.collection.table);
+    const joined = joins(foreign, other.joins);
+    const condition = where(foreign, other.where);
+    binds.push(...joined.flatMap((join) => join.binds), ...condition.binds);
+    const columns = own.map((path) => column(from, path));
+    const keys = other.keys.map((path) => column(foreign, path));
+    const same = negated ? keys.map((key, at) => `${key} = ${columns[at]}`) : [];
+    const conditions = [...same, ...(condition.sql === TRUE ? [] : [condition.sql])].join(' and ');
+    const tables = [`${name(foreign.table)} as ${name(foreign.alias)}`, ...joined.map((join) => join.sql)].join(' ');
+    const rest = `from ${tables}${conditions && ` where ${conditions}`}`;
+    if (negated) return `not exists (select 1 ${rest})`;
+    return `${columns.length === 1 ? columns[0] : `(${columns.join(', ')})`} in (select ${keys.join(', ')} ${rest})`;
+  }
+
   function page(select: Select): Statement {
     let sql = select.limit === undefined ? '' : ` limit ${whole(select.limit)}`;
     if (!select.skip) return { sql, binds: [] };
@@ -242,28 +308,11 @@ export function createWriter(context: StatementContext, first = 0, taken?: strin
     return { sql: `${sql} offset ?`, binds: [{ value: values++, encode: Number }] };
   }
 
-  return { name, root, condition, column, joins, where, page };
+  return { name, table, root, condition, column, joins, where, page };
 }
 
 export function isNullable(path: Path): boolean {
   return path.via.length > 0 || path.field.nullable;
-}
-
-/** Every chain of relations that the filter's paths follow, parents before children. */
-function viasOf(filter: Filter): (readonly Relation[])[] {
-  const found = new Map<string, readonly Relation[]>();
-  const visit = (part: Filter): void => {
-    if (part.op === 'test') {
-      part.path.via.forEach((_, at) => {
-        const via = part.path.via.slice(0, at + 1);
-        const id = via.map((relation) => relation.name).join(':');
-        if (!found.has(id)) found.set(id, via);
-      });
-    } else if (part.op === 'not') visit(part.of);
-    else if (part.op === 'and' || part.op === 'or') part.of.forEach(visit);
-  };
-  visit(filter);
-  return [...found.values()];
 }
 
 export function whole(value: number): number {

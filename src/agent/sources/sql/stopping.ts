@@ -113,6 +113,9 @@ export function translate(error: unknown, lost: ReadonlySet<string>): unknown {
 
 const WRONG_USER = 'The database refuses the user or the password of its address.';
 const NO_DATABASE = 'The database server has no database of the name that the address gives.';
+export const NO_TLS = "The database server offers no TLS: connect with sslMode 'disabled', or switch TLS on there.";
+const NOT_TRUSTED =
+  "The certificate of the database server cannot be verified: give its authority as ssl.ca, or only encrypt with sslMode 'required'.";
 const refusals: Readonly<Record<string, string>> = {
   ER_ACCESS_DENIED_ERROR: WRONG_USER,
   ER_ACCESS_DENIED_NO_PASSWORD_ERROR: WRONG_USER,
@@ -121,6 +124,15 @@ const refusals: Readonly<Record<string, string>> = {
   '28000': WRONG_USER,
   '28P01': WRONG_USER,
   '3D000': NO_DATABASE,
+  HANDSHAKE_NO_SSL_SUPPORT: NO_TLS,
+  DEPTH_ZERO_SELF_SIGNED_CERT: NOT_TRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: NOT_TRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: NOT_TRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT: NOT_TRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: NOT_TRUSTED,
+  CERT_HAS_EXPIRED: NOT_TRUSTED,
+  ERR_TLS_CERT_ALTNAME_INVALID: NOT_TRUSTED,
+  HANDSHAKE_SSL_ERROR: NOT_TRUSTED,
 };
 
 export const networkCodes = [

@@ -1,7 +1,7 @@
 // The writing side of a SQL source: sessions over a driver's transaction, with the texts kept by shape.
 import { isAppError } from '../../../core/errors.ts';
 import { Refusal } from '../refusal.ts';
-import type { Delete, Insert, Row, Select, Session, Update, Writing, Written } from '../source.ts';
+import type { Delete, Insert, ReadOptions, Row, Select, Session, Update, Writing, Written } from '../source.ts';
 import type { Dialect } from './codec.ts';
 import type { Connection, Driver, Prepared } from './driver.ts';
 import type { Facts } from './introspect.ts';
@@ -17,7 +17,7 @@ export interface WritingOptions {
   readonly context: StatementContext;
   /** What the database holds; after `describe`. */
   readonly facts: () => Facts | undefined;
-  readonly read: (connection: Connection, select: Select) => Promise<Row[]>;
+  readonly read: (connection: Connection, select: Select, watch: ReadOptions['watch']) => Promise<Row[]>;
 }
 
 interface WriteText {
@@ -56,9 +56,10 @@ export function createWriting({ driver, dialect, context, facts, read }: Writing
     return text;
   }
 
-  async function run(connection: Connection, write: Write): Promise<Written> {
+  async function run(connection: Connection, write: Write, { watch }: ReadOptions): Promise<Written> {
     const values: unknown[] = [];
     const text = find(write, values);
+    watch?.(text.prepared.sql);
     const { rows, affected, insertedId } = await connection.run(text.prepared, bind(text, values, write));
     if (!returns(write)) return { count: affected, rows: [], ...(insertedId !== undefined && { insertedId }) };
     const width = write.returning.length;
@@ -80,10 +81,10 @@ export function createWriting({ driver, dialect, context, facts, read }: Writing
         return await driver.transaction((connection) => {
           const write = (statement: Write) => {
             last = statement;
-            return run(connection, statement);
+            return run(connection, statement, options);
           };
           const session: Session = {
-            read: (select) => read(connection, select),
+            read: (select) => read(connection, select, options.watch),
             insert: (insert: Insert) => write(insert),
             update: (update: Update) => write(update),
             delete: (remove: Delete) => write(remove),
