@@ -1,15 +1,18 @@
 // Fields that code adds, made in the order in which they need each other: a field is built when it is come to, or before,
 // when another one names it. A field that would have to be there before itself is a circle, and an error of the start.
-import type { ComputedDefinition } from '../customize/definitions.ts';
-import type { ColumnType, DescribedColumn } from '../sources/source.ts';
+import type { ComputedDefinition, ComputedType } from '../customize/definitions.ts';
+import type { ColumnShape, ColumnType, DescribedColumn, PrimitiveType } from '../sources/source.ts';
 import { primitiveTypes } from '../sources/source.ts';
-import { buildColumn, buildImported, type ColumnWishes } from './fields.ts';
+import { buildExternal } from './external.ts';
+import { buildColumn, buildImported, type ColumnWishes, describeColumn } from './fields.ts';
 import type { Column, Field, Need, Relation } from './types.ts';
 import { type Added, misuse, unknownName, type Wishes } from './wishes.ts';
 
 /** A collection while its fields are being added. */
 export interface Home {
   readonly name: string;
+  /** Inside names; empty without one. */
+  readonly key: readonly string[];
   readonly inside: Map<string, Field>;
   readonly wishes: Wishes;
   wishesFor(column: DescribedColumn): ColumnWishes;
@@ -27,7 +30,7 @@ export function addFields(homes: readonly Home[], homeOf: (relation: Relation) =
     if (under.includes(id))
       misuse(`Fields go in a circle: ${[...under.slice(under.indexOf(id)), id].join(' -> ')}`, added.at);
     under.push(id);
-    const field = added.kind === 'addField' ? makeField(home, added) : importField(home, added);
+    const field = make(home, added);
     under.pop();
     home.inside.set(name, field);
     return field;
@@ -67,11 +70,33 @@ export function addFields(homes: readonly Home[], homeOf: (relation: Relation) =
   };
 
   const importField = (home: Home, { name, definition, at }: Added & { readonly kind: 'importField' }): Column => {
-    if (definition?.readonly === false)
-      misuse(`The field '${name}' of '${home.name}' is imported, and imported fields cannot be written`, at);
     const { via, field } = follow(home, String(definition?.path), at);
+    // What is written must be in one transaction with the record.
+    const isFixed =
+      via.length === 0 ||
+      field.readOnly ||
+      field.isKey ||
+      via.some(({ reach, only }) => reach !== 'join' || only !== undefined);
+    if (definition?.readonly === false && isFixed)
+      misuse(
+        `The field '${name}' of '${home.name}' cannot be written: what it is imported from is read-only, or of another data source`,
+        at,
+      );
     const { name: published } = home.wishesFor(describeColumn(name, field.type));
-    return buildImported(published, { via, field }, via.length > 0 || field.nullable);
+    const isReadOnly = definition?.readonly ?? isFixed;
+    return buildImported(published, { via, field }, via.length > 0 || field.nullable, isReadOnly);
+  };
+
+  const addExternal = (home: Home, { name, definition, at }: Added & { readonly kind: 'external' }): Field => {
+    const types = new Map(Object.entries(definition.schema).map(([field, type]) => [field, typeOfRecord(type, at)]));
+    const needs = [...new Set([...home.key, ...(definition.dependencies ?? [])])].map((text) => follow(home, text, at));
+    const { name: published } = home.wishesFor(describeColumn(name, 'Json'));
+    return buildExternal({ home: home.name, name, published, definition, types, needs, at });
+  };
+
+  const make = (home: Home, added: Added): Field => {
+    if (added.kind === 'addField') return makeField(home, added);
+    return added.kind === 'external' ? addExternal(home, added) : importField(home, added);
   };
 
   for (const { name: collection, inside, wishes } of homes)
@@ -81,25 +106,44 @@ export function addFields(homes: readonly Home[], homeOf: (relation: Relation) =
 }
 
 function describeMade(name: string, { columnType, enumValues }: ComputedDefinition, at: string): DescribedColumn {
-  const type: ColumnType = columnType === 'File' ? 'Binary' : columnType;
-  const primitive = typeof type === 'string' ? type : type?.[0];
-  if (!(primitiveTypes as readonly string[]).includes(String(primitive)))
-    unknownName(`There is no column type '${String(primitive)}'`, String(primitive), primitiveTypes, at);
+  const { type, shape } = readType(columnType, at);
+  const primitive = typeof type === 'string' ? type : type[0];
   if (primitive === 'Enum' && !enumValues?.length) misuse(`The field '${name}' is an Enum and needs 'enumValues'`, at);
-  return { ...describeColumn(name, type), ...(enumValues && { enumValues }) };
+  return { ...describeColumn(name, type), ...(enumValues && { enumValues }), ...(shape && { shape }) };
 }
 
-/** What no source knows: nothing can be asked of it, and it cannot be written. */
-function describeColumn(name: string, type: ColumnType): DescribedColumn {
-  return {
-    name,
-    type,
-    nativeType: '',
-    nullable: true,
-    readOnly: true,
-    hasDefault: false,
-    collation: 'binary',
-    operators: new Set(),
-    sortable: false,
-  };
+/** Of records that code gives: labels are texts there. */
+function typeOfRecord(given: ComputedType, at: string): ColumnType {
+  const { type } = readType(given, at);
+  return type === 'Enum' ? 'String' : type;
+}
+
+/** CONFIGURATION for what is no type. */
+function readType(given: ComputedType, at: string): Pick<DescribedColumn, 'type' | 'shape'> {
+  if (given === 'File') return { type: 'Binary' };
+  if (typeof given === 'string') return { type: readPrimitive(given, at) };
+  if (Array.isArray(given) && given.length === 1 && typeof given[0] === 'string')
+    return { type: [readPrimitive(given[0], at)] };
+  return { type: 'Json', shape: readShape(given as ColumnShape, at) };
+}
+
+/** CONFIGURATION for what is no shape of a Json. */
+export function readShape(given: ColumnShape, at: string): ColumnShape {
+  if (typeof given === 'string') {
+    const type = readPrimitive(given, at);
+    // Json holds neither bytes nor a list of labels.
+    if (type === 'Binary' || type === 'Enum') misuse(`'${type}' cannot be within a Json: it is a String there`, at);
+    return type;
+  }
+  if (Array.isArray(given) && given.length === 1)
+    return Object.freeze([readShape(given[0] as ColumnShape, at)] as const);
+  if (typeof given !== 'object' || given === null || Array.isArray(given) || Object.keys(given).length === 0)
+    misuse('A column type is the name of one, a list of one, or an object of types by key', at);
+  return Object.freeze(Object.fromEntries(Object.entries(given).map(([key, of]) => [key, readShape(of, at)])));
+}
+
+function readPrimitive(given: string, at: string): PrimitiveType {
+  if (!(primitiveTypes as readonly string[]).includes(given))
+    unknownName(`There is no column type '${given}'`, given, [...primitiveTypes, 'File'], at);
+  return given as PrimitiveType;
 }

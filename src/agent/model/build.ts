@@ -3,16 +3,26 @@
 import { fail } from '../../core/errors.ts';
 import type { Operator } from '../../core/filter.ts';
 import type { Observe } from '../../core/observe.ts';
-import type { Customizations } from '../customize/definitions.ts';
+import type { Customizations, Hooks, Said } from '../customize/definitions.ts';
 import type { Described, DescribedColumn, DescribedTable, Source } from '../sources/source.ts';
 import { addFields, type Home } from './added.ts';
 import { buildDeclared } from './declared.ts';
 import { buildColumns, type ColumnWishes, keyOf } from './fields.ts';
-import { decidedHere, operatorsFor, type Patches } from './operators.ts';
+import { flattenFields } from './flatten.ts';
+import { decidedHere, operatorsFor, type Patches, solveOperators } from './operators.ts';
 import { buildRelations, findReference, type Reference } from './relations.ts';
 import { checkSorts } from './sorts.ts';
-import type { Collection, Column, Field, Model, Relation, Replacement } from './types.ts';
-import { checkWishes, gatherWishes, misuse, noWishes, publishedName, unknownName, type Wishes } from './wishes.ts';
+import type { Collection, Column, Field, FieldRule, Model, Relation, Replacement } from './types.ts';
+import {
+  checkWishes,
+  gatherWishes,
+  misuse,
+  noWishes,
+  publishedName,
+  unknownName,
+  type Validation,
+  type Wishes,
+} from './wishes.ts';
 
 interface Draft extends Home {
   readonly table: DescribedTable;
@@ -21,23 +31,26 @@ interface Draft extends Home {
   readonly published: Map<string, Field>;
 }
 
-const nothingSaid: Customizations = { recorded: [], removed: [], tables: new Map() };
-
-/** CONFIGURATION, with the user's file and line, when the customizations do not fit what the sources hold. */
-export async function buildModel(
-  sources: readonly Source[],
-  observe: Observe,
-  said: Customizations = nothingSaid,
-): Promise<Model> {
-  const described = await describeSources(sources, observe);
-  const drafts = draftCollections(selectTables(described, said), said);
+/** CONFIGURATION, with the user's file and line, when what was said does not fit what the sources hold. */
+export function buildModel(chosen: readonly ChosenTable[], said: Said): Model {
+  const drafts = draftCollections(chosen, said);
   linkRelations(drafts);
   declareRelations(drafts);
+  flattenDeclared(drafts);
   addDeclaredFields(drafts);
   for (const { name, wishes, inside } of drafts) checkWishes(name, wishes, inside);
   checkSorts(drafts);
   publish(drafts);
   return freeze(drafts);
+}
+
+/** Asks the sources what they hold: the tables that are wanted, by the names that collections will have. */
+export async function chooseTables(
+  sources: readonly Source[],
+  observe: Observe,
+  tables: Customizations['tables'] = new Map(),
+): Promise<readonly ChosenTable[]> {
+  return selectTables(await describeSources(sources, observe), tables);
 }
 
 async function describeSources(
@@ -51,20 +64,36 @@ async function describeSources(
         type: 'warning',
         message: `${source.name}: ${column ? `column '${column}' of '${table}'` : `'${table}'`} is not served: ${reason}`,
       });
+  for (const [source, { tables }] of all) tellKeys(source, tables, observe);
   return all;
 }
 
-interface Chosen {
-  readonly source: Source;
-  readonly table: DescribedTable;
-  readonly name: string;
+/** A key that was guessed, or is not there, decides how records are told apart: the operator is told. */
+function tellKeys({ name }: Source, tables: readonly DescribedTable[], observe: Observe): void {
+  const unsure = tables.filter(({ primaryKey }) => primaryKey.length === 0);
+  if (unsure.length === 0) return;
+  const keys = unsure.map((table) => [table.name, keyOf(table)] as const);
+  observe({
+    type: 'source.keys',
+    source: name,
+    guessed: keys.flatMap(([table, key]) => (key.length ? [`${table} (${key.join(', ')})`] : [])),
+    without: keys.flatMap(([table, key]) => (key.length ? [] : [table])),
+  });
 }
 
-/** The tables that are wanted, by the names that collections will have. */
+export interface ChosenTable {
+  readonly source: Source;
+  readonly table: DescribedTable;
+  /** Of the collection. */
+  readonly name: string;
+  /** Where the source was added. */
+  readonly at?: string;
+}
+
 function selectTables(
   described: readonly (readonly [Source, Described])[],
-  { tables: said }: Customizations,
-): Chosen[] {
+  said: Customizations['tables'],
+): ChosenTable[] {
   return described.flatMap(([source, { tables }]) => {
     const wanted = said.get(source);
     if (!wanted) return tables.map((table) => ({ source, table, name: table.name }));
@@ -74,11 +103,11 @@ function selectTables(
       if (!names.includes(name)) unknownName(`${source.name} holds no '${name}'`, name, names, wanted.at);
     return tables
       .filter(({ name }) => (!include || include.includes(name)) && !exclude.includes(name))
-      .map((table) => ({ source, table, name: rename[table.name] ?? table.name }));
+      .map((table) => ({ source, table, name: rename[table.name] ?? table.name, at: wanted.at }));
   });
 }
 
-function draftCollections(chosen: readonly Chosen[], { recorded, removed }: Customizations): readonly Draft[] {
+function draftCollections(chosen: readonly ChosenTable[], { recorded, removed }: Said): readonly Draft[] {
   const drafts = new Map<string, Draft>();
   const wishes = gatherWishes(recorded);
   const hidden = new Set(removed.map(({ collection }) => collection));
@@ -86,7 +115,7 @@ function draftCollections(chosen: readonly Chosen[], { recorded, removed }: Cust
     const other = drafts.get(each.name)?.collection.source;
     if (other)
       fail('CONFIGURATION', {
-        problem: `The collection '${each.name}' is published by both '${other.name}' and '${each.source.name}'. Rename one of them.`,
+        problem: `The collection '${each.name}' is published by both '${other.name}' and '${each.source.name}'. Rename one of them.${each.at ? ` (${each.at})` : ''}`,
       });
     drafts.set(each.name, draftCollection(each, wishes.get(each.name) ?? noWishes(), !hidden.has(each.name)));
   }
@@ -95,7 +124,7 @@ function draftCollections(chosen: readonly Chosen[], { recorded, removed }: Cust
   return [...drafts.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function draftCollection({ source, table, name }: Chosen, wishes: Wishes, isPublished: boolean): Draft {
+function draftCollection({ source, table, name }: ChosenTable, wishes: Wishes, isPublished: boolean): Draft {
   const wishesFor = (column: DescribedColumn) => columnWishes(wishes, column);
   // By the name in the database, which is the name inside.
   const columns = new Map(buildColumns(table, wishesFor).map((column) => [column.column, column]));
@@ -104,7 +133,7 @@ function draftCollection({ source, table, name }: Chosen, wishes: Wishes, isPubl
   const inside = new Map<string, Field>(columns);
   const published = new Map<string, Field>();
   const key = keyOf(table);
-  const { segments, search, countable, beforeList, afterList } = wishes;
+  const { segments, search, countable, hooks, overrides } = wishes;
   const collection: Collection = Object.freeze({
     name,
     source,
@@ -115,20 +144,36 @@ function draftCollection({ source, table, name }: Chosen, wishes: Wishes, isPubl
     fields: published,
     inside,
     published: isPublished,
-    rules: Object.freeze({ segments, search, countable, hooks: Object.freeze({ beforeList, afterList }) }),
+    // Gathered by position and type, so that each takes the context that it is called with.
+    rules: Object.freeze({ segments, search, countable, hooks: hooks as unknown as Hooks, overrides }),
   });
-  return { name, table, collection, inside, published, wishes, wishesFor };
+  const keyNames = collection.key.map(({ column }) => column);
+  return { name, key: keyNames, table, collection, inside, published, wishes, wishesFor };
 }
 
 function columnWishes(wishes: Wishes, { name, type }: DescribedColumn): ColumnWishes {
   const order = wishes.sorts.get(name)?.by;
   const operators = wishes.operators.get(name);
+  const binary = wishes.binaryModes.get(name);
+  const writing = wishes.writings.get(name);
+  const validations = wishes.validations.get(name);
   return {
     name: publishedName(wishes, name),
     nullable: wishes.nullable.has(name),
     ...(order !== undefined && { order }),
+    ...(binary && { binary: binary.mode }),
     ...(operators && { patches: patchesFor(name, type, operators) }),
+    ...(writing && { writing }),
+    ...(validations && { rules: validations.map((validation) => buildRule(name, type, validation)) }),
   };
+}
+
+function buildRule(name: string, type: DescribedColumn['type'], validation: Validation): FieldRule {
+  const allowed = operatorsFor(type);
+  const answer = solveOperators(type, new Set(allowed)).get(validation.operator);
+  if (answer) return Object.freeze({ ...validation, answer });
+  const near = `Allowed: ${allowed.join(', ')}`;
+  return misuse(`'${validation.operator}' cannot check '${name}', which is ${type}. ${near}`, validation.at);
 }
 
 function patchesFor(
@@ -184,6 +229,11 @@ function addRelation({ inside, wishes }: Draft, name: string, relation: Omit<Rel
   inside.set(name, Object.freeze({ ...relation, name: publishedName(wishes, name) }));
 }
 
+function flattenDeclared(drafts: readonly Draft[]): void {
+  const homes = new Map(drafts.map((draft) => [draft.collection, draft]));
+  flattenFields(drafts, (relation) => homes.get(relation.to)!);
+}
+
 function addDeclaredFields(drafts: readonly Draft[]): void {
   const homes = new Map(drafts.map((draft) => [draft.collection, draft]));
   addFields(drafts, (relation) => homes.get(relation.to)!);
@@ -212,7 +262,11 @@ function isShown({ removed }: Wishes, name: string, field: Field, inside: Readon
   if (removed.has(name)) return false;
   if (field.kind === 'column') return true;
   const gone = (column: Column) => [...removed.keys()].some((each) => inside.get(each) === column);
-  return field.to.published && (field.inverse || !field.on.some(({ from }) => gone(from)));
+  if (field.given) return true;
+  return (
+    field.to.published &&
+    (field.inverse || ![...field.on.map(({ from }) => from), ...(field.only ? [field.only.column] : [])].some(gone))
+  );
 }
 
 function freeze(drafts: readonly Draft[]): Model {

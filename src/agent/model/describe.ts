@@ -1,7 +1,7 @@
 // What a caller is told of a collection: nothing that is hidden from the caller is counted, named or hinted at.
 import type { Access } from '../../core/caller.ts';
 import type { CollectionDescription, CollectionSummary, FieldDescription } from '../engine.ts';
-import type { ColumnType } from '../sources/source.ts';
+import type { ColumnShape, ColumnType } from '../sources/source.ts';
 import type { Collection, Column, Relation } from './types.ts';
 
 /** The fields that the caller sees. */
@@ -12,16 +12,20 @@ export interface Visible {
 
 export function summarizeCollection(
   access: Access,
-  { name, kind, source }: Collection,
+  { name, kind, source, rules: { overrides } }: Collection,
   visible: Visible,
 ): CollectionSummary {
   const { add, edit, delete: remove } = permissions(access, name);
+  // Code may write where the data source cannot.
+  const isStored = kind === 'table' && source.writing !== undefined;
+  const can = { create: add, update: edit, delete: remove };
+  const writable = (['create', 'update', 'delete'] as const).some((verb) => can[verb] && (isStored || overrides[verb]));
   return {
     name,
     kind,
     fields: visible.columns.length,
     relations: visible.relations.map((relation) => relation.name),
-    writable: kind === 'table' && source.writing !== undefined && (add || edit || remove),
+    writable,
   };
 }
 
@@ -35,11 +39,18 @@ export function describeCollection(
     kind: collection.kind,
     key: collection.key.every((column) => columns.includes(column)) ? collection.key.map((column) => column.name) : [],
     fields: columns.map((column) => describeColumn(access, collection, column)),
-    relations: relations.map(({ name, kind, to, on }) => ({
+    relations: relations.map(({ name, kind, to, on, through, given, only }) => ({
       name,
       kind,
       to: to.name,
-      columns: on
+      ...(given && {
+        fields: Object.fromEntries(
+          [...to.fields].map(([field, each]) => [field, each.kind === 'column' ? typeName(each.type) : '']),
+        ),
+      }),
+      ...(only && { only: { field: only.column.name, value: only.value } }),
+      ...(through?.collection.published && { through: through.collection.name }),
+      columns: (through?.origin ?? on)
         .map(({ from }) => from)
         .filter((column) => columns.includes(column))
         .map((column) => column.name),
@@ -54,9 +65,9 @@ export function describeCollection(
 function describeColumn(access: Access, collection: Collection, column: Column): FieldDescription {
   return {
     name: column.name,
-    type: typeName(column.type),
+    type: column.shape ? shapeName(column.shape) : typeName(column.type),
     nullable: column.nullable,
-    readOnly: column.readOnly || access.field(collection.name, column.name) !== 'write',
+    readOnly: column.readOnly || access.field(collection.name, column.name) !== 'write' || isClosed(access, column),
     required: column.required,
     isKey: column.isKey,
     sortable: column.sortable,
@@ -65,8 +76,23 @@ function describeColumn(access: Access, collection: Collection, column: Column):
   };
 }
 
+/** An imported field that is read-only where it comes from. */
+function isClosed(access: Access, { route }: Column): boolean {
+  const to = route?.via.at(-1)?.to;
+  if (!route || !to?.published || to.fields.get(route.field.name) !== route.field) return false;
+  return access.field(to.name, route.field.name) !== 'write' || !access.can('edit', to.name);
+}
+
 function typeName(type: ColumnType): string {
   return typeof type === 'string' ? type : `[${type[0]}]`;
+}
+
+function shapeName(shape: ColumnShape): string {
+  if (typeof shape === 'string') return shape;
+  if (Array.isArray(shape)) return `[${shapeName(shape[0])}]`;
+  return `{ ${Object.entries(shape)
+    .map(([key, of]) => `${key}: ${shapeName(of)}`)
+    .join(', ')} }`;
 }
 
 function permissions(access: Access, name: string): CollectionDescription['permissions'] {

@@ -1,6 +1,7 @@
-import type { DescribedColumn, DescribedTable } from '../sources/source.ts';
+import type { BinaryMode } from '../customize/definitions.ts';
+import type { ColumnType, DescribedColumn, DescribedTable } from '../sources/source.ts';
 import { type Patches, solveOperators } from './operators.ts';
-import type { Column, Made, Route } from './types.ts';
+import type { Column, FieldRule, FieldWriting, Made, Route } from './types.ts';
 
 /** What customization code says of one column. */
 export interface ColumnWishes {
@@ -8,7 +9,10 @@ export interface ColumnWishes {
   readonly name: string;
   readonly nullable: boolean;
   readonly patches?: Patches;
+  readonly binary?: BinaryMode;
   readonly order?: 'nothing' | NonNullable<Column['order']>;
+  readonly writing?: FieldWriting;
+  readonly rules?: readonly FieldRule[];
 }
 
 export function buildColumns(table: DescribedTable, wishesFor: (column: DescribedColumn) => ColumnWishes): Column[] {
@@ -28,7 +32,7 @@ export function keyOf(table: DescribedTable): readonly string[] {
 }
 
 export function buildColumn(described: DescribedColumn, isKey: boolean, wishes: ColumnWishes, made?: Made): Column {
-  const { order } = wishes;
+  const { order, writing, rules } = wishes;
   const nullable = described.nullable || wishes.nullable;
   return Object.freeze({
     kind: 'column' as const,
@@ -37,28 +41,48 @@ export function buildColumn(described: DescribedColumn, isKey: boolean, wishes: 
     type: described.type,
     nativeType: described.nativeType,
     nullable,
-    readOnly: described.readOnly,
+    readOnly: writing ? writing.write === null : described.readOnly,
     required: !nullable && !described.hasDefault && !described.readOnly,
     isKey,
     ...(described.enumValues && { enumValues: Object.freeze([...described.enumValues]) }),
+    ...(described.shape && { shape: described.shape }),
+    ...(wishes.binary && { binary: wishes.binary }),
     collation: described.collation,
     operators: solveOperators(described.type, described.operators, wishes.patches),
     sortable: order === 'nothing' ? false : order !== undefined || described.sortable,
     ...(order !== undefined && order !== 'nothing' && { order }),
     ...(made && { made }),
+    ...(writing && { writing }),
+    ...(rules?.length && { rules: Object.freeze([...rules]) }),
+    ...(described.readOnly && !made && { isGenerated: true }),
   });
 }
 
-/** An imported field: what it is at the end of the route, read-only. */
-export function buildImported(name: string, route: Route, nullable: boolean): Column {
-  const { made: _made, route: _route, ...end } = route.field;
+/** An imported field: what it is at the end of the route, where it is checked when it is written. */
+export function buildImported(name: string, route: Route, nullable: boolean, readOnly: boolean): Column {
+  const { made: _made, route: _route, writing: _writing, rules: _rules, isGenerated: _generated, ...end } = route.field;
   return Object.freeze({
     ...end,
     name,
     nullable,
-    readOnly: true,
+    readOnly,
     required: false,
     isKey: false,
     route: Object.freeze(route),
   });
+}
+
+/** What no source knows: nothing can be asked of it, and it cannot be written. */
+export function describeColumn(name: string, type: ColumnType): DescribedColumn {
+  return {
+    name,
+    type,
+    nativeType: '',
+    nullable: true,
+    readOnly: true,
+    hasDefault: false,
+    collation: 'binary',
+    operators: new Set(),
+    sortable: false,
+  };
 }

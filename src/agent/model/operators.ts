@@ -78,9 +78,10 @@ const toDate = (from: (moment: Moment, value: number) => Edge): readonly Way[] =
       test('LessThan', type === 'Dateonly' ? moment.startOf('day', 1).day : moment.now().instant),
     ),
   );
-const relative = (ways: readonly Way[]): Row => ({ takes: 'nothing', types: days, native: false, ways });
+const relative = (ways: readonly Way[]) =>
+  ({ takes: 'nothing', types: days, native: false, ways }) as const satisfies Row;
 
-const table: { readonly [O in Operator]: Row } = {
+const rows = {
   Present: {
     takes: 'nothing',
     types: all,
@@ -203,14 +204,25 @@ const table: { readonly [O in Operator]: Row } = {
   },
   Past: relative(dated(['LessThan'], (_, moment, type) => test('LessThan', value(moment.now(), type)))),
   Future: relative(dated(['GreaterThan'], (_, moment, type) => test('GreaterThan', value(moment.now(), type)))),
+} as const satisfies { readonly [O in Operator]: Row };
+
+const table: { readonly [O in Operator]: Row } = rows;
+
+/** Of every operator what it takes, on which types it may be used, and whether on arrays: for typings. */
+export type OperatorRows = {
+  readonly [O in Operator]: {
+    readonly takes: (typeof rows)[O]['takes'];
+    readonly types: (typeof rows)[O]['types'][number];
+    readonly arrays: (typeof rows)[O] extends { readonly arrays: infer A } ? A : 'never';
+  };
 };
 
 function previous<W extends Operator, D extends Operator>(
   unit: 'week' | 'month' | 'quarter' | 'year',
   whole: W,
   running: D,
-): { readonly [O in W | D]: Row } {
-  const rows = {
+): { readonly [O in W | D]: ReturnType<typeof relative> } {
+  const both = {
     [whole]: relative(
       between(
         (moment) => moment.startOf(unit, -1),
@@ -219,7 +231,7 @@ function previous<W extends Operator, D extends Operator>(
     ),
     [running]: relative(toDate((moment) => moment.startOf(unit))),
   };
-  return rows as { readonly [O in W | D]: Row };
+  return both as { readonly [O in W | D]: ReturnType<typeof relative> };
 }
 
 function allowed(row: Row, type: ColumnType): boolean {

@@ -1,13 +1,17 @@
 // The Model: built once at start, frozen, linked by reference. A restart builds another and swaps one pointer.
 import type { Operator, PlainSort } from '../../core/filter.ts';
 import type {
+  BinaryMode,
   ComputedDefinition,
+  ExternalLister,
+  FieldWriter,
   Hooks,
   OperatorReplacer,
+  Overrides,
   SearchReplacer,
   SegmentDefinition,
 } from '../customize/definitions.ts';
-import type { Collation, ColumnType, Source } from '../sources/source.ts';
+import type { Collation, ColumnShape, ColumnType, Source } from '../sources/source.ts';
 
 export interface Model {
   /** What callers may ask for, by published name, in a stable order. */
@@ -30,6 +34,8 @@ export interface Collection {
   readonly inside: ReadonlyMap<string, Field>;
   /** Whether callers may ask for it. */
   readonly published: boolean;
+  /** Code gives its records, for one record of another collection at a time: who sees that relation sees them. */
+  readonly isGiven?: true;
   readonly rules: Rules;
 }
 
@@ -39,6 +45,7 @@ export interface Rules {
   readonly search: 'columns' | 'none' | SearchRule;
   readonly countable: boolean;
   readonly hooks: Hooks;
+  readonly overrides: Overrides;
 }
 
 export interface Segment {
@@ -65,6 +72,10 @@ export interface Column {
   readonly required: boolean;
   readonly isKey: boolean;
   readonly enumValues?: readonly string[];
+  /** Of a Json. */
+  readonly shape?: ColumnShape;
+  /** How callers are shown a Binary; by its length when absent. */
+  readonly binary?: BinaryMode;
   readonly collation: Collation;
   /** Every operator that may be used on the field, and who answers it: solved to a fixpoint at start. */
   readonly operators: ReadonlyMap<Operator, Answer>;
@@ -75,6 +86,27 @@ export interface Column {
   readonly made?: Made;
   /** Imported: the value, the operators and the order are those of the field at the end. */
   readonly route?: Route;
+  /** What is written in place of its values. */
+  readonly writing?: FieldWriting;
+  /** What its values must satisfy. */
+  readonly rules?: readonly FieldRule[];
+  /** The database alone fills it. */
+  readonly isGenerated?: boolean;
+}
+
+export interface FieldWriting {
+  /** Null for a field that code made read-only. */
+  readonly write: FieldWriter | null;
+  readonly at: string;
+}
+
+export interface FieldRule {
+  readonly operator: Operator;
+  /** As it was written. */
+  readonly value: unknown;
+  readonly at: string;
+  /** How the operator is decided here, whatever the source can do. */
+  readonly answer: Answer;
 }
 
 /** To-one relations, then the column. */
@@ -89,6 +121,20 @@ export interface Made {
   readonly definition: ComputedDefinition;
   /** Where it was added: `file:line`. */
   readonly at: string;
+  /** Its values are lists of records. */
+  readonly external?: External;
+}
+
+/** Records that code gives for one record. */
+export interface External {
+  /** For messages. */
+  readonly what: string;
+  readonly at: string;
+  readonly list: ExternalLister;
+  /** Of these records: what they are listed as, one record's at a time. */
+  readonly collection: Collection;
+  /** Theirs, in the order of the schema. */
+  readonly columns: readonly Column[];
 }
 
 /** A dependency of an added field: as it was written, and where it leads. */
@@ -156,6 +202,33 @@ export interface Relation {
   readonly to: Collection;
   /** One pair, or one for each column of a composite key. */
   readonly on: readonly KeyPair[];
-  /** The foreign collection holds the foreign key. */
+  /** The foreign collection holds the foreign key, or another one does that stands between the two. */
   readonly inverse: boolean;
+  /** How the other end is read: in the same statement; by its key, where it is of another data source; or by asking code. */
+  readonly reach: 'join' | 'fetch' | 'call';
+  /** A foreign key of the database says so: what is not null points to a record. */
+  readonly enforced: boolean;
+  /** Many to many: `on` is empty then. */
+  readonly through?: Through;
+  /** One column says which collection a key is about: nothing else relates. */
+  readonly only?: Only;
+  /** Code gives the records, and `on` is empty: all of them as the value of one column. */
+  readonly given?: Column;
+}
+
+/** Only records that hold the value in the column relate. */
+export interface Only {
+  /** On the collection that has the relation, or on the foreign one. */
+  readonly side: 'from' | 'to';
+  readonly column: Column;
+  readonly value: string | number;
+}
+
+/** The collection that holds one record for each pair of related records. */
+export interface Through {
+  readonly collection: Collection;
+  /** From the collection that has the relation to this one. */
+  readonly origin: readonly KeyPair[];
+  /** From this one to the foreign collection. */
+  readonly foreign: readonly KeyPair[];
 }

@@ -3,13 +3,23 @@
 import { fail } from '../../core/errors.ts';
 import type { Operator } from '../../core/filter.ts';
 import { nearNames } from '../../core/near.ts';
-import type { AfterListContext, BeforeListContext, Customization, Hook, Recorded } from '../customize/definitions.ts';
+import type {
+  BinaryMode,
+  Customization,
+  Hook,
+  HookPosition,
+  HookType,
+  Override,
+  OverrideVerb,
+  Recorded,
+} from '../customize/definitions.ts';
 import type { ColumnWishes } from './fields.ts';
-import type { Column, Field, Replacement, Rules, Segment } from './types.ts';
+import type { Column, Field, FieldWriting, Replacement, Rules, Segment } from './types.ts';
 
 type Of<K extends Customization['kind']> = Customization & { readonly kind: K };
-export type Added = (Of<'addField'> | Of<'importField'>) & { readonly at: string };
-export type DeclaredRelation = (Of<'toOne'> | Of<'fromOther'>) & { readonly at: string };
+export type Added = (Of<'addField'> | Of<'importField'> | Of<'external'>) & { readonly at: string };
+export type Flattened = Of<'flatten'> & { readonly at: string };
+export type DeclaredRelation = (Of<'toOne'> | Of<'fromOther'> | Of<'throughOther'>) & { readonly at: string };
 
 interface OperatorWishes {
   readonly answers: Map<Operator, { readonly by: 'here' | Replacement; readonly at: string }>;
@@ -25,11 +35,21 @@ export interface Wishes {
   readonly operators: Map<string, OperatorWishes>;
   readonly sorts: Map<string, { readonly by: NonNullable<ColumnWishes['order']>; readonly at: string }>;
   readonly nullable: Map<string, string>;
+  readonly flattened: Flattened[];
+  readonly binaryModes: Map<string, { readonly mode: BinaryMode; readonly at: string }>;
   readonly segments: Map<string, Segment>;
   search: Rules['search'];
   countable: boolean;
-  readonly beforeList: Hook<BeforeListContext>[];
-  readonly afterList: Hook<AfterListContext>[];
+  readonly hooks: { readonly [P in HookPosition]: { readonly [T in HookType]: Hook<never>[] } };
+  readonly validations: Map<string, Validation[]>;
+  readonly writings: Map<string, FieldWriting>;
+  readonly overrides: { [V in OverrideVerb]?: Override<V> };
+}
+
+export interface Validation {
+  readonly operator: Operator;
+  readonly value: unknown;
+  readonly at: string;
 }
 
 export function noWishes(): Wishes {
@@ -41,13 +61,19 @@ export function noWishes(): Wishes {
     operators: new Map(),
     sorts: new Map(),
     nullable: new Map(),
+    flattened: [],
+    binaryModes: new Map(),
     segments: new Map(),
     search: 'columns',
     countable: true,
-    beforeList: [],
-    afterList: [],
+    hooks: { Before: noHooks(), After: noHooks() },
+    validations: new Map(),
+    writings: new Map(),
+    overrides: {},
   };
 }
+
+const noHooks = () => ({ List: [], Create: [], Update: [], Delete: [], Aggregate: [] });
 
 /** By collection, in the order of the calls; CONFIGURATION where two calls contradict each other. */
 export function gatherWishes(recorded: readonly Recorded[]): Map<string, Wishes & { readonly at: string }> {
@@ -68,8 +94,9 @@ function gather(wishes: Wishes, collection: string, what: Customization, at: str
     if (known) misuse(`This ${said} of '${collection}' a second time; the first is at ${known.at}`, at);
   };
   switch (what.kind) {
-    // Looked at by createActions, which knows what an action may be.
+    // Looked at by createActions and createCharts.
     case 'action':
+    case 'chart':
       return;
     case 'renameField': {
       checkName(what.newName, at);
@@ -85,12 +112,14 @@ function gather(wishes: Wishes, collection: string, what: Customization, at: str
     }
     case 'addField':
     case 'importField':
+    case 'external':
       checkName(what.name, at);
       once(wishes.added.get(what.name), `adds the field '${what.name}'`);
       wishes.added.set(what.name, { ...what, at });
       return;
     case 'toOne':
     case 'fromOther':
+    case 'throughOther':
       checkName(what.name, at);
       once(
         wishes.relations.find(({ name }) => name === what.name),
@@ -118,6 +147,18 @@ function gather(wishes: Wishes, collection: string, what: Customization, at: str
       return;
     case 'nullable':
       wishes.nullable.set(what.name, at);
+      // What may be null need not be there.
+      wishes.validations.set(
+        what.name,
+        (wishes.validations.get(what.name) ?? []).filter(({ operator }) => operator !== 'Present'),
+      );
+      return;
+    case 'flatten':
+      wishes.flattened.push({ ...what, at });
+      return;
+    case 'binaryMode':
+      once(wishes.binaryModes.get(what.name), `says how to show '${what.name}'`);
+      wishes.binaryModes.set(what.name, { mode: what.mode, at });
       return;
     case 'addSegment':
       once(wishes.segments.get(what.name), `adds the segment '${what.name}'`);
@@ -129,11 +170,21 @@ function gather(wishes: Wishes, collection: string, what: Customization, at: str
     case 'disableCount':
       wishes.countable = false;
       return;
-    case 'beforeList':
-      wishes.beforeList.push({ handler: what.handler, at });
+    case 'hook':
+      wishes.hooks[what.position][what.type].push({ handler: what.handler, at });
       return;
-    case 'afterList':
-      wishes.afterList.push({ handler: what.handler, at });
+    case 'validation': {
+      const { operator, value } = what;
+      wishes.validations.set(what.name, [...(wishes.validations.get(what.name) ?? []), { operator, value, at }]);
+      return;
+    }
+    case 'writing':
+      once(wishes.writings.get(what.name), `says how '${what.name}' is written`);
+      wishes.writings.set(what.name, Object.freeze({ write: what.write, at }));
+      return;
+    case 'override':
+      once(wishes.overrides[what.verb], `overrides ${what.verb}`);
+      Object.assign(wishes.overrides, { [what.verb]: Object.freeze({ handler: what.handler, at }) });
       return;
   }
 }
@@ -173,6 +224,16 @@ export function checkWishes(collection: string, wishes: Wishes, inside: Readonly
       misuse(`The sorting of '${name}' of '${collection}' goes in a circle`, at);
   }
   for (const [name, at] of wishes.nullable) needColumn(name, at);
+  for (const [name, { at }] of wishes.binaryModes) {
+    const { type } = needColumn(name, at);
+    const primitive = typeof type === 'string' ? type : type[0];
+    if (primitive !== 'Binary') misuse(`'${name}' of '${collection}' is ${primitive}: only a Binary has a mode`, at);
+  }
+  for (const [name, { at }] of wishes.writings) needColumn(name, at);
+  for (const [name, validations] of wishes.validations)
+    for (const { at } of validations)
+      if (needColumn(name, at).readOnly)
+        misuse(`The field '${name}' of '${collection}' is read-only, so that there is nothing to check`, at);
 }
 
 export function unknownName(problem: string, name: string, known: Iterable<string>, at: string): never {

@@ -1,0 +1,87 @@
+// Relations whose records code gives. With its record, such a relation is read as one column that holds all of them; from
+// one record, it is listed as a collection over arrays would be, which is what its records are by then.
+import type { ExternalRelationDefinition, Hooks } from '../customize/definitions.ts';
+import { createMemorySource, describeTables } from '../sources/memory.ts';
+import type { ColumnType } from '../sources/source.ts';
+import { buildColumn, buildColumns, describeColumn } from './fields.ts';
+import type { Collection, Column, External, Field, Need, Relation } from './types.ts';
+import { misuse, noWishes } from './wishes.ts';
+
+/** No other field can have this name, since a database takes no NUL in one. */
+const PLACE = '\0place';
+
+export interface ExternalParts {
+  readonly home: string;
+  /** Inside, and for callers. */
+  readonly name: string;
+  readonly published: string;
+  readonly definition: ExternalRelationDefinition;
+  /** The fields of a record, by name. */
+  readonly types: ReadonlyMap<string, ColumnType>;
+  readonly needs: readonly Need[];
+  readonly at: string;
+}
+
+export function buildExternal(parts: ExternalParts): Relation {
+  const { home, name, published, definition, needs, at } = parts;
+  if (needs.length === 0)
+    misuse(`'${home}' has no key: name what '${name}' needs to know of a record as 'dependencies'`, at);
+  const { collection, columns } = buildCollection(parts);
+  const external: External = Object.freeze({
+    what: `the relation '${name}' of '${home}'`,
+    at,
+    list: definition.listRecords,
+    collection,
+    columns,
+  });
+  const made = Object.freeze({
+    needs: Object.freeze(needs),
+    at,
+    external,
+    definition: { columnType: 'Json' as const, dependencies: [], getValues: () => [] },
+  });
+  return Object.freeze({
+    kind: 'many',
+    name: published,
+    to: collection,
+    on: Object.freeze([]),
+    inverse: true,
+    reach: 'call',
+    enforced: false,
+    given: buildColumn(describeColumn(name, 'Json'), false, { name: published, nullable: true }, made),
+  });
+}
+
+function buildCollection({ home, name, types }: ExternalParts): {
+  readonly collection: Collection;
+  readonly columns: readonly Column[];
+} {
+  const label = `${home}.${name}`;
+  const table = {
+    name: label,
+    columns: [
+      ...[...types].map(([field, type]) => ({ name: field, type, nullable: true })),
+      { name: PLACE, type: 'Number' as const },
+    ],
+    primaryKey: [PLACE],
+    rows: [],
+  };
+  const [described] = describeTables([table]);
+  const all = buildColumns(described!, (column) => ({ name: column.name, nullable: column.nullable }));
+  const columns = Object.freeze(all.slice(0, -1));
+  const { segments, search, countable, hooks, overrides } = noWishes();
+  const collection: Collection = Object.freeze({
+    name: label,
+    source: createMemorySource(label, [table]),
+    table: label,
+    kind: 'view',
+    key: Object.freeze(all.slice(-1)),
+    uniqueKeys: Object.freeze([]),
+    fields: new Map<string, Field>(columns.map((column) => [column.name, column])),
+    inside: new Map<string, Field>(all.map((column) => [column.name, column])),
+    published: false,
+    isGiven: true,
+    rules: Object.freeze({ segments, search, countable, hooks: hooks as unknown as Hooks, overrides }),
+  });
+  return { collection, columns };
+}

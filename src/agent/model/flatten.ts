@@ -1,0 +1,178 @@
+// Flattened columns and relations become fields like others: parts of an object are added fields that are written into it,
+// fields of a relation are imported. They are named `column@@@part` and `relation@@@field`, which no other field can be.
+
+import type {
+  CodeRecord,
+  FieldWriter,
+  FlattenColumnOptions,
+  FlattenRelationOptions,
+} from '../customize/definitions.ts';
+import type { ColumnShape } from '../sources/source.ts';
+import { type Home, readShape } from './added.ts';
+import type { Field, Relation } from './types.ts';
+import { misuse, unknownName } from './wishes.ts';
+
+const SEPARATOR = '@@@';
+
+/** Before fields are added; `homeOf` finds the other end of a relation. */
+export function flattenFields(homes: readonly Home[], homeOf: (relation: Relation) => Home): void {
+  // What is flattened elsewhere is not flattened once more: two collections may flatten each other.
+  const names = new Map(homes.map((home) => [home, namesOf(home)]));
+  for (const home of homes)
+    for (const { flattening, at } of home.wishes.flattened) {
+      if (flattening.of === 'column') flattenColumn(home, flattening.options, at);
+      else flattenRelation(home, flattening.options, at, (relation) => names.get(homeOf(relation))!);
+    }
+}
+
+/** What has a value, by inside name. */
+function namesOf({ inside, wishes }: Home): readonly string[] {
+  const stored = [...inside].flatMap(([name, field]) => (field.kind === 'column' ? [name] : []));
+  return [...stored, ...wishes.added.keys()].filter((name) => !wishes.removed.has(name));
+}
+
+type ColumnOptions = FlattenColumnOptions & { readonly keepOriginalColumn?: boolean };
+
+function flattenColumn(home: Home, options: ColumnOptions, at: string): void {
+  const { columnName: column, level = 1, keepOriginalColumn = false } = options;
+  const { inside, wishes, name: collection } = home;
+  const shape = shapeOf(home, options, at);
+  if (typeof shape === 'string' || Array.isArray(shape))
+    misuse(`'${column}' of '${collection}' holds no objects that could be flattened`, at);
+  const all = new Map(partsOf(shape, level).map((part) => [part.path.join(':'), part]));
+  const wanted = pick([...all.keys()], options, column, `'${column}' of '${collection}' has no part`, at);
+  if (wanted.length === 0) misuse(`Nothing of '${column}' of '${collection}' is left to flatten`, at);
+  const stored = inside.get(column);
+  const isReadOnly = options.readonly ?? !(stored?.kind === 'column' && !stored.readOnly && !stored.made);
+  if (!isReadOnly && (stored?.kind !== 'column' || stored.readOnly))
+    misuse(`'${column}' of '${collection}' is read-only, and so are its parts`, at);
+  const parts = [...all.values()].map(({ path }) => path);
+  for (const text of wanted) {
+    const { path, type } = all.get(text)!;
+    const field = [column, ...path].join(SEPARATOR);
+    if (wishes.added.has(field)) misuse(`'${column}' of '${collection}' is flattened a second time`, at);
+    wishes.added.set(field, {
+      kind: 'addField',
+      name: field,
+      at,
+      definition: {
+        columnType: type,
+        dependencies: [column],
+        getValues: (records) => records.map((record) => dig(record[column], path)),
+      },
+    });
+    if (!isReadOnly)
+      wishes.writings.set(field, Object.freeze({ write: createWriter(collection, column, field, parts), at }));
+  }
+  if (!keepOriginalColumn) wishes.removed.set(column, at);
+}
+
+function shapeOf({ inside, wishes, name }: Home, { columnName, columnType }: ColumnOptions, at: string): ColumnShape {
+  const stored = inside.get(columnName);
+  const added = wishes.added.get(columnName);
+  if (!stored && !added) {
+    const known = [...inside.keys(), ...wishes.added.keys()];
+    unknownName(`The collection '${name}' has no field '${columnName}'`, columnName, known, at);
+  }
+  if (stored && stored.kind !== 'column') misuse(`'${columnName}' of '${name}' is a relation: use flattenRelation`, at);
+  if (stored && stored.type !== 'Json')
+    misuse(`'${columnName}' of '${name}' holds no objects: it is ${stored.type}`, at);
+  if (columnType) return readShape(columnType, at);
+  const made = added?.kind === 'addField' ? added.definition.columnType : undefined;
+  if (typeof made === 'object') return readShape(made as ColumnShape, at);
+  return (
+    (stored as { shape?: ColumnShape } | undefined)?.shape ??
+    misuse(`'${columnName}' of '${name}' does not say what it holds: give 'columnType', its types by key`, at)
+  );
+}
+
+interface Part {
+  readonly path: readonly string[];
+  readonly type: ColumnShape;
+}
+
+function partsOf(shape: ColumnShape, level: number, under: readonly string[] = []): Part[] {
+  return Object.entries(shape as { readonly [key: string]: ColumnShape }).flatMap(([key, type]) => {
+    const path = [...under, key];
+    const isObject = typeof type === 'object' && !Array.isArray(type);
+    return isObject && level > 1 ? partsOf(type, level - 1, path) : [{ path, type }];
+  });
+}
+
+function dig(value: unknown, path: readonly string[]): unknown {
+  let at = value;
+  for (const key of path) at = typeof at === 'object' && at !== null ? (at as CodeRecord)[key] : null;
+  return at ?? null;
+}
+
+/** Parts that are written together make one object: what was there, with all of them. */
+function createWriter(
+  collection: string,
+  column: string,
+  field: string,
+  parts: readonly (readonly string[])[],
+): FieldWriter {
+  return async (_, { action, record, getRecords }) => {
+    if (!(field in record)) throw new Error(`'${field}' is written with records of '${collection}' alone`);
+    const given = parts.flatMap((path) => {
+      const name = [column, ...path].join(SEPARATOR);
+      return name in record ? [[path, record[name]] as const] : [];
+    });
+    const before = action === 'update' ? (await getRecords([column])).map((each) => each[column] ?? null) : [];
+    const made = (before.length ? before : [null]).map((object) =>
+      given.reduce<unknown>((whole, [path, value]) => place(whole, path, value), object),
+    );
+    const [first] = made;
+    if (made.some((each) => JSON.stringify(each) !== JSON.stringify(first)))
+      throw new Error(`The records hold different '${column}': update them one at a time`);
+    return { [column]: first };
+  };
+}
+
+/** A copy of the object with the value at its place; what is no object there gives way to one. */
+function place(object: unknown, [key = '', ...rest]: readonly string[], value: unknown): unknown {
+  const known = typeof object === 'object' && object !== null && !Array.isArray(object) ? (object as CodeRecord) : {};
+  return { ...known, [key]: rest.length ? place(known[key], rest, value) : value };
+}
+
+function flattenRelation(
+  home: Home,
+  options: FlattenRelationOptions,
+  at: string,
+  fieldsOf: (relation: Relation) => readonly string[],
+): void {
+  const { relationName, readonly } = options;
+  const { inside, wishes, name: collection } = home;
+  const relations = [...inside].flatMap(([name, field]) => (field.kind === 'column' ? [] : [name]));
+  const relation: Field =
+    inside.get(relationName) ??
+    unknownName(`The collection '${collection}' has no relation '${relationName}'`, relationName, relations, at);
+  if (relation.kind !== 'one')
+    misuse(`'${relationName}' of '${collection}' does not lead to one record, and cannot be flattened`, at);
+  const what = `'${relation.to.name}' has no field`;
+  const wanted = pick(fieldsOf(relation), options, relationName, what, at);
+  if (wanted.length === 0) misuse(`Nothing of '${relationName}' of '${collection}' is left to flatten`, at);
+  for (const field of wanted) {
+    const name = `${relationName}${SEPARATOR}${field}`;
+    if (wishes.added.has(name)) misuse(`'${relationName}' of '${collection}' is flattened a second time`, at);
+    const definition = { path: `${relationName}:${field}`, ...(readonly && { readonly }) };
+    wishes.added.set(name, { kind: 'importField', name, at, definition });
+  }
+}
+
+/** `include` without `exclude`; names may be written with `:` or `@@@`, and start with that of what is flattened. */
+function pick(
+  names: readonly string[],
+  { include, exclude = [] }: { readonly include?: readonly string[]; readonly exclude?: readonly string[] },
+  of: string,
+  what: string,
+  at: string,
+): readonly string[] {
+  const read = (text: string): string => {
+    const name = text.replaceAll(SEPARATOR, ':');
+    const short = name.startsWith(`${of}:`) ? name.slice(of.length + 1) : name;
+    return names.includes(short) ? short : unknownName(`${what} '${text}'`, short, names, at);
+  };
+  const without = new Set(exclude.map(read));
+  return (include?.map(read) ?? names).filter((name, index, all) => !without.has(name) && all.indexOf(name) === index);
+}
