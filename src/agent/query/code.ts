@@ -1,6 +1,6 @@
 // Calling the functions that users wrote: what they throw is told with what failed and where it was added, for the log;
 // the caller is told what failed. And waiting for them only where they do take their time.
-import { fail, isAppError } from '../../core/errors.ts';
+import { type AppError, fail, isAppError } from '../../core/errors.ts';
 import type { MaybePromise } from '../customize/definitions.ts';
 
 /**
@@ -23,17 +23,30 @@ function isThenable<T>(value: MaybePromise<T>): value is Promise<T> {
 }
 
 const passing = [
-  'REFUSED',
-  'DENIED',
   'CUSTOMIZATION_FAILED',
   'TIMED_OUT',
   'CANCELLED',
   'SOURCE_UNAVAILABLE',
   'TOO_MANY_ROWS',
+  'AI_RATE_LIMITED',
+  'AI_TIMED_OUT',
+  'AI_UNAVAILABLE',
 ] as const;
 
+const stops = new WeakSet<object>();
+
+/** Stops the call on purpose: no fault of the code, whatever the error says. */
+export function stopCall(error: AppError): never {
+  stops.add(error);
+  throw error;
+}
+
+export function isStop(error: unknown): error is AppError {
+  return isAppError(error) && (stops.has(error) || error.code === 'REFUSED' || error.code === 'DENIED');
+}
+
 function rethrow(what: string, at: string, cause: unknown, all: boolean): never {
-  if (!all && passing.some((code) => isAppError(cause, code))) throw cause;
+  if (!all && (isStop(cause) || passing.some((code) => isAppError(cause, code)))) throw cause;
   return failCode(what, at, cause);
 }
 

@@ -1,8 +1,10 @@
 // Asks the code of an added field for the values of a page: once, with each combination of what it needs once.
-import type { ComputedDefinition, CustomizationContext } from '../customize/definitions.ts';
+import type { CustomizationContext } from '../customize/definitions.ts';
 import type { Column } from '../model/types.ts';
-import type { PrimitiveType, Row } from '../sources/source.ts';
+import type { Row } from '../sources/source.ts';
 import { callCode, failCode } from './code.ts';
+import { listExternal, readyExternal } from './external.ts';
+import { readMade } from './made-values.ts';
 import { shapeRecords } from './shape.ts';
 import type { Compute } from './types.ts';
 
@@ -10,14 +12,14 @@ import type { Compute } from './types.ts';
 export async function computeField(step: Compute, rows: readonly Row[], context: CustomizationContext): Promise<void> {
   const { path, made, from, guard, into } = step;
   const asked: Row[] = [];
-  const places = new Map<string, number>();
+  const places = new Map<unknown, number>();
   const placeOf: number[] = [];
   for (const row of rows) {
     if (guard !== null && row[guard] === null) {
       placeOf.push(-1);
       continue;
     }
-    const mark = JSON.stringify(from.map((slot) => row[slot]));
+    const mark = markOf(row, from);
     let place = places.get(mark);
     if (place === undefined) {
       place = asked.push(row) - 1;
@@ -28,9 +30,16 @@ export async function computeField(step: Compute, rows: readonly Row[], context:
   const values = asked.length ? await callField(step, asked, context) : [];
   const what = whatOf(step);
   const read = values.map((value) =>
-    readMade(value, path.field, made.definition, () => failWith(what, made.at, path.field)),
+    readMade(value ?? made.definition.defaultValue, path.field, () => failWith(what, made.at, path.field)),
   );
   for (const [index, row] of rows.entries()) row[into] = placeOf[index] === -1 ? null : read[placeOf[index]!];
+}
+
+/** Equal for rows in which the code finds the same. A single number or text is its own mark, unless it could be taken for one. */
+function markOf(row: Row, from: readonly number[]): unknown {
+  const value = row[from[0]!];
+  if (from.length === 1 && (typeof value === 'number' || (typeof value === 'string' && value[0] !== '['))) return value;
+  return JSON.stringify(from.map((slot) => row[slot]));
 }
 
 async function callField(
@@ -41,6 +50,8 @@ async function callField(
   const { made, shape } = step;
   const what = whatOf(step);
   const records = shapeRecords(asked, shape);
+  const { external } = made;
+  if (external) return (await listExternal(external, records, context)).map((rows) => readyExternal(external, rows));
   const values = await callCode(what, made.at, async () => {
     const given = await made.definition.getValues(records, context);
     return Array.isArray(given) ? Promise.all(given as readonly unknown[]) : given;
@@ -57,48 +68,3 @@ function whatOf({ path }: Compute): string {
 function failWith(what: string, at: string, { type }: Column): never {
   return failCode(what, at, new Error(`getValues gave a value that is no ${type}`));
 }
-
-/** A canonical value of the type (sources/source.ts), of what code reasonably gives for it. */
-function readMade(
-  given: unknown,
-  { type, enumValues }: Column,
-  { defaultValue }: ComputedDefinition,
-  refuse: () => never,
-): unknown {
-  const value = given ?? defaultValue ?? null;
-  if (value === null) return null;
-  if (typeof type === 'string') return readers[type](value, enumValues ?? []) ?? refuse();
-  if (!Array.isArray(value)) return refuse();
-  return value.map((item) => (item === null ? null : (readers[type[0]](item, enumValues ?? []) ?? refuse())));
-}
-
-type Reader = (value: unknown, enumValues: readonly string[]) => unknown;
-
-const text =
-  (pattern: RegExp): Reader =>
-  (value) =>
-    typeof value === 'string' && pattern.test(value) ? value : undefined;
-
-const readers: { readonly [T in PrimitiveType]: Reader } = {
-  String: (value) => (['string', 'number', 'boolean', 'bigint'].includes(typeof value) ? String(value) : undefined),
-  Number(value) {
-    if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
-    if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
-    return typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value) ? value : undefined;
-  },
-  Boolean: (value) => (typeof value === 'boolean' ? value : undefined),
-  Date(value) {
-    const date = value instanceof Date || typeof value === 'string' ? new Date(value) : undefined;
-    if (!date || Number.isNaN(date.getTime())) return undefined;
-    // Kept as it is, with its microseconds, when it is canonical already.
-    return typeof value === 'string' && /\.\d{6}Z$/.test(value) ? value : date.toISOString();
-  },
-  Dateonly: (value) =>
-    value instanceof Date ? value.toISOString().slice(0, 10) : text(/^\d{4}-\d{2}-\d{2}$/)(value, []),
-  Time: text(/^\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?$/),
-  Enum: (value, enumValues) => (enumValues.includes(value as string) ? value : undefined),
-  Json: (value) => value,
-  Uuid: (value) => (typeof value === 'string' ? value.toLowerCase() : undefined),
-  Binary: (value) => (value instanceof Uint8Array ? Buffer.from(value) : undefined),
-  Point: (value) => (Array.isArray(value) && value.length === 2 ? value : undefined),
-};

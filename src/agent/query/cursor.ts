@@ -16,7 +16,7 @@ import { checkValue } from './values.ts';
 export function fingerprint(
   collection: Collection,
   order: readonly Order[],
-  conditions: Conditions & { readonly timezone?: string },
+  conditions: Conditions & { readonly timezone?: string; readonly within?: string },
 ): string {
   const parts = [
     collection.name,
@@ -26,6 +26,7 @@ export function fingerprint(
     conditions.searchExtended ?? false,
     conditions.timezone ?? '',
     conditions.segment ?? '',
+    conditions.within ?? '',
   ];
   return hashToken(JSON.stringify(parts)).slice(0, 12);
 }
@@ -44,8 +45,11 @@ export function writeCursor(mark: string, row: Row, keys: readonly Slot[]): stri
 /** The values of the order; INVALID_CURSOR when it was not made for this query. */
 export function readCursor(cursor: string, mark: string, order: readonly Order[], moment: Moment): readonly unknown[] {
   try {
-    const [marked, ...values] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
-    if (marked === mark && values.length === order.length)
+    const bytes = Buffer.from(cursor, 'base64url');
+    const [marked, ...values] = JSON.parse(bytes.toString()) as unknown[];
+    // Decoding passes over what is no base64url.
+    const isWhole = bytes.toString('base64url') === cursor;
+    if (isWhole && marked === mark && values.length === order.length)
       return order.map(({ path }, index) => checkCursorValue(path, values[index], moment));
   } catch (cause) {
     return fail('INVALID_CURSOR', {}, cause);

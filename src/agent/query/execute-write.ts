@@ -52,7 +52,7 @@ function unknownKey({ target }: WriteContext, { name }: Column): never {
   });
 }
 
-/** In the order of the keys. Shortfall when there are fewer records. */
+/** In the order of the keys. Shortfall when there are fewer records. Code may have left nothing to write. */
 export async function updateRecords(
   context: WriteContext,
   keys: readonly (readonly unknown[])[],
@@ -60,6 +60,7 @@ export async function updateRecords(
   condition: Condition,
 ): Promise<Row[]> {
   const { session, returning, target, guards } = context;
+  if (set.size === 0) return readRecords(context, keys, condition);
   const { count, rows } = await session.update(planUpdate(target, set, condition, guards));
   if (count !== keys.length) throw new Shortfall();
   const next = keys.map((values) =>
@@ -75,7 +76,7 @@ export async function deleteRecords(
   keys: readonly (readonly unknown[])[],
   condition: Condition,
 ): Promise<Row[]> {
-  const { table } = { table: target.collection.table };
+  const { table } = target.collection;
   const before = returning.delete
     ? undefined
     : await session.read({ table, ...condition, columns: target.columns, order: [] });
@@ -108,7 +109,7 @@ async function settle(context: WriteContext, rows: readonly Row[]): Promise<Row[
 }
 
 /** The records of these keys, if all guards hold for them. */
-async function readBack(context: WriteContext, keys: readonly (readonly unknown[])[]): Promise<Row[]> {
+export async function readBack(context: WriteContext, keys: readonly (readonly unknown[])[]): Promise<Row[]> {
   const { target, guards } = context;
   const rows = await read(context, keys, guards);
   if (rows.length === keys.length) return inOrder(target, rows, keys);

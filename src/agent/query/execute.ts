@@ -1,11 +1,14 @@
 import { fail } from '../../core/errors.ts';
-import type { CustomizationContext } from '../customize/definitions.ts';
-import type { Column } from '../model/types.ts';
+import type { CustomizationContext, MaybePromise } from '../customize/definitions.ts';
+import type { Collection, Column } from '../model/types.ts';
 import { compareNullable, holds } from '../sources/evaluate.ts';
-import type { ReadOptions, Row } from '../sources/source.ts';
+import type { Condition, ReadOptions, Row, Select } from '../sources/source.ts';
+import { lookupsOf } from './away.ts';
 import { computeField } from './compute.ts';
+import { distinctKeys, fetchRelated, inTurns, STATEMENTS_AT_ONCE, settle } from './lookups.ts';
 import { readyRows } from './shape.ts';
-import type { Bound, Keep, ReadPlan, Sort, Step } from './types.ts';
+import { and } from './simplify.ts';
+import type { Bound, Fetch, Keep, Lookup, ReadPlan, Sort, Step } from './types.ts';
 
 export interface Found {
   /** As wide as the plan; ready for JSON. */
@@ -21,7 +24,7 @@ export interface StepTools {
   many(rows: number, step: Bound): void;
 }
 
-/** One statement, or none where nothing can match, and then the steps. TOO_MANY_ROWS, CUSTOMIZATION_FAILED. */
+/** What is looked up, one statement, or none where nothing can match, and then the steps. TOO_MANY_ROWS, CUSTOMIZATION_FAILED. */
 export async function executeRead(
   plan: ReadPlan,
   limit: number | null,
@@ -29,19 +32,73 @@ export async function executeRead(
   tools: StepTools,
 ): Promise<Found> {
   if (!plan.select) return { rows: [], hasMore: false };
-  let rows = await plan.source.read(plan.select, options);
-  for (const step of plan.steps) rows = await runStep(step, rows, tools);
+  let rows = await runPlan(plan, plan.select, options, tools);
   const hasMore = limit !== null && rows.length > limit;
   if (hasMore) rows.length = limit;
-  for (const step of plan.finish) await computeField(step, rows, tools.code());
+  for (const step of plan.finish) rows = await runStep(step, rows, options, tools);
   readyRows(rows, plan.binary);
   return { rows, hasMore };
 }
 
-async function runStep(step: Step, rows: Row[], tools: StepTools): Promise<Row[]> {
+/** Canonical values. */
+async function runPlan(plan: ReadPlan, given: Select, options: ReadOptions, tools: StepTools): Promise<Row[]> {
+  const select = plan.lookups.length ? await lookUp(given, plan.lookups, options, tools) : given;
+  let rows = await plan.source.read(select, options);
+  for (const step of plan.steps) rows = await runStep(step, rows, options, tools);
+  return rows;
+}
+
+/** The condition, decided as far as other sources are asked. */
+export function lookUpAll<C extends Condition>(condition: C, options: ReadOptions, tools: StepTools): MaybePromise<C> {
+  const lookups = lookupsOf(condition);
+  return lookups.length ? lookUp(condition, lookups, options, tools) : condition;
+}
+
+async function lookUp<C extends Condition>(
+  condition: C,
+  lookups: readonly Lookup[],
+  options: ReadOptions,
+  tools: StepTools,
+): Promise<C> {
+  const found = new Map<Lookup, readonly unknown[]>();
+  await inTurns(lookups, STATEMENTS_AT_ONCE, async (lookup) => {
+    found.set(lookup, await findKeys(lookup, options, tools));
+  });
+  return settle(condition, found);
+}
+
+async function findKeys({ plan, query, of }: Lookup, options: ReadOptions, tools: StepTools): Promise<unknown[]> {
+  if (!plan.select) return [];
+  const rows = await runPlan(plan, { limit: tools.rowsLimit + 1, ...plan.select }, options, tools);
+  const key = query.select[0]!.path;
+  const cure = cureFor(query.collection);
+  const step: Bound = { kind: 'bound', collection: of.collection, field: of.name, column: key.field, cure };
+  bound(step, rows, tools);
+  return distinctKeys(rows, plan.columns[0]!, key);
+}
+
+const cureFor = ({ name }: Collection): string =>
+  `filter by something else as well, or keep a copy of what is asked for where '${name}' is pointed to, since it lies in another data source`;
+
+async function fetch(step: Fetch, rows: Row[], options: ReadOptions, tools: StepTools): Promise<Row[]> {
+  const { plan } = step;
+  const select = plan.select && (await lookUpAll(plan.select, options, tools));
+  const settled = { ...plan, lookups: [] };
+  await fetchRelated(step, rows, async (where) => {
+    if (!select) return [];
+    const found = await runPlan(settled, { ...select, where: and(where, select.where) }, options, tools);
+    for (const each of plan.finish) await runStep(each, found, options, tools);
+    return found;
+  });
+  return rows;
+}
+
+async function runStep(step: Step, rows: Row[], options: ReadOptions, tools: StepTools): Promise<Row[]> {
   switch (step.kind) {
     case 'bound':
       return bound(step, rows, tools);
+    case 'fetch':
+      return fetch(step, rows, options, tools);
     case 'compute':
       await computeField(step, rows, tools.code());
       return rows;
@@ -57,7 +114,12 @@ async function runStep(step: Step, rows: Row[], tools: StepTools): Promise<Row[]
 function bound(step: Bound, rows: Row[], { rowsLimit, many }: StepTools): Row[] {
   many(rows.length, step);
   if (rows.length > rowsLimit)
-    fail('TOO_MANY_ROWS', { collection: step.collection, field: step.field, limit: rowsLimit });
+    fail('TOO_MANY_ROWS', {
+      collection: step.collection,
+      field: step.field,
+      limit: rowsLimit,
+      ...(step.cure && { cure: step.cure }),
+    });
   return rows;
 }
 

@@ -1,16 +1,17 @@
 // What the database decides, and what is decided after reading: conditions on fields that code added, emulated operators
 // and emulated sorting.
+import { awayAt } from './paths.ts';
 import { always, and, join } from './simplify.ts';
 import type { Filter, Order, Path } from './types.ts';
 
 export type Test = Filter & { readonly op: 'test' };
 
-export function isSortedHere({ path: { field } }: Order): boolean {
-  return field.made !== undefined || field.order === 'here';
+export function isSortedHere({ path }: Order): boolean {
+  return path.field.made !== undefined || path.field.order === 'here' || awayAt(path) >= 0;
 }
 
-function isDecidedHere({ path: { field }, is }: Test): boolean {
-  return field.made !== undefined || field.operators.get(is)?.by === 'here';
+export function isDecidedHere({ path, is }: Test): boolean {
+  return path.field.made !== undefined || path.field.operators.get(is)?.by === 'here' || awayAt(path) >= 0;
 }
 
 /** `native and rest` is the filter; `rest` is what is decided after reading, `always` for most. */
@@ -31,6 +32,8 @@ function isNative(filter: Filter): boolean {
   switch (filter.op) {
     case 'test':
       return !isDecidedHere(filter);
+    case 'any':
+      return false;
     case 'not':
       return isNative(filter.of);
     case 'and':

@@ -10,7 +10,7 @@ import { callCode, failCode, whenAll, whenDone } from './code.ts';
 import { pathTo } from './paths.ts';
 import { resolveFilter } from './resolve.ts';
 import { checkSearch, searchFilter } from './search.ts';
-import { always, and, join, not } from './simplify.ts';
+import { always, and, join, never, not } from './simplify.ts';
 import type { Filter, Path } from './types.ts';
 import { scopeViewOf, type View } from './view.ts';
 
@@ -72,7 +72,7 @@ function lowerSegment(name: string, lowering: Lowering): MaybePromise<Filter> {
 function lowerSearch(search: string, extended: boolean, lowering: Lowering): MaybePromise<Filter> {
   const { collection } = lowering.view;
   const rule = collection.rules.search;
-  if (rule === 'columns') return lower(searchFilter(lowering.view, search, extended), lowering);
+  if (rule === 'columns') return lower(searchFilter(lowering.view, search, extended, lowering.moment), lowering);
   if (rule === 'none')
     return fail('INVALID_ARGUMENT', {
       argument: 'search',
@@ -110,6 +110,12 @@ function replant(filter: Filter, home: Collection, via: readonly Relation[]): Fi
       return { op: 'not', of: replant(filter.of, home, via) };
     case 'test':
       return { ...filter, path: pathTo(home, [...via, ...filter.path.via], filter.path.field) };
+    case 'found':
+      return { ...filter, own: pathTo(home, [...via, ...filter.own.via], filter.own.field) };
+    case 'some':
+      return { ...filter, own: filter.own.map((path) => pathTo(home, [...via, ...path.via], path.field)) };
+    case 'any':
+      return { ...filter, via: [...via, ...filter.via] };
     default:
       return filter;
   }
@@ -126,10 +132,15 @@ export function lower(filter: Filter, lowering: Lowering): MaybePromise<Filter> 
       );
     case 'not':
       return whenDone(lower(filter.of, lowering), not);
+    case 'any':
+      return whenDone(
+        lower(filter.of, { ...lowering, view: lowering.view.other(filter.relation.to) }),
+        (of): Filter => (of.op === 'never' ? never : { ...filter, of }),
+      );
     case 'test': {
       const by = filter.path.field.operators.get(filter.is)?.by;
       if (by === undefined || by === 'native' || by === 'here') return filter;
-      if ('say' in by) return lower(place(by.say(filter.value, lowering.moment), filter.path), lowering);
+      if ('say' in by) return lower(placeSaid(by.say(filter.value, lowering.moment), filter.path), lowering);
       return lowerReplaced(filter, by, lowering);
     }
     default:
@@ -153,14 +164,15 @@ function lowerReplaced(
   );
 }
 
-function place(said: Said, path: Path): Filter {
+/** The condition as one on the path. */
+export function placeSaid(said: Said, path: Path): Filter {
   switch (said.op) {
     case 'test':
       return { op: 'test', path, is: said.is, value: said.value };
     case 'not':
-      return { op: 'not', of: place(said.of, path) };
+      return { op: 'not', of: placeSaid(said.of, path) };
     default:
-      return { op: said.op, of: said.of.map((each) => place(each, path)) };
+      return { op: said.op, of: said.of.map((each) => placeSaid(each, path)) };
   }
 }
 
@@ -214,7 +226,7 @@ function lowerScope(
 }
 
 function resolveScope(access: Access, collection: Collection, moment: Moment): Filter {
-  const plain = access.scope(collection.name);
+  const plain = collection.isGiven ? null : access.scope(collection.name);
   if (plain === null) return always;
   try {
     return resolveFilter(scopeViewOf(access, collection), plain, moment);
@@ -237,6 +249,7 @@ function isDated(filter: Filter): boolean {
     case 'or':
       return filter.of.some(isDated);
     case 'not':
+    case 'any':
       return isDated(filter.of);
     case 'test': {
       const by = filter.path.field.operators.get(filter.is)?.by;

@@ -1,6 +1,7 @@
 // Paths are interned: one object for one id of a collection, so that what is made of a path can be kept with it.
-import type { Collection, Column, Relation } from '../model/types.ts';
-import type { Path } from './types.ts';
+import type { Collection, Column, Only, Relation } from '../model/types.ts';
+import { always } from './simplify.ts';
+import type { Filter, Path } from './types.ts';
 
 // Relations can be followed in circles, so that the number of paths has no end: past this they are made anew.
 const KEPT = 10_000;
@@ -47,4 +48,20 @@ export function twinOf(relation: Relation): Relation {
 
 export function isUnscoped(relation: Relation): boolean {
   return isTwin.has(relation);
+}
+
+/** The place of the first relation that leads to another source; -1 for most paths. */
+export function awayAt({ via }: Path): number {
+  return awayIn(via);
+}
+
+export function awayIn(via: readonly Relation[]): number {
+  for (let at = 0; at < via.length; at++) if (via[at]!.reach === 'fetch') return at;
+  return -1;
+}
+
+/** What a polymorphic relation asks of this side; `via` leads there from `home`. */
+export function onlyAt({ only }: Relation, side: Only['side'], home: Collection, via: readonly Relation[]): Filter {
+  if (only?.side !== side) return always;
+  return { op: 'test', path: pathTo(home, via, only.column), is: 'Equal', value: only.value };
 }

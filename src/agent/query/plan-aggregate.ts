@@ -12,8 +12,8 @@ import type {
   Source,
 } from '../sources/source.ts';
 import { bucketUnits, operations } from '../sources/source.ts';
+import type { Planner } from './away.ts';
 import { zoneOffsets } from './dates.ts';
-import type { ScopeOf } from './lower.ts';
 import { planJoins } from './plan-read.ts';
 import { resolveName } from './resolve.ts';
 import type { Filter, Named } from './types.ts';
@@ -43,7 +43,7 @@ export function planAggregate(
   view: View,
   wish: AggregateWish,
   where: Filter,
-  scope: ScopeOf,
+  planner: Planner,
   moment: Moment,
 ): AggregatePlan {
   const { collection } = view;
@@ -65,7 +65,7 @@ export function planAggregate(
     columns,
     group: {
       table: collection.table,
-      joins: planJoins(where, scope, paths),
+      joins: planJoins(where, planner.scope, paths, planner),
       where,
       operation: wish.operation,
       ...(value && { value: value.path }),

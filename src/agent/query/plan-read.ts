@@ -3,11 +3,13 @@
 import { fail } from '../../core/errors.ts';
 import type { Collection, Relation } from '../model/types.ts';
 import type { Join, Select } from '../sources/source.ts';
+import { lookupsOf, type Planner, planAway } from './away.ts';
 import { eachTest, isSortedHere, splitFilter } from './here.ts';
 import type { ScopeOf } from './lower.ts';
 import { idOf, isUnscoped, pathTo } from './paths.ts';
-import { planCompute, planSteps, SlotList, shapeOf } from './plan-steps.ts';
-import { always } from './simplify.ts';
+import { planCompute, planFetches, planSteps, SlotList, shapeOf } from './plan-steps.ts';
+import { binarySlots } from './shape.ts';
+import { always, and } from './simplify.ts';
 import type { Filter, Order, Path, Query, ReadPlan, Slot } from './types.ts';
 
 /** MariaDB joins at most 61 tables, SQLite 64. */
@@ -15,8 +17,12 @@ const JOINS_LIMIT = 40;
 
 /** `rowsLimit` is how many rows are read at most where the database cannot decide which are meant. */
 export function planRead(query: Query, scope: ScopeOf, rowsLimit: number): ReadPlan {
-  const { collection, where, order } = query;
+  const { collection, order } = query;
+  const planner = plannerOf(scope, rowsLimit);
+  const asAsked = planAway(collection, query.where, planner);
+  const where = query.after ? and(asAsked, query.after) : asAsked;
   const split = splitFilter(where);
+  checkRest(split.rest);
   // From the first to the last clause that the database cannot sort by; what comes after, it can.
   const sorted = order.findLastIndex(isSortedHere) + 1;
   const isBounded = split.rest.op !== 'always' || sorted > 0;
@@ -26,51 +32,63 @@ export function planRead(query: Query, scope: ScopeOf, rowsLimit: number): ReadP
     eachTest(split.rest, ({ path }) => slots.want(path));
     for (const { path } of order.slice(0, sorted)) slots.want(path);
   }
-  const early = slots.made.length;
+  const early = { fetched: slots.fetched.length, made: slots.made.length };
   const asked = query.select.map((named) => slots.want(named.path));
   for (const named of query.select) for (const hop of named.through) slots.want(hop.present);
   const keys = query.cursor ? order.map(({ path }) => slots.want(path)) : [];
 
-  const { columns, made } = slots;
+  const { columns, fetched, made } = slots;
   const slot = (path: Path): Slot => slots.at(path);
-  const width = columns.length + made.length;
-  const isPlain = made.length === 0;
+  const width = columns.length + fetched.length + made.length;
+  const isPlain = width === columns.length;
   const isNever = where.op === 'never';
+  const select = isNever
+    ? null
+    : planSelect(query, planner, columns, split.native, sorted, isBounded ? rowsLimit : null);
   return {
     source: collection.source,
-    select: isNever ? null : planSelect(query, scope, columns, split.native, sorted, isBounded ? rowsLimit : null),
-    steps: isBounded && !isNever ? planSteps(query, slots, early, split.rest, sorted) : none,
-    finish: isPlain ? none : made.slice(early).map((path) => planCompute(query, slots, path)),
+    lookups: select ? lookupsOf(select) : none,
+    select,
+    steps: isBounded && !isNever ? planSteps(query, slots, early, split.rest, sorted, planner) : none,
+    finish: isPlain
+      ? none
+      : [
+          ...planFetches(query, slots, fetched.slice(early.fetched), planner),
+          ...made.slice(early.made).map((path) => planCompute(query, slots, path)),
+        ],
     width,
     columns: isPlain ? asked : query.select.map((named) => slot(named.path)),
     keys: isPlain ? keys : order.slice(0, keys.length).map(({ path }) => slot(path)),
-    binary: binarySlots(isPlain ? columns : [...columns, ...made]),
+    binary: binarySlots(isPlain ? columns : [...columns, ...fetched, ...made]),
     shape: shapeOf(query.select, 0, slot),
   };
 }
 
-const none: readonly never[] = Object.freeze([]);
-
-function binarySlots(paths: readonly Path[]): readonly Slot[] {
-  let slots: Slot[] | undefined;
-  for (let slot = 0; slot < paths.length; slot++)
-    if (paths[slot]!.field.type === 'Binary') {
-      slots ??= [];
-      slots.push(slot);
-    }
-  return slots ?? none;
+/** INVALID_ARGUMENT: rows that are here do not tell what a relation to many leads to. */
+function checkRest(rest: Filter): void {
+  if (rest.op === 'always' || rest.op === 'test') return;
+  if (rest.op === 'some' || rest.op === 'found' || rest.op === 'any')
+    fail('INVALID_ARGUMENT', {
+      argument: 'filter',
+      problem:
+        'a condition behind a relation to many cannot stand in one Or with a field that the database cannot decide; ask for each in a call of its own.',
+    });
+  if (rest.op === 'not') checkRest(rest.of);
+  else if (rest.op === 'and' || rest.op === 'or') rest.of.forEach(checkRest);
 }
+
+const none: readonly never[] = Object.freeze([]);
 
 /** `bound` is set where the page is cut after reading. */
 function planSelect(
   { collection, order, limit, skip }: Query,
-  scope: ScopeOf,
+  planner: Planner,
   columns: readonly Path[],
   where: Filter,
   sorted: number,
   bound: number | null,
 ): Select {
-  const joins = new JoinList(scope);
+  const joins = new JoinList(planner.scope, planner);
   for (const path of columns) joins.add(path);
   joins.addAll(where);
   const native = sorted === 0 ? order : order.slice(sorted);
@@ -81,9 +99,23 @@ function planSelect(
   return skip > 0 && bound === null ? { ...select, limit: most + 1, skip } : { ...select, limit: most + 1 };
 }
 
-/** The joins that a condition and further paths need. */
-export function planJoins(where: Filter, scope: ScopeOf, paths: readonly Path[] = []): readonly Join[] {
-  const joins = new JoinList(scope);
+export function plannerOf(scope: ScopeOf, rowsLimit: number): Planner {
+  const planner: Planner = {
+    scope,
+    plan: (query) => planRead(query, scope, rowsLimit),
+    joins: (where) => planJoins(where, scope, [], planner),
+  };
+  return planner;
+}
+
+/** The joins that a condition and further paths need; only with a planner may their scopes need lookups. */
+export function planJoins(
+  where: Filter,
+  scope: ScopeOf,
+  paths: readonly Path[] = [],
+  planner?: Planner,
+): readonly Join[] {
+  const joins = new JoinList(scope, planner);
   for (const path of paths) joins.add(path);
   joins.addAll(where);
   return joins.list;
@@ -94,12 +126,16 @@ class JoinList {
   readonly #seen = new Set<string>();
   readonly #scope: ScopeOf;
 
-  constructor(scope: ScopeOf) {
+  readonly #planner: Planner | undefined;
+
+  constructor(scope: ScopeOf, planner: Planner | undefined) {
     this.#scope = scope;
+    this.#planner = planner;
   }
 
   add({ via }: Path): void {
     for (let length = 1; length <= via.length; length++) {
+      if (via[length - 1]!.reach === 'fetch') return;
       const part = length === via.length ? via : via.slice(0, length);
       const id = idOf(part);
       if (this.#seen.has(id)) continue;
@@ -115,13 +151,16 @@ class JoinList {
 
   addAll(where: Filter): void {
     if (where.op === 'test') this.add(where.path);
+    else if (where.op === 'found') this.add(where.own);
+    else if (where.op === 'some') for (const path of where.own) this.add(path);
     else if (where.op === 'not') this.addAll(where.of);
     else if (where.op === 'and' || where.op === 'or') for (const each of where.of) this.addAll(each);
   }
 
   #visible(relation: Relation): Filter {
     if (isUnscoped(relation)) return always;
-    const where = this.#scope(relation.to);
+    const scoped = this.#scope(relation.to);
+    const where = this.#planner ? planAway(relation.to, scoped, this.#planner) : scoped;
     // Fail closed: a scope that needs reading first cannot stand in a join.
     if (splitFilter(where).rest.op !== 'always')
       fail('CONFIGURATION', {

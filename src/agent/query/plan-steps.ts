@@ -1,15 +1,20 @@
 // What is left to do after the statement, as steps over positional rows. The columns of the statement come first in a row,
 // then one slot for each added field, in the order in which they need each other.
+import type { Planner } from './away.ts';
 import { eachTest, undecided } from './here.ts';
-import { pathTo } from './paths.ts';
-import type { Compute, Filter, Hop, Named, Path, Query, Shape, Slot, Step } from './types.ts';
+import { awayAt, idOf, isUnscoped, onlyAt, pathTo } from './paths.ts';
+import { always, and } from './simplify.ts';
+import type { Compute, Fetch, Filter, Hop, Named, Path, Query, Shape, Slot, Step } from './types.ts';
 
 /** The slots of a plan. They have numbers once all have been asked for. */
 export class SlotList {
   readonly columns: Path[] = [];
+  /** Columns of another source. */
+  readonly fetched: Path[] = [];
   /** Added fields; each after those that it needs. */
   readonly made: Path[] = [];
   readonly #columns = new Map<string, Slot>();
+  readonly #fetched = new Map<string, number>();
   #made: Map<string, number> | undefined;
   readonly #query: Query;
 
@@ -20,12 +25,22 @@ export class SlotList {
   /** The slot, when it has a number already: a column has. */
   want(path: Path): Slot {
     if (path.field.made) return this.#wantMade(path);
+    if (awayAt(path) >= 0) return this.#wantFetched(path);
     let slot = this.#columns.get(path.id);
     if (slot === undefined) {
       slot = this.columns.push(path) - 1;
       this.#columns.set(path.id, slot);
     }
     return slot;
+  }
+
+  #wantFetched(path: Path): Slot {
+    if (this.#fetched.has(path.id)) return -1;
+    this.want(keyOf(this.#query, path));
+    const type = typeOf(this.#query, path);
+    if (type) this.want(type);
+    this.#fetched.set(path.id, this.fetched.push(path) - 1);
+    return -1;
   }
 
   #wantMade(path: Path): Slot {
@@ -41,16 +56,31 @@ export class SlotList {
   }
 
   at(path: Path): Slot {
-    return path.field.made ? this.columns.length + this.#made!.get(path.id)! : this.#columns.get(path.id)!;
+    if (path.field.made) return this.columns.length + this.fetched.length + this.#made!.get(path.id)!;
+    return this.#columns.get(path.id) ?? this.columns.length + this.#fetched.get(path.id)!;
   }
 }
 
-/** What the database could not decide: `rest`, and the order up to `sorted`; the first `early` added fields are needed for it. */
-export function planSteps(query: Query, slots: SlotList, early: number, rest: Filter, sorted: number): readonly Step[] {
+/** How many of the fetched and of the added fields are needed for the steps. */
+export interface Early {
+  readonly fetched: number;
+  readonly made: number;
+}
+
+/** What the database could not decide: `rest`, and the order up to `sorted`. */
+export function planSteps(
+  query: Query,
+  slots: SlotList,
+  early: Early,
+  rest: Filter,
+  sorted: number,
+  planner: Planner,
+): readonly Step[] {
   const { collection, order, skip, limit } = query;
   const { field } = undecided(rest, order)!;
   const steps: Step[] = [{ kind: 'bound', collection: collection.name, field: field.name, column: field }];
-  steps.push(...slots.made.slice(0, early).map((path) => planCompute(query, slots, path)));
+  steps.push(...planFetches(query, slots, slots.fetched.slice(0, early.fetched), planner));
+  steps.push(...slots.made.slice(0, early.made).map((path) => planCompute(query, slots, path)));
   if (rest.op !== 'always') {
     const places = new Map<string, Slot>();
     eachTest(rest, ({ path }) => places.set(path.id, slots.at(path)));
@@ -63,6 +93,57 @@ export function planSteps(query: Query, slots: SlotList, early: number, rest: Fi
     });
   if (limit !== null) steps.push({ kind: 'slice', skip, limit: limit + 1 });
   return steps;
+}
+
+/** One fetch for each relation to another source; what lies behind further ones is fetched by its plan. */
+export function planFetches(query: Query, slots: SlotList, paths: readonly Path[], planner: Planner): Fetch[] {
+  const groups = new Map<string, Path[]>();
+  for (const path of paths) {
+    const id = idOf(path.via.slice(0, awayAt(path) + 1));
+    groups.set(id, [...(groups.get(id) ?? []), path]);
+  }
+  return [...groups.values()].map((group) => {
+    const [first] = group as [Path];
+    const via = first.via.slice(0, awayAt(first) + 1);
+    const relation = via.at(-1)!;
+    const { to } = relation;
+    const type = typeOf(query, first);
+    const wanted = [
+      pathTo(to, [], relation.on[0]!.to),
+      ...group.map((path) => pathTo(to, path.via.slice(via.length), path.field)),
+    ];
+    const far: Query = {
+      collection: to,
+      select: wanted.map((path) => ({ name: path.id, path, through: [], leaf: path.id })),
+      where: and(onlyAt(relation, 'to', to, []), isUnscoped(relation) ? always : planner.scope(to)),
+      order: [],
+      limit: null,
+      skip: 0,
+      cursor: false,
+    };
+    return {
+      kind: 'fetch',
+      via,
+      from: slots.at(keyOf(query, first)),
+      ...(type && { type: slots.at(type) }),
+      query: far,
+      plan: planner.plan(far),
+      into: group.map((path) => slots.at(path)),
+    };
+  });
+}
+
+/** What a record holds of the key of its related record in another source. */
+function keyOf({ collection }: Query, path: Path): Path {
+  const at = awayAt(path);
+  return pathTo(collection, path.via.slice(0, at), path.via[at]!.on[0]!.from);
+}
+
+/** What says whether that key is about the collection, where it may be about another. */
+function typeOf({ collection }: Query, path: Path): Path | undefined {
+  const at = awayAt(path);
+  const { only } = path.via[at]!;
+  return only?.side === 'from' ? pathTo(collection, path.via.slice(0, at), only.column) : undefined;
 }
 
 export function planCompute(query: Query, slots: SlotList, path: Path): Compute {
@@ -80,7 +161,7 @@ export function planCompute(query: Query, slots: SlotList, path: Path): Compute 
 }
 
 /** The dependencies of an added field, seen from the start of the query. */
-function namedNeeds(query: Query, { via, field }: Path): readonly Named[] {
+export function namedNeeds(query: Query, { via, field }: Path): readonly Named[] {
   return field.made!.needs.map((need) => ({
     name: [...need.hops, need.leaf].join(':'),
     path: pathTo(query.collection, [...via, ...need.via], need.field),

@@ -4,10 +4,11 @@
 
 import { fail } from '../../core/errors.ts';
 import type { Collection, Column } from '../model/types.ts';
+import { looksAt } from '../sources/looks-at.ts';
 import type { Condition, Delete, Insert, Row, Update } from '../sources/source.ts';
 import { splitFilter } from './here.ts';
 import type { ScopeOf } from './lower.ts';
-import { pathTo } from './paths.ts';
+import { onlyAt, pathTo } from './paths.ts';
 import { planJoins } from './plan-read.ts';
 import { and, not, or } from './simplify.ts';
 import type { Filter, Path } from './types.ts';
@@ -33,10 +34,11 @@ export interface Target {
   readonly keySlots: readonly number[];
 }
 
-export function planTarget(view: View): Target {
+/** `more` columns come back too, for what is still to be done with the record. */
+export function planTarget(view: View, more: Iterable<Column> = []): Target {
   const { collection } = view;
-  const shown = view.columns.filter((column) => !column.made && !column.route);
-  const returned = [...shown, ...collection.key.filter((column) => !shown.includes(column))];
+  const shown = view.columns.filter(isStored);
+  const returned = [...new Set([...shown, ...collection.key, ...more])];
   return {
     collection,
     shown,
@@ -45,6 +47,13 @@ export function planTarget(view: View): Target {
     keySlots: collection.key.map((column) => returned.indexOf(column)),
   };
 }
+
+/** Every column that the table has, hidden and removed ones too. */
+export function storedColumns({ inside }: Collection): Column[] {
+  return [...inside.values()].filter((field): field is Column => field.kind === 'column' && isStored(field));
+}
+
+const isStored = ({ made, route }: Column): boolean => made === undefined && route === undefined;
 
 /**
  * Afterwards, the record must be one that the caller may see, and so must every record that the written columns point to:
@@ -56,17 +65,19 @@ export function planGuards(view: View, scope: ScopeOf, written: ReadonlySet<Colu
   const add = (where: Filter, fields: readonly string[]) => {
     if (where.op === 'always') return;
     const condition = conditionOf(where, scope);
-    const isLate = looksAt(condition, collection.table) || (condition.joins.length > 0 && !mayJoin);
+    const isLate = looksAt(condition.joins, collection.table) || (condition.joins.length > 0 && !mayJoin);
     guards.push({ condition, fields, isLate });
   };
   add(scope(collection), []);
   for (const relation of view.relations) {
-    if (relation.inverse || !sight.withholds(relation.to)) continue;
-    if (!relation.on.some(({ from }) => written.has(from))) continue;
+    // A record of another source is looked for before.
+    if (relation.inverse || relation.reach !== 'join' || !sight.withholds(relation.to)) continue;
+    const pointers = [...relation.on.map(({ from }) => from), ...(relation.only ? [relation.only.column] : [])];
+    if (!pointers.some((column) => written.has(column))) continue;
     const missing = relation.on.map(({ from }) => isMissing(pathTo(collection, [], from)));
     const found = not(isMissing(pathTo(collection, [relation], relation.on[0]!.to)));
     add(
-      or(...missing, found),
+      or(...missing, not(onlyAt(relation, 'from', collection, [])), found),
       relation.on.map(({ from }) => from.name),
     );
   }
@@ -84,16 +95,6 @@ export function conditionOf(where: Filter, scope: ScopeOf): Condition {
 }
 
 const isMissing = (path: Path): Filter => ({ op: 'test', path, is: 'Missing', value: null });
-
-function looksAt({ joins }: Condition, table: string): boolean {
-  return joins.some((join) => join.via.some(({ to }) => to.table === table) || follows(join.where, table));
-}
-
-function follows(filter: Filter, table: string): boolean {
-  if (filter.op === 'test') return filter.path.via.some(({ to }) => to.table === table);
-  if (filter.op === 'not') return follows(filter.of, table);
-  return 'of' in filter && filter.of.some((each) => follows(each, table));
-}
 
 /** The records that have one of these keys. */
 export function keysFilter({ key }: Target, keys: readonly (readonly unknown[])[]): Filter {
@@ -126,9 +127,7 @@ export function planInserts(
   const { collection } = target;
   const groups = new Map<string, { columns: Column[]; rows: Row[]; positions: number[] }>();
   for (const [position, values] of records.entries()) {
-    const columns = [...collection.fields.values()].filter((field): field is Column =>
-      field.kind === 'column' ? values.has(field) : false,
-    );
+    const columns = storedColumns(collection).filter((column) => values.has(column));
     const most = one || columns.length === 0 ? 1 : Math.floor(VALUES_LIMIT / columns.length);
     let id = columns.map(({ name }) => JSON.stringify(name)).join();
     while ((groups.get(id)?.rows.length ?? 0) >= most) id += '+';

@@ -21,29 +21,30 @@ export function resolveName(view: View, text: string): Named {
   if (known) return known;
   if (typeof text !== 'string')
     fail('INVALID_ARGUMENT', { argument: 'field', problem: 'expected the name of a field.' });
-  const name = text.replaceAll('@@@', ':');
-  const named = findName(view, name) as Named;
+  const named = findName(view, text);
   if (view.names.size >= NAMES_KEPT) view.names.clear();
   view.names.set(text, named);
   return named;
 }
 
-function findName(view: View, name: string): Named {
+/** `@@@` is read as `:`, unless it is in the name of a flattened field. */
+function findName(view: View, text: string): Named {
   const { sight, collection: home } = view;
   const via: Relation[] = [];
   const through: Hop[] = [];
   let collection = home;
-  let rest = name;
+  let rest = text;
   for (;;) {
     const field = sight.fields(collection).get(rest);
     if (field?.kind === 'column' && sight.sees(collection, field)) {
       const path = field.route
         ? routePath(view, via, field.route)
         : (ownColumn(view, via, field) ?? pathTo(home, via, field));
-      return Object.freeze({ name, path, through: Object.freeze(through), leaf: rest });
+      return Object.freeze({ name: writtenName(through, rest), path, through: Object.freeze(through), leaf: rest });
     }
     const relation = findRelation(view, collection, rest);
     if (!relation) return unknownField(view, collection, rest);
+    if (relation.given) return givenRecords(view, via, through, rest, relation.given);
     if (relation.kind === 'many')
       return fail('RELATION_TO_MANY', {
         collection: collection.name,
@@ -51,15 +52,64 @@ function findName(view: View, name: string): Named {
         foreign: relation.to.name,
       });
     // As written: code may call the relation otherwise than callers do.
-    const written = rest.split(':', 1)[0]!;
+    const [written, separator] = firstOf(rest);
     if (rest === written) return relationAlone(view, collection, relation, written);
-    if (via.length === HOPS_LIMIT)
-      return fail('INVALID_ARGUMENT', { argument: name, problem: `at most ${HOPS_LIMIT} relations can be followed.` });
+    if (via.length === HOPS_LIMIT) return tooManyHops(text);
     via.push(sight.follow(relation));
     through.push(Object.freeze({ name: written, present: presence(view, via) }));
-    rest = rest.slice(written.length + 1);
+    rest = rest.slice(written.length + separator.length);
     collection = relation.to;
   }
+}
+
+interface Behind {
+  /** To one each, up to the collection that has the relation. */
+  readonly via: readonly Relation[];
+  /** The first of the path that leads to many. */
+  readonly relation: Relation;
+  /** A path from the foreign collection. */
+  readonly rest: string;
+}
+
+/** A path through a relation to many, cut there; undefined for every other, also one that is wrong. */
+function findMany(view: View, text: string): Behind | undefined {
+  const { sight } = view;
+  const via: Relation[] = [];
+  let { collection } = view;
+  let rest = text;
+  while (typeof rest === 'string' && via.length < HOPS_LIMIT) {
+    if (sight.fields(collection).get(rest)?.kind === 'column') return undefined;
+    const relation = findRelation(view, collection, rest);
+    const [written, separator] = firstOf(rest);
+    if (!relation || relation.given || rest === written) return undefined;
+    rest = rest.slice(written.length + separator.length);
+    if (relation.kind === 'many') return { via, relation, rest };
+    via.push(sight.follow(relation));
+    collection = relation.to;
+  }
+  return undefined;
+}
+
+function tooManyHops(argument: string): never {
+  return fail('INVALID_ARGUMENT', { argument, problem: `at most ${HOPS_LIMIT} relations can be followed.` });
+}
+
+/** All records of a relation that code gives, as one value. */
+function givenRecords(
+  { collection }: View,
+  via: readonly Relation[],
+  through: readonly Hop[],
+  rest: string,
+  given: Column,
+): Named {
+  const name = writtenName(through, rest);
+  const [leaf] = firstOf(rest);
+  if (leaf === rest)
+    return Object.freeze({ name, path: pathTo(collection, via, given), through: Object.freeze([...through]), leaf });
+  return fail('INVALID_ARGUMENT', {
+    argument: name,
+    problem: `'${leaf}' is given by code: ask for '${leaf}' whole, or list it from one record.`,
+  });
 }
 
 /** Where an imported field comes from. */
@@ -68,22 +118,31 @@ function routePath(view: View, via: readonly Relation[], route: Route): Path {
   return ownColumn(view, all, route.field) ?? pathTo(view.collection, all, route.field);
 }
 
+function writtenName(through: readonly Hop[], leaf: string): string {
+  return [...through.map((hop) => hop.name), leaf].join(':');
+}
+
+/** The first name of a path, and what stands behind it. */
+export function firstOf(text: string): readonly [name: string, separator: string] {
+  const [separator = '', index = text.length] = ((found) => [found?.[0], found?.index])(/:|@@@/.exec(text));
+  return [text.slice(0, index), separator];
+}
+
 /** The relation at the start of the text. */
 function findRelation(view: View, collection: Collection, text: string): Relation | undefined {
-  const cut = text.indexOf(':');
-  const field = view.sight.fields(collection).get(cut < 0 ? text : text.slice(0, cut));
+  const field = view.sight.fields(collection).get(firstOf(text)[0]);
   return field && field.kind !== 'column' && view.sight.sees(collection, field) ? field : undefined;
 }
 
 /**
  * The own foreign key, when `field` is the key that it points to: the value is the same, and nothing has to be joined
- * (the database holds that a foreign key points to a record).
+ * (an enforced foreign key points to a record).
  * Not where rows are withheld, since a withheld row must look missing; not for a part of a composite key of which
  * another part may be null, since then nothing is related; not where the database may take two texts for the same.
  */
 function ownColumn(view: View, via: readonly Relation[], field: Column): Path | undefined {
   const last = via.at(-1);
-  if (!last || last.inverse || view.sight.withholds(last.to)) return undefined;
+  if (!last?.enforced || last.inverse || view.sight.withholds(last.to)) return undefined;
   const pair = last.on.find(({ to }) => to === field);
   if (!pair || pair.from.type !== field.type) return undefined;
   if (field.type === 'String' && (field.collation !== 'binary' || pair.from.collation !== 'binary')) return undefined;
@@ -99,7 +158,7 @@ function presence(view: View, via: readonly Relation[]): Path {
 
 function unknownField(view: View, collection: Collection, text: string): never {
   const visible = [...view.sight.fields(collection)].filter(([, field]) => view.sight.sees(collection, field));
-  const first = text.split(':')[0]!;
+  const [first] = firstOf(text);
   const near = nearNames(
     first,
     visible.map(([name]) => name),
@@ -123,6 +182,7 @@ export function resolveSort(view: View, sorts: readonly PlainSort[]): Order[] {
   const order: Order[] = [];
   for (const { field, ascending = true } of sorts) {
     const { path } = resolveName(view, field);
+    if (path.field.made?.external) onlyShown('sort', field);
     if (!path.field.sortable)
       fail('FIELD_NOT_SORTABLE', {
         collection: view.collection.name,
@@ -188,12 +248,20 @@ export function resolveFilter(view: View, plain: PlainFilter, moment: Moment, de
 
 function countTests(filter: Filter): number {
   if (filter.op === 'test') return 1;
-  if (filter.op === 'not') return countTests(filter.of);
+  if (filter.op === 'not' || filter.op === 'any') return countTests(filter.of);
   return 'of' in filter ? filter.of.reduce((sum, each) => sum + countTests(each), 0) : 0;
 }
 
-function resolveTest(view: View, field: string, operator: string, given: unknown, moment: Moment): Filter {
+function resolveTest(view: View, field: string, operator: string, given: unknown, moment: Moment, many = 0): Filter {
+  const behind = view.names.has(field) ? undefined : findMany(view, field);
+  if (behind) {
+    const { via, relation, rest } = behind;
+    if (many === HOPS_LIMIT) tooManyHops(field);
+    const of = resolveTest(view.other(relation.to), rest, operator, given, moment, many + 1);
+    return { op: 'any', via, relation, of, scoped: view.sight.scoped };
+  }
   const { path } = resolveName(view, field);
+  if (path.field.made?.external) onlyShown('filter', field);
   const is = findOperator(operator);
   const answer = path.field.operators.get(is) ?? notAllowed(view, path, field, is);
   const value = checkValue(answer.takes, given, {
@@ -203,6 +271,13 @@ function resolveTest(view: View, field: string, operator: string, given: unknown
     days: orders.has(is),
   });
   return withoutNulls(path, is, answer, value);
+}
+
+function onlyShown(argument: string, field: string): never {
+  return fail('INVALID_ARGUMENT', {
+    argument,
+    problem: `the records of '${field}' are given by code, so that nothing can be filtered or sorted by them; list them from one record.`,
+  });
 }
 
 const orders: ReadonlySet<Operator> = new Set<Operator>([

@@ -1,20 +1,53 @@
 import type { Row } from '../sources/source.ts';
-import type { ReadPlan, Shape, Slot } from './types.ts';
+import type { BinarySlot, Path, ReadPlan, Shape } from './types.ts';
 
-/** Makes the values of rows ready for JSON, in place: short binaries as hexadecimal digits, others as data: URIs. */
-export function readyRows(rows: readonly Row[], binary: readonly Slot[]): void {
+/** Makes the values of rows ready for JSON, in place: binaries become texts. */
+export function readyRows(rows: readonly Row[], binary: readonly BinarySlot[]): void {
   if (binary.length === 0) return;
   for (const row of rows)
-    for (const slot of binary) {
+    for (const { slot, mode } of binary) {
       const value = row[slot];
-      if (Buffer.isBuffer(value)) row[slot] = readyBinary(value);
+      if (Buffer.isBuffer(value)) row[slot] = readyBinary(value, mode);
+      else if (Array.isArray(value))
+        row[slot] = value.map((item) => (Buffer.isBuffer(item) ? readyBinary(item, mode) : item));
     }
 }
 
-function readyBinary(value: Buffer): string {
-  return value.length <= 32
-    ? value.toString('hex')
-    : `data:application/octet-stream;base64,${value.toString('base64')}`;
+/** Where a row of these holds binaries. */
+export function binarySlots(paths: readonly Path[]): readonly BinarySlot[] {
+  let slots: BinarySlot[] | undefined;
+  for (let slot = 0; slot < paths.length; slot++) {
+    const { type, binary: mode } = paths[slot]!.field;
+    if (type !== 'Binary' && type[0] !== 'Binary') continue;
+    slots ??= [];
+    slots.push({ slot, mode });
+  }
+  return slots ?? none;
+}
+
+const none: readonly never[] = Object.freeze([]);
+
+/** The longest that is shown as hexadecimal digits unless code says otherwise: hashes, UUIDs and the like. */
+const SHORT_BYTES = 32;
+
+function readyBinary(value: Buffer, mode: BinarySlot['mode']): string {
+  if (mode === 'hex' || (mode === undefined && value.length <= SHORT_BYTES)) return value.toString('hex');
+  return `data:${mediaType(value)};base64,${value.toString('base64')}`;
+}
+
+/** By the bytes that files of a kind start with, as hexadecimal digits. */
+const signatures: readonly (readonly [type: string, start: RegExp])[] = [
+  ['image/png', /^89504e470d0a1a0a/],
+  ['image/jpeg', /^ffd8ff/],
+  ['image/gif', /^474946383[79]61/],
+  ['image/webp', /^52494646.{8}57454250/],
+  ['application/pdf', /^255044462d/],
+  ['application/zip', /^504b0304/],
+];
+
+function mediaType(value: Buffer): string {
+  const start = value.toString('hex', 0, 12);
+  return signatures.find(([, pattern]) => pattern.test(start))?.[0] ?? 'application/octet-stream';
 }
 
 /** The asked columns of each row; the rows themselves when they hold just those. */
@@ -30,8 +63,15 @@ export function shapeRecords(rows: readonly Row[], shape: Shape): Record<string,
   return rows.map((row) => shapeRecord(row, shape));
 }
 
+/**
+ * As `Object.create(null)`, in that no name means anything but the field; a constructor lets the engine of the language
+ * know the shape of the records, which makes a page of them in half the time.
+ */
+const Empty = function Empty() {} as unknown as new () => Record<string, unknown>;
+Empty.prototype = Object.create(null);
+
 function shapeRecord(row: Row, shape: Shape): Record<string, unknown> {
-  const record: Record<string, unknown> = Object.create(null);
+  const record = new Empty();
   for (const [name, slot] of shape.leaves) record[name] = row[slot];
   for (const [name, present, inner] of shape.nested)
     record[name] = row[present] === null ? null : shapeRecord(row, inner);

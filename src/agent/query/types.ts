@@ -1,7 +1,7 @@
 // The phases of a read, as data: PlainFilter (what was written) -> Filter (resolved and lowered) -> Query -> ReadPlan.
 import type { Operator } from '../../core/filter.ts';
 import type { Collection, Column, Made, Relation } from '../model/types.ts';
-import type { Select, Source } from '../sources/source.ts';
+import type { Condition, Select, Source } from '../sources/source.ts';
 
 /** A resolved field: the to-one relations to follow, then the column. Interned per collection: one object for one id. */
 export interface Path {
@@ -19,8 +19,40 @@ export type Filter =
   | { readonly op: 'and' | 'or'; readonly of: readonly Filter[] }
   | { readonly op: 'not'; readonly of: Filter }
   | { readonly op: 'test'; readonly path: Path; readonly is: Operator; readonly value: unknown }
+  /** Some record of another collection of the source has in `keys` what this one has in `own`, none of it null. */
+  | { readonly op: 'some'; readonly own: readonly Path[]; readonly other: Other }
+  /** `own` is among the keys that are looked up in another source first; null is not. */
+  | { readonly op: 'found'; readonly own: Path; readonly lookup: Lookup }
+  | Any
   | { readonly op: 'always' }
   | { readonly op: 'never' };
+
+/**
+ * Some record that a relation to many leads to satisfies `of`, which is about the foreign collection; `via` leads to the
+ * collection that has the relation. Planning says it with `some` or `found`.
+ */
+export interface Any {
+  readonly op: 'any';
+  readonly via: readonly Relation[];
+  readonly relation: Relation;
+  readonly of: Filter;
+  /** Whether the caller's rows alone count, of the foreign collection and of the pairs. */
+  readonly scoped: boolean;
+}
+
+/** The records of a collection that satisfy a condition. */
+export interface Other extends Condition {
+  readonly collection: Collection;
+  readonly keys: readonly Path[];
+}
+
+/** The first columns of the rows of a plan, all of them: what is looked up before the statement that needs it. */
+export interface Lookup {
+  readonly query: Query;
+  readonly plan: ReadPlan;
+  /** What was asked for: the relations, and the collection that they start at. */
+  readonly of: { readonly collection: string; readonly name: string };
+}
 
 export interface Order {
   readonly path: Path;
@@ -47,6 +79,8 @@ export interface Query {
   readonly collection: Collection;
   readonly select: readonly Named[];
   readonly where: Filter;
+  /** Besides `where`: what the order alone says, decided as the order is. */
+  readonly after?: Filter;
   /** Total: it ends with the key of the collection. */
   readonly order: readonly Order[];
   /** Records wanted; one more is read, to know whether there is more. All of them when null. */
@@ -60,10 +94,12 @@ export interface Query {
 export interface ReadPlan {
   readonly source: Source;
   readonly select: Select | null;
+  /** What the statement needs to know first. */
+  readonly lookups: readonly Lookup[];
   /** What the database could not decide, in order; empty for most. */
   readonly steps: readonly Step[];
-  /** Added fields that are shown only: computed for the rows of the answer, not for the one that is read beyond it. */
-  readonly finish: readonly Compute[];
+  /** What is shown only: fetched and computed for the rows of the answer, not for the one that is read beyond it. */
+  readonly finish: readonly (Fetch | Compute)[];
   /** Slots of a row after the steps. */
   readonly width: number;
   /** Where each asked column lies. */
@@ -71,11 +107,11 @@ export interface ReadPlan {
   /** Where the values of the order lie; empty when no cursor may be made. */
   readonly keys: readonly Slot[];
   /** Slots whose values are not ready for JSON. */
-  readonly binary: readonly Slot[];
+  readonly binary: readonly BinarySlot[];
   readonly shape: Shape;
 }
 
-export type Step = Bound | Compute | Keep | Sort | Slice;
+export type Step = Bound | Fetch | Compute | Keep | Sort | Slice;
 
 /** More rows than the engine reads at once are an error: `field` is why the database cannot decide. */
 export interface Bound {
@@ -83,6 +119,22 @@ export interface Bound {
   readonly collection: string;
   readonly field: string;
   readonly column: Column;
+  /** What to do about it, where it is not what is done about fields. */
+  readonly cure?: string;
+}
+
+/** Columns of related records in another source, read by their keys. */
+export interface Fetch {
+  readonly kind: 'fetch';
+  readonly via: readonly Relation[];
+  /** Where a row has the key. */
+  readonly from: Slot;
+  /** Where it says which collection the key is about, when that may be another. */
+  readonly type?: Slot;
+  readonly query: Query;
+  /** Gives the key, and then the columns; the keys wanted are still to be put into its statement. */
+  readonly plan: ReadPlan;
+  readonly into: readonly Slot[];
 }
 
 /** The values of an added field, made of others of the row. */
@@ -115,6 +167,11 @@ export interface Slice {
   readonly kind: 'slice';
   readonly skip: number;
   readonly limit: number;
+}
+
+export interface BinarySlot {
+  readonly slot: Slot;
+  readonly mode: Column['binary'];
 }
 
 /** Where each value of a record lies in its row. */

@@ -95,6 +95,7 @@ const readers: { readonly [T in PrimitiveType]: (given: unknown, asked: Asked) =
     return refuse(asked, 'true or false', given);
   },
   Date: (given, asked) =>
+    (given instanceof Date && !Number.isNaN(given.getTime()) ? given.toISOString() : undefined) ??
     (typeof given === 'string' ? readInstant(given, asked.moment.zone, asked.days) : undefined) ??
     refuse(
       asked,
@@ -120,6 +121,7 @@ const readers: { readonly [T in PrimitiveType]: (given: unknown, asked: Asked) =
     (typeof given === 'string' ? readUuid(given) : undefined) ??
     refuse(asked, "a UUID such as '9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d'", given),
   Binary: (given, asked) =>
+    (given instanceof Uint8Array ? Buffer.from(given) : undefined) ??
     (typeof given === 'string' ? readBinary(given) : undefined) ??
     refuse(asked, "hexadecimal digits, or a 'data:...;base64,' URI", given),
   Json: (given, asked) => refuse(asked, 'no comparison with JSON', given),
@@ -138,6 +140,7 @@ function text(given: unknown, asked: Asked): string {
 /** A number, or a text of digits where a number would lose some; undefined when it is neither. */
 export function readNumber(given: unknown): number | string | undefined {
   if (typeof given === 'number') return Number.isFinite(given) ? given : undefined;
+  if (typeof given === 'bigint') return readNumber(String(given));
   if (typeof given !== 'string') return undefined;
   const found = /^([+-]?)0*(\d*)(?:\.(\d*?)0*)?$/.exec(given.trim());
   if (!found || !/\d/.test(given) || given.length > 1000) return undefined;

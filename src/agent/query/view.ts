@@ -4,7 +4,7 @@
 // What is hidden does not exist: a hidden field, a relation to a collection that may not be browsed, and a relation
 // whose foreign key is hidden, are unknown names, and no error or list of near names tells them.
 import type { Access } from '../../core/caller.ts';
-import type { Collection, Column, Field, Relation, Route } from '../model/types.ts';
+import type { Collection, Column, Field, Relation, Route, Through } from '../model/types.ts';
 import { twinOf } from './paths.ts';
 import type { Named } from './types.ts';
 
@@ -19,6 +19,8 @@ export interface View {
   /** Names that were resolved before. */
   readonly names: Map<string, Named>;
   readonly sight: Sight;
+  /** Another collection, seen in the same way. */
+  other(collection: Collection): View;
   /** The view of customization code, for the same caller. */
   inside(collection: Collection): View;
 }
@@ -32,6 +34,8 @@ export interface Sight {
   follow(relation: Relation): Relation;
   /** Whether rows of the collection are withheld. */
   withholds(collection: Collection): boolean;
+  /** Whether related records are those that the caller may see; a row scope looks at every one. */
+  readonly scoped: boolean;
 }
 
 interface Views {
@@ -56,7 +60,7 @@ export function viewOf(access: Access, collection: Collection): View {
   const views = viewsOf(access).caller;
   let view = views.get(collection);
   if (!view) {
-    view = createView(access, collection, callerSight(access));
+    view = createView(access, collection, callerSight(access), viewOf);
     views.set(collection, view);
   }
   return view;
@@ -67,7 +71,7 @@ export function scopeViewOf(access: Access, collection: Collection): View {
   const views = viewsOf(access).scope;
   let view = views.get(collection);
   if (!view) {
-    view = createView(access, collection, scopeSight(access));
+    view = createView(access, collection, scopeSight(access), scopeViewOf);
     views.set(collection, view);
   }
   return view;
@@ -81,13 +85,13 @@ export function insideViewOf(access: Access, collection: Collection): View {
   const views = viewsOf(access).inside;
   let view = views.get(collection);
   if (!view) {
-    view = createView(access, collection, insideSight(access));
+    view = createView(access, collection, insideSight(access), insideViewOf);
     views.set(collection, view);
   }
   return view;
 }
 
-function createView(access: Access, collection: Collection, sight: Sight): View {
+function createView(access: Access, collection: Collection, sight: Sight, viewAt: typeof viewOf): View {
   const visible = [...sight.fields(collection).values()].filter((field) => sight.sees(collection, field));
   const columns = visible.filter((field) => field.kind === 'column');
   return {
@@ -99,23 +103,36 @@ function createView(access: Access, collection: Collection, sight: Sight): View 
     ),
     names: new Map(),
     sight,
+    other: (other) => viewAt(access, other),
     inside: (other) => insideViewOf(access, other),
   };
 }
 
 function callerSight(access: Access): Sight {
-  const shown = (collection: Collection, name: string) => access.field(collection.name, name) !== 'hidden';
-  const linked = (collection: Collection, { on, inverse, to: foreign }: Relation) =>
-    on.every(({ from, to }) => (inverse ? shown(foreign, to.name) : shown(collection, from.name)));
+  const shown = (collection: Collection, name: string) =>
+    collection.isGiven === true || access.field(collection.name, name) !== 'hidden';
+  const linked = (collection: Collection, { on, inverse, to: foreign, through, only }: Relation) =>
+    through
+      ? reaches(through)
+      : (!only || shown(only.side === 'from' ? collection : foreign, only.column.name)) &&
+        on.every(({ from, to }) => (inverse ? shown(foreign, to.name) : shown(collection, from.name)));
+  // Nobody can be given a permission for what is removed; what is hidden there does not link.
+  const reaches = ({ collection, origin, foreign }: Through) =>
+    (!collection.published || access.can('browse', collection.name)) &&
+    [...origin.map(({ to }) => to), ...foreign.map(({ from }) => from)].every((column) =>
+      shown(collection, column.name),
+    );
   return {
     fields: (collection) => collection.fields,
     sees(collection, field) {
       if (!shown(collection, field.name)) return false;
       if (field.kind === 'column') return !field.route || sees(collection, field.route);
+      if (field.given) return true;
       return access.can('browse', field.to.name) && linked(collection, field);
     },
     follow: (relation) => relation,
-    withholds: (collection) => access.scope(collection.name) !== null,
+    withholds: (collection) => !collection.isGiven && access.scope(collection.name) !== null,
+    scoped: true,
   };
 
   /** An imported field shows nothing that is hidden where it comes from. No permission can be given for what is removed. */
@@ -134,7 +151,8 @@ function insideSight(access: Access): Sight {
     fields: (collection) => collection.inside,
     sees: () => true,
     follow: (relation) => relation,
-    withholds: (collection) => access.scope(collection.name) !== null,
+    withholds: (collection) => !collection.isGiven && access.scope(collection.name) !== null,
+    scoped: true,
   };
 }
 
@@ -144,5 +162,6 @@ function scopeSight(access: Access): Sight {
     sees: () => true,
     follow: (relation) => (access.scope(relation.to.name) === null ? relation : twinOf(relation)),
     withholds: () => false,
+    scoped: false,
   };
 }

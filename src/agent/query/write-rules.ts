@@ -1,0 +1,149 @@
+// What records must satisfy before they are written, besides the types of their values: fields that must be given, and the
+// rules that code adds. Rules are decided here with the meaning of sources/evaluate.ts; a null is only checked by Present.
+import { type FieldProblem, fail, isAppError } from '../../core/errors.ts';
+import type { Operator } from '../../core/filter.ts';
+import type { Collection, Column, FieldRule, Model, Moment } from '../model/types.ts';
+import { holds } from '../sources/evaluate.ts';
+import { compilePattern, type Pattern } from '../sources/pattern.ts';
+import { placeSaid } from './lower.ts';
+import { pathTo } from './paths.ts';
+import type { Filter, Path } from './types.ts';
+import { checkValue } from './values.ts';
+import { type Draft, type Writer, wanted } from './write-values.ts';
+
+/** The values of rules, canonical; a Match has its pattern. */
+export type RuleBook = ReadonlyMap<FieldRule, unknown>;
+
+/** Texts that are longer are not looked through for a pattern. */
+const MATCHED_LIMIT = 100_000;
+
+/** CONFIGURATION, with the user's line, for a value that the rule cannot have. */
+export function compileRules({ inside }: Model, moment: Moment): RuleBook {
+  const book = new Map<FieldRule, unknown>();
+  for (const collection of inside.values())
+    for (const [name, field] of collection.inside)
+      for (const rule of field.kind === 'column' ? (field.rules ?? []) : [])
+        book.set(rule, compileRule(name, field as Column, rule, moment));
+  return book;
+}
+
+function compileRule(
+  name: string,
+  column: Column,
+  { operator, value, answer, at }: FieldRule,
+  moment: Moment,
+): unknown {
+  const refuse = (problem: string, cause: unknown): never =>
+    fail('CONFIGURATION', { problem: `The rule '${operator}' of '${name}': ${problem} (${at})` }, cause);
+  try {
+    if (operator === 'Match') return compilePattern(value as string | RegExp);
+    if ((value === null || value === undefined) && answer.takes !== 'nothing')
+      return refuse('it needs a value.', undefined);
+    const checked = checkValue(answer.takes, value, { column, at: 'its value', moment, days: true });
+    return Array.isArray(checked) ? checked.filter((item) => item !== null) : checked;
+  } catch (error) {
+    if (isAppError(error, 'CONFIGURATION')) throw error;
+    return refuse((error as Error).message, error);
+  }
+}
+
+const CLOSED_MISSING = 'a field that must be given is closed to you. An administrator can open it.';
+const CLOSED_RULE = 'what would stand in a field that is closed to you breaks a rule.';
+
+/**
+ * Everything that is wrong with the draft; what is wrong with the `known` fields is told already. Of the records that are
+ * written along nothing is missing yet, since they may be there. FORBIDDEN where what is wrong is closed to the caller.
+ */
+export function checkDraft(
+  writer: Writer,
+  book: RuleBook,
+  draft: Draft,
+  isNew: boolean,
+  known: ReadonlySet<string> = new Set(),
+  prefix = '',
+): FieldProblem[] {
+  const { view, moment, verb } = writer;
+  const { collection } = view;
+  const problems: FieldProblem[] = [];
+  const tell = (column: Column, problem: string, closed: string) => {
+    const label = writer.label(column);
+    if (label === undefined) fail('FORBIDDEN', { verb, collection: collection.name, why: closed });
+    const field = `${prefix}${label}`;
+    if (!known.has(field)) problems.push({ field, problem });
+  };
+  for (const field of collection.inside.values()) {
+    if (field.kind !== 'column' || field.route) continue;
+    const value = draft.values.get(field);
+    if (value === undefined) {
+      if (!isNew || isPointer(draft, field)) continue;
+      const isMissing = field.required || field.rules?.some(({ operator }) => operator === 'Present');
+      const isClosed = field.required && writer.refuses(field) !== undefined;
+      if (isClosed) fail('FORBIDDEN', { verb, collection: collection.name, why: CLOSED_MISSING });
+      if (isMissing) tell(field, `must be given: ${wanted(field)}.`, CLOSED_MISSING);
+    } else if (value === null && !field.nullable) tell(field, `may not be null: ${wanted(field)}.`, CLOSED_RULE);
+    else
+      for (const rule of brokenRules(book, collection, field, value, moment))
+        tell(field, describeRule(rule, value), CLOSED_RULE);
+  }
+  for (const [relation, inner] of draft.related) {
+    const inside = `${prefix}${writer.label(relation) ?? relation.name}:`;
+    problems.push(...checkDraft(writer.at(relation.to), book, inner, false, known, inside));
+  }
+  return problems;
+}
+
+/** It is filled with the key of a record that is written along. */
+function isPointer({ related }: Draft, column: Column): boolean {
+  return [...related.keys()].some(({ inverse, on }) => !inverse && on.some(({ from }) => from === column));
+}
+
+export function brokenRules(
+  book: RuleBook,
+  collection: Collection,
+  column: Column,
+  value: unknown,
+  moment: Moment,
+): readonly FieldRule[] {
+  return (column.rules ?? []).filter((rule) =>
+    value === null
+      ? rule.operator === 'Present'
+      : !isKept(book.get(rule), rule, pathTo(collection, [], column), value, moment),
+  );
+}
+
+function isKept(wanted: unknown, { operator, answer }: FieldRule, path: Path, value: unknown, moment: Moment): boolean {
+  if (operator === 'Match')
+    return (value as string).length <= MATCHED_LIMIT && (wanted as Pattern).test(value as string);
+  const { by } = answer;
+  const filter: Filter =
+    typeof by === 'object' && 'say' in by
+      ? placeSaid(by.say(wanted, moment), path)
+      : { op: 'test', path, is: operator, value: wanted };
+  return holds(filter, () => value);
+}
+
+const sayings: { readonly [O in Operator]?: (value: unknown) => string } = {
+  Present: () => 'send a value that is not empty',
+  LongerThan: (value) => `send more than ${value} characters`,
+  ShorterThan: (value) => `send less than ${value} characters`,
+  GreaterThan: (value) => `send more than ${value}`,
+  LessThan: (value) => `send less than ${value}`,
+  GreaterThanOrEqual: (value) => `send ${value} or more`,
+  LessThanOrEqual: (value) => `send ${value} or less`,
+  Before: (value) => `send one before ${value}`,
+  After: (value) => `send one after ${value}`,
+  Contains: (value) => `send a text with ${JSON.stringify(value)} in it`,
+  StartsWith: (value) => `send a text that starts with ${JSON.stringify(value)}`,
+  EndsWith: (value) => `send a text that ends with ${JSON.stringify(value)}`,
+  Like: (value) => `send a text like ${JSON.stringify(value)}, where % stands for any text and _ for one character`,
+  Match: (value) => `send a text that fits ${String(value)}`,
+  In: (value) => `send one of ${(value as unknown[]).slice(0, 10).join(', ')}`,
+  NotIn: (value) => `send none of ${(value as unknown[]).slice(0, 10).join(', ')}`,
+};
+
+export function describeRule({ operator, value, answer }: FieldRule, got: unknown): string {
+  const given = answer.takes === 'nothing' ? '' : `(${value instanceof RegExp ? value : JSON.stringify(value)})`;
+  const saying = sayings[operator]?.(value) ?? 'send another value';
+  const length = typeof got === 'string' && answer.takes === 'length' ? `, not ${[...got].length}` : '';
+  return `breaks the rule ${operator}${given}: ${saying}${length}.`;
+}
