@@ -1,244 +1,166 @@
-// Charts are functions that users write: they ask for what they need and say with a builder what it looks like. A result
-// is plain data. Periods are those of the zone in which the chart is asked for, and their labels are the same for every
-// reader.
-import { AppError, fail } from '../core/errors.ts';
+// Charts are functions that users write: they ask for what they need, and say with a builder what it looks like. A chart of
+// the whole agent is there for every caller; one of a collection is about one record, which the caller must be allowed to
+// read.
+import type { Access } from '../core/caller.ts';
+import { fail, isAppError } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
-import { readDay, readInstant, zoneOffsets } from './query/dates.ts';
-import { bucketOf } from './sources/aggregate.ts';
-import { addDecimals, compareDecimals, type Decimal, readDecimal, writeDecimal } from './sources/decimal.ts';
-import type { BucketUnit } from './sources/source.ts';
+import { createChartBuilder } from './charts/builder.ts';
+import type {
+  ChartBuilder,
+  ChartContext,
+  ChartDefinition,
+  ChartEntry,
+  ChartResult,
+  RecordChartContext,
+} from './charts/definitions.ts';
+import type { CustomizationContext } from './customize/definitions.ts';
+import type { CallOptions } from './engine.ts';
+import type { Collection } from './model/types.ts';
+import { type Call, callOf, getCollection, type Operations, readOptions, rowsLimitOf, scopesOf } from './operations.ts';
 
-export type TimeRange = BucketUnit;
-/** As the engine gives it: a text of digits where a number would lose some. */
-export type ChartNumber = number | string;
-/** An instant, or a text of one; a day ('YYYY-MM-DD') is that day in every zone. */
-export type ChartDate = Date | string;
+import { executeRead } from './query/execute.ts';
+import { lowerConditions } from './query/lower.ts';
+import { planRead, totalOrder } from './query/plan-read.ts';
+import { keysFilter, planTarget } from './query/plan-write.ts';
+import { resolveName } from './query/resolve.ts';
+import { shapeRecords } from './query/shape.ts';
+import { and } from './query/simplify.ts';
+import type { Query } from './query/types.ts';
+import { insideViewOf, viewOf } from './query/view.ts';
+import { type RecordId, unpackId } from './record-id.ts';
+import { packReady } from './write-transaction.ts';
 
-export interface TimePoint {
-  readonly date: ChartDate;
-  readonly value: ChartNumber | null;
+export interface Charts {
+  /** Of the whole agent, or of one collection; in the order in which they were added. UNKNOWN_COLLECTION. */
+  names(access: Access, collection?: string): readonly string[];
+  /**
+   * UNKNOWN_CHART; RECORD_NOT_FOUND also for a record that the caller may not see; CHART_FAILED when the code of the chart
+   * throws, or gives what no method of the builder made. Errors of the engine that the chart met pass.
+   */
+  render(access: Access, request: ChartRequest, options?: CallOptions): Promise<ChartResult>;
 }
 
-export interface Line {
-  readonly label: string;
-  /** One for each of the dates. */
-  readonly values: readonly (ChartNumber | null)[];
+export interface ChartRequest {
+  readonly chart: string;
+  /** Of a chart of a collection, which is about the record `id`. */
+  readonly collection?: string;
+  readonly id?: RecordId;
+  /** Whose days and weeks its periods are; IANA name, the caller's when absent. */
+  readonly timezone?: string;
 }
 
-export interface ValueResult {
-  readonly countCurrent: ChartNumber;
-  /** Absent when there is nothing to compare with. */
-  readonly countPrevious?: ChartNumber;
-}
-export type DistributionResult = readonly { readonly key: string; readonly value: ChartNumber }[];
-export type TimeBasedResult = readonly {
-  readonly label: string;
-  readonly values: { readonly value: ChartNumber | null };
-}[];
-export interface MultipleTimeBasedResult {
-  readonly labels: readonly string[];
-  readonly values: readonly { readonly key: string; readonly values: readonly (ChartNumber | null)[] }[];
-}
-export type PercentageResult = ChartNumber;
-export interface ObjectiveResult {
-  readonly value: ChartNumber;
-  readonly objective: ChartNumber;
-}
-export type LeaderboardResult = DistributionResult;
-export type ChartResult =
-  | ValueResult
-  | DistributionResult
-  | TimeBasedResult
-  | MultipleTimeBasedResult
-  | PercentageResult
-  | ObjectiveResult
-  | SmartResult;
-/** What `smart` was given. */
-export type SmartResult = unknown;
+type AnyChart = ChartDefinition<ChartContext> & ChartDefinition<RecordChartContext>;
 
-/** A wrong argument is a TypeError, whose message is for whoever wrote the chart. */
-export interface ChartBuilder {
-  value(value: ChartNumber, previousValue?: ChartNumber | null): ValueResult;
-  distribution(values: Readonly<Record<string, ChartNumber>>): DistributionResult;
-  /** Every period from the first date to the last. Values of one period are added up; a period without any date is 0. */
-  timeBased(timeRange: TimeRange, values: readonly TimePoint[]): TimeBasedResult;
-  /** The same for several lines; a value whose date is null is left out. */
-  multipleTimeBased(
-    timeRange: TimeRange,
-    dates: readonly (ChartDate | null)[],
-    lines: readonly Line[],
-  ): MultipleTimeBasedResult;
-  percentage(value: ChartNumber): PercentageResult;
-  objective(value: ChartNumber, objective: ChartNumber): ObjectiveResult;
-  /** Largest first; of equals, the one that was given first. */
-  leaderboard(values: Readonly<Record<string, ChartNumber>>): LeaderboardResult;
-  smart<T>(data: T): T;
-}
-
-export type ChartDefinition<C> = (context: C, resultBuilder: ChartBuilder) => ChartResult | Promise<ChartResult>;
-/** By name, as added. */
-export type Charts<C> = ReadonlyMap<string, ChartDefinition<C>>;
-
-/**
- * `timezone`: IANA name. UNKNOWN_CHART; CHART_FAILED when the chart's own code throws, which the cause tells; errors of
- * the engine that the chart met pass.
- */
-export async function renderChart<C>(
-  charts: Charts<C>,
-  name: string,
-  context: C,
-  timezone: string,
-): Promise<ChartResult> {
-  const chart = charts.get(name);
-  if (!chart) fail('UNKNOWN_CHART', { chart: String(name), near: nearNames(String(name), [...charts.keys()]) });
-  try {
-    return await chart(context, createChartBuilder(timezone));
-  } catch (error) {
-    if (error instanceof AppError) throw error;
-    return fail('CHART_FAILED', { chart: name }, error);
+/** CONFIGURATION for two charts of one name, and for a chart of records that nothing tells apart. */
+export function createCharts(ops: Operations, entries: readonly ChartEntry[]): Charts {
+  const byHome = new Map<string | undefined, Map<string, ChartEntry>>();
+  for (const entry of entries) {
+    const others = byHome.get(entry.collection) ?? new Map<string, ChartEntry>();
+    checkEntry(ops, entry, others.get(entry.name));
+    byHome.set(entry.collection, others.set(entry.name, entry));
   }
-}
 
-export function createChartBuilder(timezone: string): ChartBuilder {
+  function find({ chart, collection }: ChartRequest): ChartEntry {
+    const known = byHome.get(collection);
+    const near = nearNames(String(chart), [...(known?.keys() ?? [])]);
+    return known?.get(chart) ?? fail('UNKNOWN_CHART', { chart: String(chart), near });
+  }
+
   return {
-    value(value, previousValue) {
-      const countCurrent = number('value', value);
-      return previousValue === undefined || previousValue === null
-        ? { countCurrent }
-        : { countCurrent, countPrevious: number('value', previousValue) };
+    names(access, collection) {
+      if (collection !== undefined) getCollection(ops.model, access, collection);
+      return [...(byHome.get(collection)?.keys() ?? [])];
     },
-    distribution: (values) => entries('distribution', values),
-    timeBased(timeRange, values) {
-      const periods = readPeriods(
-        timeRange,
-        timezone,
-        (values ?? []).map(({ date }) => date),
-      );
-      const sums = addUp(
-        periods,
-        (values ?? []).map(({ value }) => value),
-        'timeBased',
-      );
-      return periods.labels.map((label, at) => ({ label, values: { value: sums[at]! } }));
+    async render(access, request, options = {}) {
+      const home = request.collection === undefined ? undefined : getCollection(ops.model, access, request.collection);
+      const entry = find(request);
+      const { timezone, id } = request;
+      const call = callOf(ops, access, { ...(timezone !== undefined && { timezone }) }, options);
+      const context = home ? await recordContext(call, home, id) : call.code();
+      return run(entry, context, call.moment.zone);
     },
-    multipleTimeBased(timeRange, dates, lines) {
-      const periods = readPeriods(timeRange, timezone, dates);
-      const values = lines.map((line) => {
-        if (line.values.length !== dates.length)
-          throw new TypeError(
-            `multipleTimeBased: the line '${line.label}' has ${line.values.length} values for ${dates.length} dates.`,
-          );
-        return { key: line.label, values: addUp(periods, line.values, 'multipleTimeBased') };
-      });
-      return { labels: periods.labels, values };
-    },
-    percentage: (value) => number('percentage', value),
-    objective: (value, objective) => ({
-      value: number('objective', value),
-      objective: number('objective', objective),
-    }),
-    leaderboard: (values) =>
-      [...entries('leaderboard', values)].sort((a, b) => compareDecimals(decimal(b.value), decimal(a.value))),
-    smart: (data) => data,
   };
 }
 
-function entries(what: string, values: Readonly<Record<string, ChartNumber>>): DistributionResult {
-  return Object.entries(values).map(([key, value]) => ({ key, value: number(what, value) }));
+function checkEntry(ops: Operations, { collection, name, at }: ChartEntry, other: ChartEntry | undefined): void {
+  const refuse = (problem: string) => fail('CONFIGURATION', { problem: `${problem}. (${at})` });
+  if (typeof name !== 'string' || name.trim() === '') refuse('A chart needs a name');
+  if (other) refuse(`This adds the chart '${name}' a second time; the first is at ${other.at}`);
+  if (collection !== undefined && ops.model.inside.get(collection)?.key.length === 0)
+    refuse(`The chart '${name}' is about one record, and '${collection}' has no key to choose it by`);
 }
 
-function number(what: string, value: ChartNumber): ChartNumber {
-  if ((typeof value === 'number' || typeof value === 'string') && readDecimal(value)) return value;
-  throw new TypeError(`${what}: expected a number, got ${typeof value === 'number' ? value : typeof value}.`);
+/** Asserts that the caller may read the record, within the row scope, before any code of the chart runs. */
+async function recordContext(
+  call: Call,
+  collection: Collection,
+  id: RecordId | undefined,
+): Promise<RecordChartContext> {
+  const { ops, access } = call;
+  const { name } = collection;
+  if (!access.can('read', name)) fail('FORBIDDEN', { verb: 'read', collection: name });
+  const visible = viewOf(access, collection);
+  // Nobody may try out the values of a key that is hidden from him.
+  if (!collection.key.every((column) => visible.columns.includes(column)))
+    fail('FORBIDDEN', {
+      verb: 'read',
+      collection: name,
+      why: 'its key is hidden from you. An administrator can show it.',
+    });
+  if (id === undefined)
+    fail('INVALID_ARGUMENT', { argument: 'id', problem: `this chart is about one record of '${name}': send its id.` });
+  const key = unpackId(collection.key, id, 'id', call.moment);
+  const view = insideViewOf(access, collection);
+  const target = planTarget(view);
+  const packed = packReady(target, key);
+  const getRecord = async (fields: readonly string[]): Promise<Record<string, unknown>> => {
+    const scope = scopesOf(call);
+    const scoped = await lowerConditions(scope, {}, { view, moment: call.moment, code: call.code });
+    const query: Query = {
+      collection,
+      select: fields.map((field) => resolveName(view, field)),
+      where: and(scoped, keysFilter(target, [key])),
+      order: totalOrder(collection, []),
+      limit: 1,
+      skip: 0,
+      cursor: false,
+    };
+    const plan = planRead(query, scope, rowsLimitOf(ops));
+    const { rows } = await executeRead(plan, 1, readOptions(ops, call.options), call);
+    return shapeRecords(rows, plan.shape)[0] ?? fail('RECORD_NOT_FOUND', { collection: name, id: packed });
+  };
+  await getRecord([]);
+  const compositeRecordId = Object.freeze(key.map((part) => (typeof part === 'number' ? part : String(part))));
+  const recordId = compositeRecordId.length === 1 ? compositeRecordId[0]! : packed;
+  return Object.freeze({ ...call.code(), recordId, compositeRecordId, getRecord });
 }
 
-function decimal(value: ChartNumber): Decimal {
-  return readDecimal(value)!;
-}
-
-/** A chart of more periods than this is a mistake, such as a date of the year 1. */
-const PERIODS_LIMIT = 10_000;
-
-interface Periods {
-  readonly labels: string[];
-  /** For each date, the place of its period; undefined for no date. */
-  readonly places: readonly (number | undefined)[];
-}
-
-function readPeriods(timeRange: TimeRange, timezone: string, dates: readonly (ChartDate | null)[]): Periods {
-  const range = ranges[timeRange];
-  if (!range)
-    throw new TypeError(`a time range is one of ${Object.keys(ranges).join(', ')}, not ${String(timeRange)}.`);
-  const starts = dates.map((date) => (date === null ? undefined : startOf(timeRange, timezone, date)));
-  const known = starts.filter((start) => start !== undefined).sort();
-  const places = new Map<string, number>();
-  const labels: string[] = [];
-  const last = known.at(-1);
-  for (let start = known[0]; last !== undefined && start !== undefined && start <= last; start = next(start, range)) {
-    if (labels.length === PERIODS_LIMIT)
-      throw new TypeError(`${known[0]} to ${last} are more than ${PERIODS_LIMIT} periods; take a longer time range.`);
-    places.set(start, labels.push(range.label(start)) - 1);
+async function run(entry: ChartEntry, context: CustomizationContext, timezone: string): Promise<ChartResult> {
+  const { name, at } = entry;
+  const failWith = (cause: unknown) =>
+    fail('CHART_FAILED', { chart: name }, new Error(`the chart '${name}', added at ${at}, failed`, { cause }));
+  const { builder, made } = watchBuilder(createChartBuilder(timezone));
+  let result: ChartResult;
+  try {
+    result = await (entry.definition as AnyChart)(context as RecordChartContext, builder);
+  } catch (error) {
+    if (isAppError(error)) throw error;
+    return failWith(error);
   }
-  return { labels, places: starts.map((start) => (start === undefined ? undefined : places.get(start))) };
+  if (made.has(result)) return result;
+  return failWith(new TypeError('it must return what a method of the result builder gave'));
 }
 
-function startOf(unit: TimeRange, timezone: string, date: ChartDate): string {
-  const text = date instanceof Date && !Number.isNaN(date.getTime()) ? date.toISOString() : String(date);
-  if (readDay(text)) return bucketOf(text, { unit })!;
-  const instant = readInstant(text, timezone, false);
-  const start = instant && bucketOf(instant, { unit, offsets: zoneOffsets(timezone) });
-  if (!start) throw new TypeError('expected a date such as 2025-03-30 or 2025-03-30T08:00:00Z.');
-  return start;
-}
-
-function next(start: string, { months, days }: Range): string {
-  const day = new Date(`${start}T00:00:00Z`);
-  day.setUTCMonth(day.getUTCMonth() + months, day.getUTCDate() + days);
-  return day.toISOString().slice(0, 10);
-}
-
-interface Range {
-  readonly months: number;
-  readonly days: number;
-  /** Of the day that a period starts with. */
-  readonly label: (start: string) => string;
-}
-
-const monthNames = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-const monthOf = (start: string): number => Number(start.slice(5, 7)) - 1;
-
-const ranges: { readonly [R in TimeRange]: Range } = {
-  Day: { months: 0, days: 1, label: (start) => start.split('-').reverse().join('/') },
-  Week: { months: 0, days: 7, label: weekLabel },
-  Month: { months: 1, days: 0, label: (start) => `${monthNames[monthOf(start)]} ${start.slice(2, 4)}` },
-  Quarter: { months: 3, days: 0, label: (start) => `Q${monthOf(start) / 3 + 1}-${start.slice(0, 4)}` },
-  Year: { months: 12, days: 0, label: (start) => start.slice(0, 4) },
-};
-
-/** A week belongs to the year of its Thursday (ISO 8601). */
-function weekLabel(start: string): string {
-  const thursday = new Date(Date.parse(`${start}T00:00:00Z`) + 3 * 86_400_000);
-  const year = thursday.getUTCFullYear();
-  const week = Math.floor((thursday.getTime() - Date.UTC(year, 0, 1)) / (7 * 86_400_000)) + 1;
-  return `W${week}-${year}`;
-}
-
-/** A period without dates is 0; one that has nothing but null is null. */
-function addUp(
-  { labels, places }: Periods,
-  values: readonly (ChartNumber | null)[],
-  what: string,
-): (ChartNumber | null)[] {
-  const sums: (Decimal | null | undefined)[] = labels.map(() => undefined);
-  for (const [at, value] of values.entries()) {
-    const place = places[at];
-    if (place === undefined) continue;
-    if (value === null) sums[place] ??= null;
-    else {
-      const added = decimal(number(what, value));
-      const sum = sums[place];
-      sums[place] = sum ? addDecimals(sum, added) : added;
-    }
-  }
-  return sums.map((sum) => (sum === undefined ? 0 : sum && writeDecimal(sum)));
+/** The same builder, and everything that it made. */
+function watchBuilder(builder: ChartBuilder): { readonly builder: ChartBuilder; readonly made: ReadonlySet<unknown> } {
+  const made = new Set<unknown>();
+  const watched = Object.entries(builder).map(([name, make]: [string, (...given: unknown[]) => unknown]) => [
+    name,
+    (...given: unknown[]) => {
+      const result = make(...given);
+      made.add(result);
+      return result;
+    },
+  ]);
+  return { builder: Object.fromEntries(watched) as ChartBuilder, made };
 }

@@ -1,0 +1,200 @@
+// The provider of a language model that a host application brings: asked in the chat-completions form whichever it is
+// (spec 2 and 4.1, addAi). The official clients do the talking; they are loaded by the first question, so that a start
+// costs nothing, and live in here alone, since they hold the key.
+import { type Clock, systemClock } from '../core/clock.ts';
+import { AppError, fail } from '../core/errors.ts';
+import { fromMessages, toMessages } from './ai/anthropic.ts';
+import type {
+  AiAnswer,
+  AiCallOptions,
+  AiProvider,
+  AiProviderKind,
+  AiProviderOptions,
+  AiRequest,
+} from './ai/definitions.ts';
+import { failureOf, retryAfterSeconds } from './ai/failure.ts';
+import { fromCompletion, toCompletion } from './ai/openai.ts';
+import { checkRequest } from './ai/request.ts';
+import { checkRows, isText, type OptionRows } from './check-options.ts';
+import { callSite } from './customize/call-site.ts';
+
+const DEFAULT_SECONDS = 60;
+const MOST_SECONDS = 600;
+/** Attempts after the first, by the client. */
+const RETRIES = 2;
+/** A provider that asks to wait longer than this is not asked again: whoever waits for the answer is told instead. */
+const LONGEST_WAIT_SECONDS = 5;
+
+const kinds = ['openai', 'anthropic'] as const satisfies readonly AiProviderKind[];
+
+const optionRows: OptionRows<AiProviderOptions> = {
+  name: { required: true, expected: 'a text that is not empty', takes: isText },
+  provider: {
+    required: true,
+    expected: "'openai' or 'anthropic'",
+    takes: (value) => (kinds as readonly unknown[]).includes(value),
+  },
+  apiKey: {
+    required: true,
+    expected: 'a text of visible ASCII characters, without spaces',
+    // It becomes a header; what cannot be one would be shown in the error of whoever refuses it.
+    takes: (value) => typeof value === 'string' && /^[!-~]+$/.test(value),
+  },
+  model: { required: true, expected: 'a text that is not empty', takes: isText },
+  baseUrl: {
+    expected: "an http or https address without credentials, query or fragment, such as 'https://ai.example.com/v1'",
+    takes: isBaseUrl,
+  },
+};
+
+function isBaseUrl(value: unknown): boolean {
+  if (typeof value !== 'string' || !URL.canParse(value)) return false;
+  const { protocol, username, password } = new URL(value);
+  return /^https?:$/.test(protocol) && username === '' && password === '' && !/[?#]/.test(value);
+}
+
+const made = new WeakSet<object>();
+
+/** CONFIGURATION, with the user's line, for an option that is missing, unknown or not as it must be. Nothing is sent yet. */
+export function createAiProvider(options: AiProviderOptions): AiProvider {
+  checkRows('createAiProvider', options, optionRows, callSite(createAiProvider));
+  const { name, provider: kind, model, apiKey } = options;
+  const baseUrl = options.baseUrl?.replace(/\/+$/, '');
+  let opened: Promise<Send> | undefined;
+  const provider: AiProvider = Object.freeze({
+    name,
+    provider: kind,
+    model,
+    async ask(given: AiRequest, { signal, timeoutSeconds = DEFAULT_SECONDS }: AiCallOptions = {}) {
+      const request = checkRequest(given);
+      checkSeconds(timeoutSeconds);
+      const send = async (within: Within) => {
+        opened ??= openers[kind]({ apiKey, model, baseUrl, clock: systemClock });
+        return (await opened)(request, within);
+      };
+      const limits = { provider: name, seconds: timeoutSeconds, signal, clock: systemClock };
+      try {
+        return await stopInTime(limits, send);
+      } catch (error) {
+        throw failureOf(error, { provider: name, apiKey, now: systemClock.now() });
+      }
+    },
+  });
+  made.add(provider);
+  return provider;
+}
+
+export function isAiProvider(value: unknown): value is AiProvider {
+  return typeof value === 'object' && value !== null && made.has(value);
+}
+
+/** The same provider, whose questions end with the call that they are asked for. */
+export function askWithin(provider: AiProvider, call: AbortSignal | undefined): AiProvider {
+  if (!call) return provider;
+  return Object.freeze({
+    ...provider,
+    ask: (request: AiRequest, { signal, ...options }: AiCallOptions = {}) =>
+      provider.ask(request, { ...options, signal: signal ? AbortSignal.any([call, signal]) : call }),
+  });
+}
+
+function checkSeconds(seconds: unknown): void {
+  if (typeof seconds === 'number' && seconds > 0 && seconds <= MOST_SECONDS) return;
+  fail('INVALID_ARGUMENT', { argument: 'timeoutSeconds', problem: `expected a number up to ${MOST_SECONDS}.` });
+}
+
+interface Within {
+  readonly signal: AbortSignal;
+  readonly timeout: number;
+}
+
+type Send = (request: AiRequest, within: Within) => Promise<AiAnswer>;
+
+interface Settings {
+  readonly apiKey: string;
+  readonly model: string;
+  readonly baseUrl: string | undefined;
+  readonly clock: Clock;
+}
+
+/** What a client takes from the environment when it is not told is told: one key goes to one address. */
+const openers: Readonly<Record<AiProviderKind, (settings: Settings) => Promise<Send>>> = {
+  async openai({ apiKey, model, baseUrl = 'https://api.openai.com/v1', clock }) {
+    const { OpenAI } = await import('openai');
+    const client = new OpenAI({
+      apiKey,
+      adminAPIKey: null,
+      organization: null,
+      project: null,
+      webhookSecret: null,
+      baseURL: baseUrl,
+      ...clientOptions(clock),
+    });
+    return async (request, within) =>
+      fromCompletion(await client.chat.completions.create(toCompletion(request, model), within));
+  },
+  async anthropic({ apiKey, model, baseUrl = 'https://api.anthropic.com', clock }) {
+    const { Anthropic } = await import('@anthropic-ai/sdk');
+    const client = new Anthropic({
+      apiKey,
+      webhookKey: null,
+      baseURL: baseUrl,
+      openTelemetry: false,
+      ...clientOptions(clock),
+    });
+    return async (request, within) =>
+      fromMessages(await client.messages.create(toMessages(request, model), within), Math.floor(clock.now() / 1000));
+  },
+};
+
+/** `logLevel`: at `debug` the clients would print questions, which `OPENAI_LOG` or `ANTHROPIC_LOG` could ask for. */
+const clientOptions = (clock: Clock) => ({ maxRetries: RETRIES, logLevel: 'off' as const, fetch: createFetch(clock) });
+
+/**
+ * Redirects are not followed: question and key are for one host. The wait between two attempts cannot be ended from
+ * outside, so that a long one is declined beforehand, by the header that the clients heed.
+ */
+function createFetch(clock: Clock): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, { ...init, redirect: 'manual' });
+    if (response.ok || (retryAfterSeconds(response.headers, clock.now()) ?? 0) <= LONGEST_WAIT_SECONDS) return response;
+    const headers = new Headers(response.headers);
+    headers.set('x-should-retry', 'false');
+    const { status, statusText } = response;
+    return new Response(response.body, { status, statusText, headers });
+  };
+}
+
+interface Limits {
+  readonly provider: string;
+  readonly seconds: number;
+  readonly signal: AbortSignal | undefined;
+  readonly clock: Clock;
+}
+
+/** CANCELLED or AI_TIMED_OUT at once, whatever the client is doing; it ends by itself soon after. */
+async function stopInTime<Result>(
+  { provider, seconds, signal, clock }: Limits,
+  run: (within: Within) => Promise<Result>,
+): Promise<Result> {
+  if (signal?.aborted) return fail('CANCELLED', {});
+  const controller = new AbortController();
+  const timeout = Math.ceil(seconds * 1000);
+  let cancel = () => {};
+  let stopTimer = () => {};
+  const stopped = new Promise<never>((_, reject) => {
+    const stop = (error: AppError) => {
+      reject(error);
+      controller.abort();
+    };
+    cancel = () => stop(new AppError('CANCELLED', {}));
+    stopTimer = clock.after(timeout, () => stop(new AppError('AI_TIMED_OUT', { provider, seconds })));
+  });
+  signal?.addEventListener('abort', cancel, { once: true });
+  try {
+    return await Promise.race([run({ signal: controller.signal, timeout }), stopped]);
+  } finally {
+    stopTimer();
+    signal?.removeEventListener('abort', cancel);
+  }
+}

@@ -1,0 +1,51 @@
+// The form itself: what is sent is what was asked, and of the answer what every server that speaks the form has.
+import type {
+  ChatCompletion,
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions';
+import type { AiAnswer, AiFinishReason, AiRequest, AiToolCall } from './definitions.ts';
+
+/** `request` has been checked. */
+export function toCompletion(request: AiRequest, model: string): ChatCompletionCreateParamsNonStreaming {
+  const { messages, ...rest } = structuredClone(request) as Omit<
+    ChatCompletionCreateParamsNonStreaming,
+    'model' | 'messages'
+  > & { messages: ChatCompletionMessageParam[] };
+  return { ...rest, messages, model };
+}
+
+const finishReasons: readonly string[] = ['stop', 'length', 'tool_calls', 'content_filter'];
+
+/** TypeError for what is no completion. */
+export function fromCompletion(completion: ChatCompletion): AiAnswer {
+  const [choice] = completion?.choices ?? [];
+  if (!choice?.message) throw new TypeError('the answer is no chat completion');
+  const { message, finish_reason: reason } = choice;
+  const calls = (message.tool_calls ?? []).flatMap((call): AiToolCall[] =>
+    call.type === 'function'
+      ? [{ id: call.id, type: 'function', function: { name: call.function.name, arguments: call.function.arguments } }]
+      : [],
+  );
+  const { prompt_tokens = 0, completion_tokens = 0 } = completion.usage ?? {};
+  return {
+    id: completion.id,
+    object: 'chat.completion',
+    created: completion.created,
+    model: completion.model,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: message.content ?? null,
+          refusal: message.refusal ?? null,
+          ...(calls.length && { tool_calls: calls }),
+        },
+        // Servers that are merely compatible have further words for an answer that came to its end.
+        finish_reason: finishReasons.includes(reason) ? (reason as AiFinishReason) : 'stop',
+      },
+    ],
+    usage: { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens },
+  };
+}
