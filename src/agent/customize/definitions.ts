@@ -5,7 +5,9 @@
 import type { Caller } from '../../core/caller.ts';
 import type { Operator, PlainFilter, PlainSort } from '../../core/filter.ts';
 import type { ActionDefinition } from '../actions/definitions.ts';
-import type { ColumnType, Source } from '../sources/source.ts';
+import type { AiProvider } from '../ai/definitions.ts';
+import type { ChartDefinition, ChartEntry, RecordChartContext } from '../charts/definitions.ts';
+import type { BucketUnit, ColumnShape, ColumnType, Operation, Source } from '../sources/source.ts';
 
 export type MaybePromise<T> = T | Promise<T>;
 
@@ -22,13 +24,34 @@ export interface CustomizationContext {
    * be more than the caller may see. UNKNOWN_COLLECTION.
    */
   collection(name: string): InsideCollection;
+  /** What `addAi` added, or null. Its questions end when the call is cancelled. */
+  readonly ai: AiProvider | null;
 }
 
+/** Rules, replaced fields and overrides hold here too. Writes by a filter need a condition, a search or a segment. */
 export interface InsideCollection {
   /** All records that match, in the order of the key; TOO_MANY_ROWS past the limit of rows that are read at once. */
   list(filter: InsideFilter, projection: readonly string[]): Promise<Record<string, unknown>[]>;
   count(filter?: InsideFilter): Promise<number>;
+  /** One for each group, the largest value first; `limit` groups, as many as a page may have when absent. */
+  aggregate(
+    filter: InsideFilter,
+    aggregation: HookAggregation | Omit<HookAggregation, 'groups'>,
+    limit?: number,
+  ): Promise<{ readonly value: unknown; readonly group: CodeRecord }[]>;
+  /** The records as they are stored, in the order of the data: all or none. */
+  create(data: readonly CodeRecord[]): Promise<Record<string, unknown>[]>;
+  /** How many records were meant, changed or not: all or none. */
+  update(filter: InsideFilter, patch: CodeRecord): Promise<number>;
+  delete(filter: InsideFilter): Promise<number>;
+  /** Points the records `ids` of a to-many relation to the record `id`; how many. */
+  associate(id: InsideId, relation: string, ids: readonly InsideId[]): Promise<number>;
+  /** Makes them point to nothing. */
+  dissociate(id: InsideId, relation: string, ids: readonly InsideId[]): Promise<number>;
 }
+
+/** The value of a key, its values where it has several columns, or those packed into one text. */
+export type InsideId = string | number | readonly (string | number)[];
 
 export interface InsideFilter {
   readonly conditionTree?: PlainFilter;
@@ -45,9 +68,13 @@ export interface DataSourceOptions {
   readonly rename?: Readonly<Record<string, string>>;
 }
 
+export type ComputedType = ColumnType | ColumnShape | 'File';
+/** How callers are shown binaries; both forms are read. */
+export type BinaryMode = 'datauri' | 'hex';
+
 export interface ComputedDefinition {
-  /** `File` is a `Binary`. */
-  readonly columnType: ColumnType | 'File';
+  /** `File` is a `Binary`; an object of types by key, or a list of one, is a Json of that shape: other keys are left out. */
+  readonly columnType: ComputedType;
   /** At least one; `relation:field` through to-one relations, other added fields too. */
   readonly dependencies: readonly string[];
   /** Called once for a page, with each combination of dependencies once; gives one value for each record, in order. */
@@ -87,28 +114,161 @@ export interface OneToManyOptions {
   readonly originKeyTarget?: string;
 }
 
+/** Gives the records that belong to one record. */
+export type ExternalLister = (
+  record: CodeRecord,
+  context: CustomizationContext,
+) => MaybePromise<readonly Readonly<Record<string, unknown>>[]>;
+
+export interface ExternalRelationDefinition {
+  /** The fields of the records and their types. */
+  readonly schema: Readonly<Record<string, ColumnType | 'File'>>;
+  /** Called once for each combination of the key and the dependencies, a few at a time. */
+  readonly listRecords: ExternalLister;
+  /** What `listRecords` is given besides the key; `relation:field` through to-one relations, added fields too. */
+  readonly dependencies?: readonly string[];
+}
+
+export interface PolymorphicManyToOneOptions {
+  /** Holds the key of the record that it is about. */
+  readonly foreignKey: string;
+  /** Says of which collection that is. */
+  readonly typeField: string;
+  /** From what the type field holds to the collection, whose key is meant unless another column is named. */
+  readonly targets: Readonly<Record<string, string | PolymorphicTarget>>;
+}
+
+export interface PolymorphicTarget<C extends string = string> {
+  readonly collection: C;
+  /** The key of the collection when absent. */
+  readonly foreignKeyTarget?: string;
+  /** Of the relation; `<name>_<collection>` when absent. */
+  readonly name?: string;
+}
+
+export interface PolymorphicOneToManyOptions extends OneToManyOptions {
+  /** Of the foreign collection: says which collection its key is about. */
+  readonly typeField: string;
+  /** What the type field holds for this collection. */
+  readonly type: string;
+}
+
+/** What a column must hold. */
+export interface OnlyWhere {
+  readonly field: string;
+  readonly value: string;
+}
+
+export interface ManyToManyOptions {
+  /** Of the collection between: what points to this collection, and to the foreign one. */
+  readonly originKey: string;
+  readonly foreignKey: string;
+  /** The key of this collection when absent. */
+  readonly originKeyTarget?: string;
+  /** The key of the foreign collection when absent. */
+  readonly foreignKeyTarget?: string;
+}
+
 export type HookPosition = 'Before' | 'After';
+export type HookType = 'List' | 'Create' | 'Update' | 'Delete' | 'Aggregate';
+
+/** A record that code may change in place. */
+export type OpenRecord = Record<string, unknown>;
 
 export interface HookContext extends CustomizationContext {
+  /** The collection that the hook is of. */
+  readonly collectionName: string;
   /** Stops the call; the caller reads the message. REFUSED. */
   throwError(message: string): never;
   /** The same, as something that the caller may not do. DENIED. */
   throwForbiddenError(message: string): never;
+  /** The same, as something that is wrong with the field, or with the record. INVALID_RECORD; REFUSED where nothing is written. */
+  throwValidationError(message: string, field?: string): never;
 }
 
-export interface BeforeListContext extends HookContext {
+interface Filtered {
+  /** Which records are meant. The row scope is no part of it: it holds whatever a hook does. */
+  readonly filter: InsideFilter;
+}
+
+interface Narrowing extends Filtered {
   /** Lets only records through that match this as well. */
   narrow(filter: PlainFilter): void;
 }
 
-export interface AfterListContext extends HookContext {
-  /** What was read, by the names that the caller asked for: to look at. */
+interface Writing {
+  /** Nothing will stay of the write: do nothing outside of the database. Hooks after it are not called then. */
+  readonly isPreview: boolean;
+}
+
+interface ListContext extends HookContext {
+  readonly projection: readonly string[];
+}
+
+export interface BeforeListContext extends ListContext, Narrowing {}
+export interface AfterListContext extends ListContext, Filtered {
+  /** What was read. What the hook puts into a field is what the caller is told; it must be ready for JSON. */
+  readonly records: readonly OpenRecord[];
+}
+
+export interface BeforeCreateContext extends HookContext, Writing {
+  /** May be changed, field by field; what is then there is checked. A relation that is written along is nested. */
+  readonly data: readonly OpenRecord[];
+}
+export interface AfterCreateContext extends HookContext {
+  readonly data: readonly CodeRecord[];
+  /** As they are stored. */
   readonly records: readonly CodeRecord[];
 }
 
+export interface BeforeUpdateContext extends HookContext, Narrowing, Writing {
+  /** May be changed; what is then there is checked. */
+  readonly patch: OpenRecord;
+}
+export interface AfterUpdateContext extends HookContext, Filtered {
+  readonly patch: CodeRecord;
+  /** As they are stored now. */
+  readonly records: readonly CodeRecord[];
+}
+
+export interface BeforeDeleteContext extends HookContext, Narrowing, Writing {}
+export interface AfterDeleteContext extends HookContext, Filtered {
+  /** As they were. */
+  readonly records: readonly CodeRecord[];
+}
+
+export interface HookAggregation {
+  readonly operation: Operation;
+  /** Absent for the Count of records. */
+  readonly field?: string;
+  readonly groups: readonly { readonly field: string; readonly bucket?: BucketUnit }[];
+}
+
+interface AggregateContext extends HookContext {
+  readonly aggregation: HookAggregation;
+}
+
+export interface BeforeAggregateContext extends AggregateContext, Narrowing {}
+export interface AfterAggregateContext extends AggregateContext, Filtered {
+  /** One for each group, with its values by field; a value may be changed. */
+  readonly result: readonly { value: unknown; readonly group: CodeRecord }[];
+}
+
 export interface HookContexts {
-  readonly Before: { readonly List: BeforeListContext };
-  readonly After: { readonly List: AfterListContext };
+  readonly Before: {
+    readonly List: BeforeListContext;
+    readonly Create: BeforeCreateContext;
+    readonly Update: BeforeUpdateContext;
+    readonly Delete: BeforeDeleteContext;
+    readonly Aggregate: BeforeAggregateContext;
+  };
+  readonly After: {
+    readonly List: AfterListContext;
+    readonly Create: AfterCreateContext;
+    readonly Update: AfterUpdateContext;
+    readonly Delete: AfterDeleteContext;
+    readonly Aggregate: AfterAggregateContext;
+  };
 }
 
 export type HookHandler<C> = (context: C) => MaybePromise<void>;
@@ -119,25 +279,82 @@ export interface Hook<C> {
 }
 
 /** In the order in which they were added. */
-export interface Hooks {
-  readonly beforeList: readonly Hook<BeforeListContext>[];
-  readonly afterList: readonly Hook<AfterListContext>[];
+export type Hooks = {
+  readonly [P in HookPosition]: { readonly [T in HookType]: readonly Hook<HookContexts[P][T]>[] };
+};
+
+export interface WriteContext extends CustomizationContext {
+  readonly action: 'create' | 'update';
+  /** All that is being written, before replacements. */
+  readonly record: CodeRecord;
+  /**
+   * The records that are being updated, as they are, by inside names: those that may be seen. None for a
+   * create. TOO_MANY_ROWS past the limit of rows that are read at once.
+   */
+  getRecords(fields: readonly string[]): Promise<readonly CodeRecord[]>;
 }
+
+/**
+ * What to write in place of the value: fields of the collection, and of to-one relations as `relation:field` or nested.
+ * The field itself may be among them; other replaced fields are replaced in their turn. Nothing is written for undefined.
+ */
+export type FieldWriter = (value: unknown, context: WriteContext) => MaybePromise<CodeRecord | null | undefined>;
+
+export interface OverrideCreateContext extends CustomizationContext {
+  readonly data: readonly CodeRecord[];
+}
+export interface OverrideDeleteContext extends CustomizationContext {
+  /** The records, all within the row scope of the caller. */
+  readonly filter: InsideFilter & { readonly conditionTree: PlainFilter };
+}
+export interface OverrideUpdateContext extends OverrideDeleteContext {
+  readonly patch: CodeRecord;
+}
+
+/** What writes in place of the data source. Nothing can be taken back of what these do. */
+export interface OverrideHandlers {
+  /** Gives the created records, in the order of the data, each with its key. */
+  readonly create: (context: OverrideCreateContext) => MaybePromise<readonly CodeRecord[]>;
+  readonly update: (context: OverrideUpdateContext) => MaybePromise<void>;
+  readonly delete: (context: OverrideDeleteContext) => MaybePromise<void>;
+}
+export type OverrideVerb = keyof OverrideHandlers;
+
+export interface Override<V extends OverrideVerb> {
+  readonly handler: OverrideHandlers[V];
+  readonly at: string;
+}
+export type Overrides = { readonly [V in OverrideVerb]?: Override<V> };
 
 /** One call of the customizer. */
 export type Customization =
   | { readonly kind: 'renameField'; readonly name: string; readonly newName: string }
   | { readonly kind: 'removeField'; readonly name: string }
   | { readonly kind: 'addField'; readonly name: string; readonly definition: ComputedDefinition }
+  | { readonly kind: 'external'; readonly name: string; readonly definition: ExternalRelationDefinition }
   | { readonly kind: 'importField'; readonly name: string; readonly definition: ImportDefinition }
   | { readonly kind: 'addSegment'; readonly name: string; readonly definition: SegmentDefinition }
-  | { readonly kind: 'toOne'; readonly name: string; readonly foreign: string; readonly options: ManyToOneOptions }
+  | {
+      readonly kind: 'toOne';
+      readonly name: string;
+      readonly foreign: string;
+      readonly options: ManyToOneOptions;
+      readonly only?: OnlyWhere;
+    }
   | {
       readonly kind: 'fromOther';
       readonly name: string;
       readonly foreign: string;
       readonly single: boolean;
       readonly options: OneToManyOptions;
+      readonly only?: OnlyWhere;
+    }
+  | {
+      readonly kind: 'throughOther';
+      readonly name: string;
+      readonly foreign: string;
+      readonly through: string;
+      readonly options: ManyToManyOptions;
     }
   | {
       readonly kind: 'replaceOperator';
@@ -149,11 +366,59 @@ export type Customization =
   | { readonly kind: 'emulateOperator'; readonly name: string; readonly operator?: Operator }
   | { readonly kind: 'sort'; readonly name: string; readonly by: 'here' | 'nothing' | readonly PlainSort[] }
   | { readonly kind: 'nullable'; readonly name: string }
+  | { readonly kind: 'binaryMode'; readonly name: string; readonly mode: BinaryMode }
   | { readonly kind: 'search'; readonly replace: SearchReplacer | null }
   | { readonly kind: 'action'; readonly name: string; readonly definition: ActionDefinition }
+  | { readonly kind: 'chart'; readonly name: string; readonly definition: ChartDefinition<RecordChartContext> }
+  | { readonly kind: 'flatten'; readonly flattening: Flattening }
   | { readonly kind: 'disableCount' }
-  | { readonly kind: 'beforeList'; readonly handler: HookHandler<BeforeListContext> }
-  | { readonly kind: 'afterList'; readonly handler: HookHandler<AfterListContext> };
+  | {
+      readonly kind: 'hook';
+      readonly position: HookPosition;
+      readonly type: HookType;
+      readonly handler: HookHandler<never>;
+    }
+  | { readonly kind: 'validation'; readonly name: string; readonly operator: Operator; readonly value: unknown }
+  /** Null makes the field read-only. */
+  | { readonly kind: 'writing'; readonly name: string; readonly write: FieldWriter | null }
+  | { readonly kind: 'override'; readonly verb: OverrideVerb; readonly handler: OverrideHandlers[OverrideVerb] };
+
+export interface FlattenColumnOptions {
+  readonly columnName: string;
+  /** Parts to add, as `street` or `geo:lat`; all when absent. */
+  readonly include?: readonly string[];
+  readonly exclude?: readonly string[];
+  /** How many levels of objects become fields; default 1. */
+  readonly level?: number;
+  /** Default false: a part is written into the object that it is of. */
+  readonly readonly?: boolean;
+  /** What the column holds: types by key. Needed where the column does not say so itself. */
+  readonly columnType?: ColumnShape;
+}
+
+export interface FlattenJsonColumnOptions {
+  readonly columnName: string;
+  /** What the column holds: types by key. */
+  readonly columnType: ColumnShape;
+  readonly level?: number;
+  readonly readonly?: boolean;
+  /** Default false: callers see the parts and not the column. */
+  readonly keepOriginalColumn?: boolean;
+}
+
+export interface FlattenRelationOptions {
+  readonly relationName: string;
+  /** Fields of the foreign collection; all when absent. */
+  readonly include?: readonly string[];
+  readonly exclude?: readonly string[];
+  /** Default false: what can be written there can be written here. */
+  readonly readonly?: boolean;
+}
+
+/** What a plugin flattens; the fields are found when the model is built. */
+export type Flattening =
+  | { readonly of: 'column'; readonly options: FlattenColumnOptions & { readonly keepOriginalColumn?: boolean } }
+  | { readonly of: 'relation'; readonly options: FlattenRelationOptions };
 
 export interface Recorded {
   readonly collection: string;
@@ -162,10 +427,17 @@ export interface Recorded {
   readonly what: Customization;
 }
 
-/** Everything that was said before the model is built, in the order in which it was said. */
-export interface Customizations {
+/** Everything that was said of collections, in the order in which it was said. */
+export interface Said {
   readonly recorded: readonly Recorded[];
   readonly removed: readonly { readonly collection: string; readonly at: string }[];
-  /** Of sources that were added with options. */
+  /** Of the whole agent. */
+  readonly charts: readonly ChartEntry[];
+}
+
+export interface Customizations {
+  /** Of the sources that were added by code. */
   readonly tables: ReadonlyMap<Source, { readonly options: DataSourceOptions; readonly at: string }>;
+  /** Asked once, with the names of all collections. */
+  say(collections: readonly string[]): Promise<Said>;
 }

@@ -1,0 +1,71 @@
+// The plugins of this package. What they add is found when the model is built (model/flatten.ts); here, the options are
+// looked at, so that a wrong one is told at once.
+import { fail } from '../../core/errors.ts';
+import { nearNames } from '../../core/near.ts';
+import type { CollectionCustomizer } from './customizer.ts';
+import type { FlattenColumnOptions, FlattenJsonColumnOptions, FlattenRelationOptions } from './definitions.ts';
+
+/** The parts of an object as fields `column@@@part`, in place of the column. */
+export function flattenColumn(collection: CollectionCustomizer, options: FlattenColumnOptions): void {
+  checkOptions('flattenColumn', options, columnTable);
+  collection.flatten({ of: 'column', options });
+}
+
+/** The same for a column whose values have no declared shape, which `columnType` gives. */
+export function flattenJsonColumn(collection: CollectionCustomizer, options: FlattenJsonColumnOptions): void {
+  checkOptions('flattenJsonColumn', options, jsonTable);
+  collection.flatten({ of: 'column', options });
+}
+
+/** The fields of a to-one relation as fields `relation@@@field`: filtered and sorted by the database. */
+export function flattenRelation(collection: CollectionCustomizer, options: FlattenRelationOptions): void {
+  checkOptions('flattenRelation', options, relationTable);
+  collection.flatten({ of: 'relation', options });
+}
+
+type Kind = readonly [expected: string, holds: (value: unknown) => boolean, needed?: 'needed'];
+
+const isName = (value: unknown): boolean => typeof value === 'string' && value !== '';
+const name: Kind = ['a name', isName, 'needed'];
+const names: Kind = ['a list of names', (value) => Array.isArray(value) && value.every(isName)];
+const level: Kind = ['a whole number, 1 or more', (value) => Number.isInteger(value) && Number(value) >= 1];
+const flag: Kind = ['true or false', (value) => typeof value === 'boolean'];
+const shape: Kind = [
+  'an object of types by key',
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+];
+
+type Table = Readonly<Record<string, Kind>>;
+const columnTable: Table = {
+  columnName: name,
+  include: names,
+  exclude: names,
+  level,
+  readonly: flag,
+  columnType: shape,
+};
+const jsonTable: Table = {
+  columnName: name,
+  columnType: [shape[0], shape[1], 'needed'],
+  level,
+  readonly: flag,
+  keepOriginalColumn: flag,
+};
+const relationTable: Table = { relationName: name, include: names, exclude: names, readonly: flag };
+
+/** CONFIGURATION; where the plugin was used is added by `use`. */
+function checkOptions(plugin: string, options: object | undefined, table: Table): void {
+  const refuse = (problem: string) => fail('CONFIGURATION', { problem: `${plugin}: ${problem}.` });
+  if (typeof options !== 'object' || options === null) refuse(`it needs options: ${Object.keys(table).join(', ')}`);
+  const given = options as Readonly<Record<string, unknown>>;
+  for (const option of Object.keys(given)) {
+    if (option in table) continue;
+    const near = nearNames(option, Object.keys(table));
+    const offered = near.length ? `Near: ${near.join(', ')}` : `There are ${Object.keys(table).join(', ')}`;
+    refuse(`there is no option '${option}'. ${offered}`);
+  }
+  for (const [option, [expected, holds, needed]] of Object.entries(table)) {
+    const value = given[option];
+    if (value === undefined ? needed : !holds(value)) refuse(`'${option}' must be ${expected}`);
+  }
+}

@@ -1,0 +1,251 @@
+// The customizer as those see it who give their typings: the same calls, with the names, operators and values that there
+// are. Types alone; what runs is customizer.ts, and a call that is not listed here is as it is there.
+import type { Operator } from '../../core/filter.ts';
+import type { ActionDefinition, FormValues } from '../actions/definitions.ts';
+import type { ChartContext, ChartDefinition, RecordChartContext } from '../charts/definitions.ts';
+import type { PrimitiveType } from '../sources/source.ts';
+import type { CollectionCustomizer } from './customizer.ts';
+import type {
+  BinaryMode,
+  ComputedType,
+  CustomizationContext,
+  ExternalRelationDefinition,
+  HookContexts,
+  HookHandler,
+  HookPosition,
+  InsideFilter,
+  ManyToManyOptions,
+  ManyToOneOptions,
+  MaybePromise,
+  OneToManyOptions,
+  OverrideHandlers,
+  PolymorphicTarget,
+  WriteContext,
+} from './definitions.ts';
+import type {
+  CollectionName,
+  ColumnName,
+  ColumnValues,
+  FieldName,
+  FilterOf,
+  OperatorAt,
+  PatchOf,
+  Path,
+  Picked,
+  RecordOf,
+  SortOf,
+  ValueAt,
+} from './typed-schema.ts';
+
+/** The customizer of a collection: a plain one without typings. */
+export type CustomizerOf<S, C extends keyof S> = string extends keyof S ? CollectionCustomizer : TypedCustomizer<S, C>;
+
+export type TypedCustomizer<S, C extends keyof S> = Pick<
+  TypedCalls<S, C>,
+  keyof CollectionCustomizer & keyof TypedCalls<S, C>
+> & {
+  readonly [M in Exclude<keyof CollectionCustomizer, keyof TypedCalls<S, C>>]: Chained<CollectionCustomizer[M], S, C>;
+};
+
+type Chained<F, S, C extends keyof S> = F extends (...given: infer G) => CollectionCustomizer
+  ? (...given: G) => TypedCustomizer<S, C>
+  : F;
+
+/** A context with the collections and records that the typings tell of. */
+export type ContextOf<S, C extends keyof S, X = CustomizationContext> = {
+  readonly [K in keyof X]: K extends keyof Members<S, C> ? Members<S, C>[K] : X[K];
+};
+
+interface Members<S, C extends keyof S> {
+  collection<N extends CollectionName<S>>(name: N): TypedCollection<S, N>;
+  readonly narrow: (filter: FilterOf<S, C>) => void;
+  readonly data: readonly PatchOf<S, C>[];
+  readonly patch: PatchOf<S, C>;
+  readonly records: readonly Partial<RecordOf<S, C>>[];
+  readonly record: Partial<RecordOf<S, C>>;
+  getRecord<P extends Path<S, C>>(fields: readonly P[]): Promise<Picked<S, C, P>>;
+}
+
+/** What a chart of the whole agent is given. */
+export type AgentChartContext<S> = string extends keyof S
+  ? ChartContext
+  : Omit<ChartContext, 'collection'> & Pick<Members<S, keyof S>, 'collection'>;
+
+/** The inside door to a collection: no hooks and no row scope. */
+export interface TypedCollection<S, C extends keyof S> {
+  list<P extends Path<S, C>>(filter: TypedFilter<S, C>, projection: readonly P[]): Promise<Picked<S, C, P>[]>;
+  count(filter?: TypedFilter<S, C>): Promise<number>;
+}
+type TypedFilter<S, C extends keyof S> = Omit<InsideFilter, 'conditionTree'> & {
+  readonly conditionTree?: FilterOf<S, C>;
+};
+
+type Made<T> = T extends 'File'
+  ? Buffer
+  : T extends PrimitiveType
+    ? T extends 'Number'
+      ? number | string
+      : ColumnValues[T]
+    : T extends readonly unknown[]
+      ? readonly unknown[]
+      : object;
+
+interface TypedComputed<S, C extends keyof S, P extends string, T extends ComputedType> {
+  readonly columnType: T;
+  readonly dependencies: readonly P[];
+  readonly getValues: (
+    records: readonly Picked<S, C, P>[],
+    context: ContextOf<S, C>,
+  ) => MaybePromise<readonly (Made<T> | null | undefined)[]>;
+  readonly defaultValue?: Made<T>;
+  readonly enumValues?: readonly string[];
+}
+
+interface RecordReaders<S, C extends keyof S> {
+  getRecords<P extends Path<S, C>>(fields: readonly P[]): Promise<Picked<S, C, P>[]>;
+  getRecord<P extends Path<S, C>>(fields: readonly P[]): Promise<Picked<S, C, P>>;
+  getField<P extends Path<S, C>>(field: P): Promise<ValueAt<S, C, P>>;
+}
+
+/** `execute` reads records by the typings; what a form's handlers read is not typed. */
+type TypedAction<S, C extends keyof S, D> = D extends {
+  readonly execute: (context: infer X, builder: infer B) => infer R;
+}
+  ? Omit<D, 'execute'> & {
+      readonly execute: (
+        context: { readonly [K in keyof X]: K extends keyof RecordReaders<S, C> ? RecordReaders<S, C>[K] : X[K] },
+        resultBuilder: B,
+      ) => R;
+    }
+  : never;
+
+type Keyed<Options, Own extends string, Foreign extends string> = {
+  readonly [K in keyof Options]: K extends 'foreignKey' | 'originKeyTarget' ? Own : Foreign;
+};
+type TypeOf<Foreign extends string> = { readonly typeField: Foreign; readonly type: string };
+type Between<Through extends string, Own extends string, Foreign extends string> = {
+  readonly [K in keyof ManyToManyOptions]: K extends 'originKeyTarget'
+    ? Own
+    : K extends 'foreignKeyTarget'
+      ? Foreign
+      : Through;
+};
+
+/** Fields of related records may be named by their paths as well. */
+type WrittenOf<S, C extends keyof S> = PatchOf<S, C> & {
+  readonly [P in Exclude<Path<S, C>, ColumnName<S, C>>]?: ValueAt<S, C, P>;
+};
+
+type Handler<S, C extends keyof S, F> = F extends (context: infer X) => infer R
+  ? (context: ContextOf<S, C, X>) => R
+  : never;
+
+interface TypedCalls<S, C extends keyof S> {
+  readonly name: C & string;
+  renameField(name: FieldName<S, C>, newName: string): TypedCustomizer<S, C>;
+  removeField(...names: readonly FieldName<S, C>[]): TypedCustomizer<S, C>;
+  addAction<Values = FormValues>(
+    name: string,
+    definition: TypedAction<S, C, ActionDefinition<NoInfer<Values>>>,
+  ): TypedCustomizer<S, C>;
+  addChart(name: string, definition: ChartDefinition<ContextOf<S, C, RecordChartContext>>): TypedCustomizer<S, C>;
+  addExternalRelation<const P extends Path<S, C> = never>(
+    name: string,
+    definition: {
+      readonly schema: ExternalRelationDefinition['schema'];
+      readonly dependencies?: readonly P[];
+      readonly listRecords: (
+        record: Picked<S, C, P> & Partial<RecordOf<S, C>>,
+        context: ContextOf<S, C>,
+      ) => ReturnType<ExternalRelationDefinition['listRecords']>;
+    },
+  ): TypedCustomizer<S, C>;
+  replaceFieldBinaryMode(name: ColumnName<S, C>, mode: BinaryMode): TypedCustomizer<S, C>;
+  addField<const P extends Path<S, C>, const T extends ComputedType>(
+    name: string,
+    definition: TypedComputed<S, C, P, T>,
+  ): TypedCustomizer<S, C>;
+  importField(
+    name: string,
+    definition: { readonly path: Path<S, C>; readonly readonly?: boolean },
+  ): TypedCustomizer<S, C>;
+  addSegment(
+    name: string,
+    definition: FilterOf<S, C> | ((context: ContextOf<S, C>) => MaybePromise<FilterOf<S, C>>),
+  ): TypedCustomizer<S, C>;
+  addManyToOneRelation<F extends CollectionName<S>>(
+    name: string,
+    foreign: F,
+    options: Keyed<ManyToOneOptions, ColumnName<S, C>, ColumnName<S, F>>,
+  ): TypedCustomizer<S, C>;
+  addOneToManyRelation<F extends CollectionName<S>>(
+    name: string,
+    foreign: F,
+    options: Keyed<OneToManyOptions, ColumnName<S, C>, ColumnName<S, F>>,
+  ): TypedCustomizer<S, C>;
+  addOneToOneRelation<F extends CollectionName<S>>(
+    name: string,
+    foreign: F,
+    options: Keyed<OneToManyOptions, ColumnName<S, C>, ColumnName<S, F>>,
+  ): TypedCustomizer<S, C>;
+  addManyToManyRelation<F extends CollectionName<S>, Th extends CollectionName<S>>(
+    name: string,
+    foreign: F,
+    through: Th,
+    options: Between<ColumnName<S, Th>, ColumnName<S, C>, ColumnName<S, F>>,
+  ): TypedCustomizer<S, C>;
+  addPolymorphicManyToOneRelation(
+    name: string,
+    options: {
+      readonly foreignKey: ColumnName<S, C>;
+      readonly typeField: ColumnName<S, C>;
+      readonly targets: Readonly<Record<string, CollectionName<S> | PolymorphicTarget<CollectionName<S>>>>;
+    },
+  ): TypedCustomizer<S, C>;
+  addPolymorphicOneToManyRelation<F extends CollectionName<S>>(
+    name: string,
+    foreign: F,
+    options: Keyed<OneToManyOptions, ColumnName<S, C>, ColumnName<S, F>> & TypeOf<ColumnName<S, F>>,
+  ): TypedCustomizer<S, C>;
+  addPolymorphicOneToOneRelation<F extends CollectionName<S>>(
+    name: string,
+    foreign: F,
+    options: Keyed<OneToManyOptions, ColumnName<S, C>, ColumnName<S, F>> & TypeOf<ColumnName<S, F>>,
+  ): TypedCustomizer<S, C>;
+  replaceFieldOperator<P extends ColumnName<S, C>>(
+    name: P,
+    operator: OperatorAt<S, C, P>,
+    replace: (value: unknown, context: ContextOf<S, C>) => MaybePromise<FilterOf<S, C>>,
+  ): TypedCustomizer<S, C>;
+  emulateFieldOperator<P extends ColumnName<S, C>>(name: P, operator: OperatorAt<S, C, P>): TypedCustomizer<S, C>;
+  emulateFieldFiltering(name: ColumnName<S, C>): TypedCustomizer<S, C>;
+  replaceFieldSorting(name: ColumnName<S, C>, clauses: readonly SortOf<S, C>[]): TypedCustomizer<S, C>;
+  emulateFieldSorting(name: ColumnName<S, C>): TypedCustomizer<S, C>;
+  disableFieldSorting(name: ColumnName<S, C>): TypedCustomizer<S, C>;
+  setFieldNullable(name: ColumnName<S, C>): TypedCustomizer<S, C>;
+  addFieldValidation<P extends ColumnName<S, C>>(
+    name: P,
+    operator: OperatorAt<S, C, P> & Operator,
+    value?: unknown,
+  ): TypedCustomizer<S, C>;
+  replaceFieldWriting<P extends ColumnName<S, C>>(
+    name: P,
+    definition:
+      | ((
+          value: ValueAt<S, C, P>,
+          context: ContextOf<S, C, WriteContext>,
+        ) => MaybePromise<WrittenOf<S, C> | null | undefined>)
+      | null,
+  ): TypedCustomizer<S, C>;
+  overrideCreate(handler: Handler<S, C, OverrideHandlers['create']>): TypedCustomizer<S, C>;
+  overrideUpdate(handler: Handler<S, C, OverrideHandlers['update']>): TypedCustomizer<S, C>;
+  overrideDelete(handler: Handler<S, C, OverrideHandlers['delete']>): TypedCustomizer<S, C>;
+  replaceSearch(
+    replace: (search: string, extended: boolean, context: ContextOf<S, C>) => MaybePromise<FilterOf<S, C>>,
+  ): TypedCustomizer<S, C>;
+  addHook<P extends HookPosition, T extends keyof HookContexts[P] & string>(
+    position: P,
+    type: T,
+    handler: HookHandler<ContextOf<S, C, HookContexts[P][T]>>,
+  ): TypedCustomizer<S, C>;
+}

@@ -1,0 +1,179 @@
+// What generated typings (agent/typings.ts) say of collections, and what follows from it: fields, paths through to-one
+// relations, values, and filters whose operators and values fit the type of the field. Types alone. Paths are made here
+// and not in the generated text, which therefore has one line for each column; `depth` says how many relations they
+// follow.
+import type { PlainBranch } from '../../core/filter.ts';
+import type { OperatorRows } from '../model/operators.ts';
+import type { Takes } from '../model/types.ts';
+import type { PrimitiveType } from '../sources/source.ts';
+
+/** Without typings: any name will do. */
+// biome-ignore lint/suspicious/noExplicitAny: a collection of which nothing is known
+export type AnySchema = Record<string, any>;
+
+/** The values of a column type, in the canonical form of sources/source.ts. */
+export interface ColumnValues {
+  readonly String: string;
+  /** `number | string` where the column may hold what a number cannot: typings say so. */
+  readonly Number: number;
+  readonly Boolean: boolean;
+  readonly Date: string;
+  readonly Dateonly: string;
+  readonly Time: string;
+  readonly Enum: string;
+  readonly Json: unknown;
+  readonly Uuid: string;
+  readonly Binary: Buffer;
+  readonly Point: readonly [number, number];
+}
+
+/** Depth less one. */
+type Less = [never, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+
+export type CollectionName<S> = keyof S & string;
+type Part<S, C extends keyof S, K extends string> = S[C] extends { readonly [P in K]: infer X } ? X : never;
+type Columns<S, C extends keyof S> = Part<S, C, 'columns'>;
+type One<S, C extends keyof S> = Part<S, C, 'one'>;
+type Many<S, C extends keyof S> = Part<S, C, 'many'>;
+
+export type ColumnName<S, C extends keyof S> = keyof Columns<S, C> & string;
+/** A column or a relation. */
+export type FieldName<S, C extends keyof S> =
+  | ColumnName<S, C>
+  | (keyof One<S, C> & string)
+  | (keyof Many<S, C> & string);
+
+/** A column, or `relation:column` through to-one relations. */
+export type Path<S, C extends keyof S, D = Part<S, C, 'depth'>> =
+  | ColumnName<S, C>
+  | (D extends keyof Less & number
+      ? D extends 0
+        ? never
+        : { [R in keyof One<S, C> & string]: `${R}:${Path<S, One<S, C>[R] & keyof S, Less[D]>}` }[keyof One<S, C> &
+            string]
+      : never);
+
+type Marker<S, C extends keyof S, P extends string> = P extends keyof Columns<S, C>
+  ? Columns<S, C>[P]
+  : P extends `${infer R}:${infer Rest}`
+    ? R extends keyof One<S, C>
+      ? Marker<S, One<S, C>[R] & keyof S, Rest> | null
+      : never
+    : never;
+
+/** What a marker such as `'String' | null`, `{ Enum: 'a' | 'b' }` or `['Number']` stands for. */
+type Value<M> = M extends null
+  ? null
+  : M extends PrimitiveType
+    ? ColumnValues[M]
+    : M extends readonly [infer I]
+      ? readonly (Value<I> | null)[]
+      : M[keyof M];
+
+type TypeName<M> =
+  Exclude<M, null> extends infer X
+    ? X extends PrimitiveType
+      ? X
+      : X extends readonly [infer I]
+        ? `[${TypeName<I> & string}]`
+        : keyof X & string
+    : never;
+
+export type ValueAt<S, C extends keyof S, P extends string> = Value<Marker<S, C, P>>;
+
+/** The record that paths make: relations nested, null for a relation without a record. */
+export type Picked<S, C extends keyof S, P extends string> = {
+  readonly [K in P as K extends keyof Columns<S, C> ? K : never]: ValueAt<S, C, K>;
+} & {
+  readonly [R in Head<P, Columns<S, C>> & keyof One<S, C> & string]: Picked<
+    S,
+    One<S, C>[R] & keyof S,
+    Tail<P, R>
+  > | null;
+};
+type Head<P extends string, Own> = P extends keyof Own ? never : P extends `${infer R}:${string}` ? R : never;
+type Tail<P extends string, R extends string> = P extends `${R}:${infer Rest}` ? Rest : never;
+
+/** A whole record; what it is related to only where it was asked for. */
+export type RecordOf<S, C extends keyof S> = {
+  readonly [K in ColumnName<S, C>]: Value<Columns<S, C>[K]>;
+} & {
+  readonly [R in keyof One<S, C> & string]?: Partial<RecordOf<S, One<S, C>[R] & keyof S>> | null;
+};
+
+/** Values to write: columns that can be, and those of to-one relations nested. */
+export type PatchOf<S, C extends keyof S> = {
+  -readonly [K in Exclude<ColumnName<S, C>, Part<S, C, 'readOnly'>>]?: Value<Columns<S, C>[K]>;
+} & {
+  -readonly [R in keyof One<S, C> & string]?: PatchOf<S, One<S, C>[R] & keyof S> | null;
+};
+
+type IsArray<T> = T extends `[${string}]` ? true : false;
+type Primitive<T> = T extends `[${infer I}]` ? I : T;
+
+/** The operators of a type (`[String]` for an array) that take one of these. */
+export type OperatorOf<T, K extends Takes = Takes> = {
+  [O in keyof OperatorRows]: OperatorRows[O]['takes'] extends K
+    ? Primitive<T> extends OperatorRows[O]['types']
+      ? IsArray<T> extends true
+        ? OperatorRows[O]['arrays'] extends 'never'
+          ? never
+          : O
+        : OperatorRows[O]['arrays'] extends 'only'
+          ? never
+          : O
+      : never
+    : never;
+}[keyof OperatorRows];
+
+export type OperatorAt<S, C extends keyof S, P extends string> = OperatorOf<TypeName<Marker<S, C, P>>>;
+
+/** What an operator is given, by what it takes. */
+interface Given<V> {
+  readonly nothing: { readonly value?: null };
+  readonly value: { readonly value: V };
+  readonly 'value or null': { readonly value: V | null };
+  readonly values: { readonly value: readonly (V | null)[] };
+  readonly text: { readonly value: string };
+  readonly pattern: { readonly value: string };
+  readonly length: { readonly value: number };
+  readonly days: { readonly value: number };
+  readonly hours: { readonly value: number };
+}
+
+type Leaf<P extends string, T, V> = {
+  [K in Takes]: [OperatorOf<T, K>] extends [never]
+    ? never
+    : { readonly field: P; readonly operator: OperatorOf<T, K> } & Given<V>[K];
+}[Takes];
+
+/** What a value is compared with: numbers may be given as digits, and items stand for arrays. */
+type Compared<M> = M extends null
+  ? never
+  : M extends readonly [infer I]
+    ? Compared<I>
+    : M extends 'Number'
+      ? number | string
+      : Value<M>;
+
+type ByType<S, C extends keyof S, P extends string = Path<S, C>> = {
+  [K in P as TypeName<Marker<S, C, K>>]: K;
+};
+
+/** By type and not by field, which keeps the union small; enums by field, for their values. */
+type LeafOf<S, C extends keyof S, B = ByType<S, C>> = {
+  [T in keyof B]: T extends 'Enum'
+    ? { [P in B[T] & string]: Leaf<P, T, Compared<Marker<S, C, P>>> }[B[T] & string]
+    : Leaf<B[T] & string, T, Compared<Marker<S, C, B[T] & string>>>;
+}[keyof B];
+
+/** A condition, or conditions joined by `And` or `Or`. */
+export type FilterOf<S, C extends keyof S> =
+  | LeafOf<S, C>
+  | (Omit<PlainBranch, 'conditions'> & { readonly conditions: readonly FilterOf<S, C>[] });
+
+export interface SortOf<S, C extends keyof S> {
+  readonly field: Path<S, C>;
+  /** Default true. */
+  readonly ascending?: boolean;
+}

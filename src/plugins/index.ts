@@ -1,0 +1,7 @@
+// Plugins of collections: `collection.use(flattenColumn, { columnName: 'address' })`.
+export type {
+  FlattenColumnOptions,
+  FlattenJsonColumnOptions,
+  FlattenRelationOptions,
+} from '../agent/customize/definitions.ts';
+export { flattenColumn, flattenJsonColumn, flattenRelation } from '../agent/customize/flatten.ts';
