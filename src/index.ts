@@ -3,43 +3,117 @@
 export type { ActionDefinition, ActionScope, FormElement, FormField } from './agent/actions/definitions.ts';
 export { ActionError } from './agent/actions/failure.ts';
 export type { ActionResult, ResultBuilder } from './agent/actions/results.ts';
-export type { AgentPlugin, DataSourceFactory, EngineAgent, EngineParts, SourceTools } from './agent/agent.ts';
+export type {
+  AgentPlugin,
+  Blueprint,
+  DataSourceFactory,
+  EngineAgent,
+  EngineParts,
+  SourceTools,
+} from './agent/agent.ts';
 export { createEngineAgent } from './agent/agent.ts';
 export type {
+  AiAnswer,
+  AiCallOptions,
+  AiContent,
+  AiMessage,
+  AiProvider,
+  AiProviderOptions,
+  AiRequest,
+  AiResponseFormat,
+  AiTool,
+  AiToolCall,
+  AiToolChoice,
+} from './agent/ai/definitions.ts';
+export { createAiProvider } from './agent/ai.ts';
+export type {
   ChartBuilder,
+  ChartContext,
   ChartDate,
   ChartDefinition,
   ChartNumber,
   ChartResult,
-  Charts,
   Line,
+  RecordChartContext,
   TimePoint,
   TimeRange,
-} from './agent/charts.ts';
-export { createChartBuilder, renderChart } from './agent/charts.ts';
+} from './agent/charts/definitions.ts';
 export type { CollectionCustomizer, CollectionPlugin } from './agent/customize/customizer.ts';
 export type {
+  AfterAggregateContext,
+  AfterCreateContext,
+  AfterDeleteContext,
   AfterListContext,
+  AfterUpdateContext,
+  BeforeAggregateContext,
+  BeforeCreateContext,
+  BeforeDeleteContext,
   BeforeListContext,
+  BeforeUpdateContext,
   CodeRecord,
   ComputedDefinition,
   CustomizationContext,
   DataSourceOptions,
+  ExternalLister,
+  ExternalRelationDefinition,
+  FieldWriter,
+  HookContext,
   ImportDefinition,
   InsideCollection,
   InsideFilter,
+  ManyToManyOptions,
   ManyToOneOptions,
   OneToManyOptions,
   OperatorReplacer,
+  OverrideCreateContext,
+  OverrideDeleteContext,
+  OverrideUpdateContext,
+  PolymorphicManyToOneOptions,
+  PolymorphicOneToManyOptions,
+  PolymorphicTarget,
   SearchReplacer,
   SegmentDefinition,
+  WriteContext,
 } from './agent/customize/definitions.ts';
+export type { CustomizerOf, TypedCustomizer } from './agent/customize/typed-customizer.ts';
+export type {
+  AnySchema,
+  CollectionName,
+  FieldName,
+  FilterOf,
+  PatchOf,
+  Path,
+  Picked,
+  RecordOf,
+  ValueAt,
+} from './agent/customize/typed-schema.ts';
 export type { SqlDataSourceOptions } from './agent/data-sources.ts';
 export { createMemoryDataSource, createSqlDataSource } from './agent/data-sources.ts';
 export type { Engine } from './agent/engine.ts';
 export type { PeriodOptions } from './agent/query/previous-period.ts';
 export { previousPeriod } from './agent/query/previous-period.ts';
+export type { Filter as SourceFilter, Order as SourceOrder, Path as SourcePath } from './agent/query/types.ts';
 export type { MemoryColumn, MemoryTable } from './agent/sources/memory.ts';
+export { createMemorySource } from './agent/sources/memory.ts';
+export type {
+  ColumnType,
+  CountSelect,
+  Described,
+  DescribedColumn,
+  DescribedForeignKey,
+  DescribedTable,
+  Join,
+  PrimitiveType,
+  ReadOptions,
+  Row,
+  Select,
+  Source,
+  Writing,
+} from './agent/sources/source.ts';
+export type { PoolOptions, SqlConnectionOptions, TlsFiles, TlsMode } from './agent/sources/sql/address.ts';
+export type { Agent, AgentStarted } from './app/agent.ts';
+export { createAgent } from './app/agent.ts';
+export type { AgentOptions, AgentSettings, McpOptions } from './app/options.ts';
 export type { App, AppOptions, Started } from './app.ts';
 export { createApp } from './app.ts';
 export type { Caller, PermissionLevel } from './core/caller.ts';
@@ -48,4 +122,4 @@ export { loadConfig } from './core/config.ts';
 export type { ErrorCode } from './core/errors.ts';
 export { AppError } from './core/errors.ts';
 export type { Operator, PlainBranch, PlainFilter, PlainLeaf, PlainSort } from './core/filter.ts';
-export type { LogLevel, Observation, Observe } from './core/observe.ts';
+export type { LogFunction, LogLevel, Observation, Observe } from './core/observe.ts';

@@ -3,18 +3,35 @@ import type { Access } from '../core/caller.ts';
 import { fail } from '../core/errors.ts';
 import type { ActionRecord } from './actions/definitions.ts';
 import type { ActionDoor, ActionQuery } from './actions/door.ts';
+import { askWithin } from './ai.ts';
 import type { ListRequest } from './engine.ts';
-import { list, type Operations } from './operations.ts';
+import { listInside } from './inside.ts';
+import { callOf, getCollection, list, type Operations } from './operations.ts';
+import { insideFilter } from './query/inside-names.ts';
+import { insideViewOf, scopeViewOf } from './query/view.ts';
 
 export function createActionDoor(ops: Operations): ActionDoor {
   return {
     names: () => [...ops.model.collections.keys()],
     keyOf(name) {
-      return ops.model.collections
-        .get(name)
-        ?.key.map((column) => ({ name: column.name, type: typeof column.type === 'string' ? column.type : 'list' }));
+      return ops.model.collections.get(name)?.key.map((column) => ({
+        name: column.name,
+        insideName: column.column,
+        type: typeof column.type === 'string' ? column.type : 'list',
+      }));
     },
     list: (access, query, signal) => listAll(ops, access, query, signal),
+    listInside(access, { collection: name, filter, fields }, signal) {
+      const view = insideViewOf(access, getCollection(ops.model, access, name));
+      const call = callOf(ops, access, {}, signal ? { signal } : {});
+      return listInside(call, view, filter ? { conditionTree: filter } : {}, fields);
+    },
+    scopeOf(access, name) {
+      const scope = access.scope(name);
+      return scope && insideFilter(scopeViewOf(access, getCollection(ops.model, access, name)), scope);
+    },
+    ai: (signal) => ops.ai && askWithin(ops.ai, signal),
+    inside: (access, name, signal) => ops.inside(callOf(ops, access, {}, signal ? { signal } : {}), name),
   };
 }
 

@@ -161,7 +161,7 @@ async function run(entry: ActionEntry, context: object): Promise<ActionResult> {
 
 /** What every context of a call has; those of `Single` actions have the functions for one record as well. */
 function contextBase({ definition }: ActionEntry, { caller }: Access, records: Records): Record<string, unknown> {
-  const { collection, filter, getRecords, getRecordIds, getCompositeRecordIds, ...one } = records;
-  const many = { collection, filter, caller, getRecords, getRecordIds, getCompositeRecordIds };
+  const { collection, filter, ai, getRecords, getRecordIds, getCompositeRecordIds, ...one } = records;
+  const many = { collection, filter, caller, ai, getRecords, getRecordIds, getCompositeRecordIds };
   return definition.scope === 'Single' ? { ...many, ...one } : many;
 }

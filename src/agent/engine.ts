@@ -6,12 +6,20 @@ import type { Observe } from '../core/observe.ts';
 import { createActionDoor } from './action-door.ts';
 import type { ActionEntry } from './actions/definitions.ts';
 import { type Actions, createActions } from './actions.ts';
+import type { AiProvider } from './ai/definitions.ts';
+import { type Charts, createCharts } from './charts.ts';
 import type { Customizations } from './customize/definitions.ts';
-import { buildModel } from './model/build.ts';
-import { count, describe, explain, index, list, type Operations } from './operations.ts';
+import { type Explained, explain } from './explain.ts';
+import { insideCollection } from './inside.ts';
+import { buildModel, chooseTables } from './model/build.ts';
+import type { Model } from './model/types.ts';
+import { count, describe, index, list, type Operations } from './operations.ts';
 import { aggregate } from './operations-aggregate.ts';
 import { associate, dissociate } from './operations-link.ts';
+import { aggregateRelated, countRelated, listRelated } from './operations-related.ts';
 import { create, remove, update } from './operations-write.ts';
+import { createMoment } from './query/dates.ts';
+import { compileRules } from './query/write-rules.ts';
 import type { RecordId } from './record-id.ts';
 import type { BucketUnit, Operation, Source } from './sources/source.ts';
 
@@ -20,6 +28,13 @@ export interface Engine {
   count(access: Access, request: CountRequest, options?: CallOptions): Promise<number>;
   /** One number for each group of records; one in all without groups. */
   aggregate(access: Access, request: AggregateRequest, options?: CallOptions): Promise<AggregateAnswer>;
+  /**
+   * The records that a to-many relation leads to from one record, which the caller must see: RECORD_NOT_FOUND. Fields, filter
+   * and the rest are about the collection that the relation leads to.
+   */
+  listRelated(access: Access, request: ListRelatedRequest, options?: CallOptions): Promise<ListAnswer>;
+  countRelated(access: Access, request: CountRelatedRequest, options?: CallOptions): Promise<number>;
+  aggregateRelated(access: Access, request: AggregateRelatedRequest, options?: CallOptions): Promise<AggregateAnswer>;
   /** The collections that the caller may see, by name. */
   index(access: Access): readonly CollectionSummary[];
   /** UNKNOWN_COLLECTION for one that does not exist or that the caller may not see: the two are not told apart. */
@@ -30,13 +45,24 @@ export interface Engine {
   update(access: Access, request: UpdateRequest, options?: WriteOptions): Promise<WriteAnswer>;
   /** All records or none, and never without ids. */
   delete(access: Access, request: DeleteRequest, options?: WriteOptions): Promise<WriteAnswer>;
-  /** Points the records `ids` of a to-many relation to the record `id`; the answer is about them. */
+  /**
+   * Points the records `ids` of a to-many relation to the record `id`; the answer is about them. Many to many: makes the
+   * pairs that are not there yet, and the answer is about those, records of the collection between.
+   */
   associate(access: Access, request: LinkRequest, options?: WriteOptions): Promise<WriteAnswer>;
-  /** Makes the records `ids` point to nothing; RECORD_NOT_FOUND names those that did not point to `id`. Deletes nothing. */
+  /**
+   * Makes the records `ids` point to nothing; RECORD_NOT_FOUND names those that did not point to `id`. Deletes nothing but,
+   * many to many, the pairs.
+   */
   dissociate(access: Access, request: LinkRequest, options?: WriteOptions): Promise<WriteAnswer>;
-  /** The plan of a list with its SQL, as text; no values in it. */
+  /**
+   * What an operation, a list unless another is named, would do: its plan with the SQL, as text, with no values in it. A
+   * write is done and taken back for it.
+   */
   explain(access: Access, request: ListRequest): Promise<string>;
+  explain<O extends keyof Explained>(access: Access, request: Explained[O], operation: O): Promise<string>;
   readonly actions: Actions;
+  readonly charts: Charts;
   close(): Promise<void>;
 }
 
@@ -57,29 +83,62 @@ export interface EngineOptions {
   /** What code says of the collections; made by an agent (agent.ts). */
   readonly customizations?: Customizations;
   readonly actions?: readonly ActionEntry[];
+  /** What customization code may ask; nothing when absent. */
+  readonly ai?: AiProvider | null;
   /** Action addresses without the position of the action; default false. */
   readonly useUnsafeActionEndpoint?: boolean;
+}
+
+/** An engine with what it was built from. */
+export interface BuiltEngine {
+  readonly engine: Engine;
+  readonly model: Model;
+}
+
+export async function createEngine(options: EngineOptions): Promise<Engine> {
+  return (await buildEngine(options)).engine;
 }
 
 /**
  * Asks the sources what they hold and builds the model. CONFIGURATION when two publish one name, when code asks for what
  * is not there, or when an action cannot be used as it is defined.
  */
-export async function createEngine(options: EngineOptions): Promise<Engine> {
-  const { sources, observe, clock, limits } = options;
-  const model = await buildModel(sources, observe, options.customizations);
-  const ops: Operations = { model, clock, limits, observe, told: new WeakSet() };
-  const added = (options.customizations?.recorded ?? []).flatMap(({ collection, at, what }) =>
+export async function buildEngine(options: EngineOptions): Promise<BuiltEngine> {
+  const { sources, observe, clock, limits, customizations } = options;
+  const tables = await chooseTables(sources, observe, customizations?.tables);
+  const said = await (customizations ?? nothingSaid).say(tables.map(({ name }) => name));
+  const model = buildModel(tables, said);
+  const rules = compileRules(model, createMoment(clock.now(), 'UTC'));
+  const ops: Operations = {
+    model,
+    clock,
+    limits,
+    observe,
+    told: new WeakSet(),
+    rules,
+    inside: insideCollection,
+    ai: options.ai ?? null,
+  };
+  const added = said.recorded.flatMap(({ collection, at, what }) =>
     what.kind === 'action' ? [{ collection, name: what.name, at, definition: what.definition }] : [],
   );
   const actions = createActions([...(options.actions ?? []), ...added], {
     door: createActionDoor(ops),
     useUnsafeActionEndpoint: options.useUnsafeActionEndpoint ?? false,
   });
-  return {
+  const charts = createCharts(ops, [
+    ...said.charts,
+    ...said.recorded.flatMap(({ collection, at, what }) =>
+      what.kind === 'chart' ? [{ collection, name: what.name, at, definition: what.definition }] : [],
+    ),
+  ]);
+  const engine: Engine = {
     list: (access, request, options) => list(ops, access, request, options),
     count: (access, request, options) => count(ops, access, request, options),
     aggregate: (access, request, options) => aggregate(ops, access, request, options),
+    listRelated: (access, request, options) => listRelated(ops, access, request, options),
+    countRelated: (access, request, options) => countRelated(ops, access, request, options),
+    aggregateRelated: (access, request, options) => aggregateRelated(ops, access, request, options),
     index: (access) => index(ops, access),
     describe: (access, collection) => describe(ops, access, collection),
     create: (access, request, options) => create(ops, access, request, options),
@@ -87,13 +146,18 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     delete: (access, request, options) => remove(ops, access, request, options),
     associate: (access, request, options) => associate(ops, access, request, options),
     dissociate: (access, request, options) => dissociate(ops, access, request, options),
-    explain: (access, request) => explain(ops, access, request),
+    explain: <O extends keyof Explained>(access: Access, request: Explained[O], operation?: O) =>
+      explain(ops, access, operation ?? ('list' as O), request),
     actions,
+    charts,
     close: async () => {
       await Promise.all(sources.map((source) => source.close()));
     },
   };
+  return { engine, model };
 }
+
+const nothingSaid: Pick<Customizations, 'say'> = { say: async () => ({ recorded: [], removed: [], charts: [] }) };
 
 export interface CallOptions {
   /** Stops the statement in the database. */
@@ -146,6 +210,17 @@ export interface AggregateRequest extends CountRequest {
   /** `value`, the default: the largest first, then by groups. `groups`: ascending, which for dates is oldest first. */
   readonly order?: 'value' | 'groups';
 }
+
+/** One record, and a to-many relation of its collection. */
+export interface Parent {
+  readonly collection: string;
+  readonly id: RecordId;
+  readonly relation: string;
+}
+
+export type ListRelatedRequest = Omit<ListRequest, 'collection'> & Parent;
+export type CountRelatedRequest = Omit<CountRequest, 'collection'> & Parent;
+export type AggregateRelatedRequest = Omit<AggregateRequest, 'collection'> & Parent;
 
 export interface PlainGroup {
   /** A field, or `relation:field`. */
@@ -243,7 +318,7 @@ export interface CollectionDescription {
 
 export interface FieldDescription {
   readonly name: string;
-  /** `String`, or `[String]` for an array. */
+  /** `String`, `[String]` for an array, or `{ city: String }` for a Json whose shape is known. */
   readonly type: string;
   readonly nullable: boolean;
   readonly readOnly: boolean;
@@ -260,6 +335,12 @@ export interface RelationDescription {
   readonly name: string;
   readonly kind: 'one' | 'many';
   readonly to: string;
+  /** Many to many: the collection that holds the pairs; associate writes there. Absent where callers may not ask for it. */
+  readonly through?: string;
+  /** Polymorphic: what a field must hold, here of a relation to one, else of the foreign collection. */
+  readonly only?: { readonly field: string; readonly value: string | number };
+  /** Where code gives the records, which are no collection: their fields and types. */
+  readonly fields?: Readonly<Record<string, string>>;
   /** Own columns of the relation; the key of the foreign collection is what they hold. */
   readonly columns: readonly string[];
 }

@@ -2,21 +2,31 @@
 import type { Access } from '../core/caller.ts';
 import { fail } from '../core/errors.ts';
 import type { AggregateAnswer, AggregateRequest, CallOptions } from './engine.ts';
+import { hasHooks } from './hooks.ts';
+import { runAggregateHooks } from './hooks-aggregate.ts';
 import {
   type Call,
   callOf,
   checkLimit,
+  everywhere,
   getCollection,
+  narrowWithin,
   type Operations,
+  planWithin,
   readOptions,
   rowsLimitOf,
   scopesOf,
+  type Within,
 } from './operations.ts';
-import { executeRead } from './query/execute.ts';
+import { planAway } from './query/away.ts';
+import { executeRead, lookUpAll } from './query/execute.ts';
+import { explainGroup, explainRead } from './query/explain.ts';
 import { splitFilter } from './query/here.ts';
 import { lowerConditions, type ScopeOf } from './query/lower.ts';
+import { awayAt } from './query/paths.ts';
 import { type AggregatePlan, planAggregate } from './query/plan-aggregate.ts';
-import { planRead } from './query/plan-read.ts';
+import { plannerOf, planRead } from './query/plan-read.ts';
+import { and } from './query/simplify.ts';
 import type { Path, Query } from './query/types.ts';
 import { type View, viewOf } from './query/view.ts';
 import { aggregateRecords } from './sources/aggregate.ts';
@@ -29,12 +39,37 @@ export async function aggregate(
   options: CallOptions = {},
 ): Promise<AggregateAnswer> {
   const view = viewOf(access, getCollection(ops.model, access, request.collection));
-  const call = callOf(ops, access, request, options);
-  const { moment, code } = call;
-  checkLimit(request.limit, ops.limits.pageSizeLimit);
-  const scope = scopesOf(call);
-  const where = await lowerConditions(scope, request, { view, moment, code });
-  const plan = planAggregate(view, request, where, scope, moment);
+  return aggregateFrom(callOf(ops, access, request, options), view, request, everywhere);
+}
+
+export async function aggregateFrom(
+  call: Call,
+  view: View,
+  request: Omit<AggregateRequest, 'collection'>,
+  within: Within,
+): Promise<AggregateAnswer> {
+  if (!hasHooks(view.collection, 'Aggregate')) return readAggregate(call, view, request, within);
+  // What is wrong with the question is said before a hook is asked.
+  await prepare(call, view, request, within);
+  let answer!: AggregateAnswer;
+  const counted = await runAggregateHooks(call, view, request, async (narrowed) => {
+    answer = await readAggregate(call, view, request, narrowWithin(within, narrowed));
+    return answer.rows.map((row) => ({ value: row.at(-1), groups: row.slice(0, -1) }));
+  });
+  return { ...answer, rows: counted.map(({ value, groups }) => [...groups, value]) };
+}
+
+/** Without hooks. */
+export async function readAggregate(
+  call: Call,
+  view: View,
+  request: Omit<AggregateRequest, 'collection'>,
+  within: Within,
+): Promise<AggregateAnswer> {
+  const { plan, scope } = await prepare(call, view, request, within);
+  const { observe } = call.ops;
+  const { name } = view.collection;
+  observe({ type: 'query.planned', collection: name, plan: () => textOf(call.ops, view, plan, scope) });
   const found = plan.group ? await run(call, plan, plan.group, view, scope) : nothing(request);
   return {
     columns: plan.columns,
@@ -43,22 +78,49 @@ export async function aggregate(
   };
 }
 
+async function prepare(
+  call: Call,
+  view: View,
+  request: Omit<AggregateRequest, 'collection'>,
+  within: Within,
+): Promise<{ readonly plan: AggregatePlan; readonly scope: ScopeOf }> {
+  const { ops, moment, code } = call;
+  checkLimit(request.limit, ops.limits.pageSizeLimit);
+  const scope = scopesOf(call);
+  const lowered = await lowerConditions(scope, request, { view, moment, code });
+  const planner = plannerOf(scope, rowsLimitOf(ops));
+  const where = planAway(view.collection, and(lowered, within.where), planner);
+  return { plan: planWithin(planAggregate(view, request, where, planner, moment), within), scope };
+}
+
+/** The hooks are left out: they are no part of a plan. */
+export async function explainAggregate(ops: Operations, access: Access, request: AggregateRequest): Promise<string> {
+  const view = viewOf(access, getCollection(ops.model, access, request.collection));
+  const { plan, scope } = await prepare(callOf(ops, access, request, {}), view, request, everywhere);
+  return textOf(ops, view, plan, scope);
+}
+
+function textOf(ops: Operations, view: View, plan: AggregatePlan, scope: ScopeOf): string {
+  if (!plan.group || isNative(plan, plan.group)) return explainGroup(view.collection, plan, null);
+  const query = queryHere(view, plan.group, rowsLimitOf(ops));
+  return explainGroup(view.collection, plan, explainRead(query, planRead(query, scope, rowsLimitOf(ops))));
+}
+
 /** No group, or the one number of no records. */
-function nothing({ operation, groups }: AggregateRequest): Row[] {
+function nothing({ operation, groups }: Pick<AggregateRequest, 'operation' | 'groups'>): Row[] {
   return groups?.length ? [] : [[operation === 'Count' ? 0 : null]];
 }
 
-async function run(
-  call: Call,
-  { source }: AggregatePlan,
-  group: GroupSelect,
-  view: View,
-  scope: ScopeOf,
-): Promise<Row[]> {
-  const paths = pathsOf(group);
-  const isNative = splitFilter(group.where).rest.op === 'always' && paths.every(({ field }) => !field.made);
-  if (source.aggregate && isNative) return source.aggregate(group, readOptions(call.ops, call.options));
-  return aggregateHere(call, group, paths, view, scope);
+async function run(call: Call, plan: AggregatePlan, group: GroupSelect, view: View, scope: ScopeOf): Promise<Row[]> {
+  const reading = readOptions(call.ops, call.options);
+  if (isNative(plan, group)) return plan.source.aggregate!(await lookUpAll(group, reading, call), reading);
+  return aggregateHere(call, plan, group, view, scope);
+}
+
+/** Whether the source can do all of it. */
+function isNative({ source }: AggregatePlan, group: GroupSelect): boolean {
+  if (!source.aggregate || splitFilter(group.where).rest.op !== 'always') return false;
+  return pathsOf(group).every((path) => !path.field.made && awayAt(path) < 0);
 }
 
 const pathsOf = ({ groups, value }: GroupSelect): Path[] => [
@@ -68,20 +130,24 @@ const pathsOf = ({ groups, value }: GroupSelect): Path[] => [
 /** Reads the records and aggregates them here. TOO_MANY_ROWS when more match than are read. */
 async function aggregateHere(
   call: Call,
+  { source }: AggregatePlan,
   group: GroupSelect,
-  paths: readonly Path[],
-  { collection }: View,
+  view: View,
   scope: ScopeOf,
 ): Promise<Row[]> {
   const limit = rowsLimitOf(call.ops);
-  const select = paths.map((path) => ({ name: path.id, path, through: [], leaf: path.id }));
-  const query: Query = { collection, select, where: group.where, order: [], limit, skip: 0, cursor: false };
-  const plan = planRead(query, scope, limit);
+  const paths = pathsOf(group);
+  const plan = { ...planRead(queryHere(view, group, limit), scope, limit), source };
   const { rows, hasMore } = await executeRead(plan, limit, readOptions(call.ops, call.options), call);
-  if (hasMore) fail('TOO_MANY_ROWS', { collection: collection.name, field: paths[0]?.id ?? '', limit });
+  if (hasMore) fail('TOO_MANY_ROWS', { collection: view.collection.name, field: paths[0]?.id ?? '', limit });
   const slots = new Map(paths.map((path, index) => [path, plan.columns[index]!]));
   return aggregateRecords(
     rows.map((row) => (path: Path) => row[slots.get(path)!] ?? null),
     group,
   );
+}
+
+function queryHere({ collection }: View, group: GroupSelect, limit: number): Query {
+  const select = pathsOf(group).map((path) => ({ name: path.id, path, through: [], leaf: path.id }));
+  return { collection, select, where: group.where, order: [], limit, skip: 0, cursor: false };
 }

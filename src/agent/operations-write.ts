@@ -1,37 +1,40 @@
-// The writing operations, each a list of phases read from top to bottom: may the caller -> values and ids -> conditions
-// before and after -> one transaction -> what was touched. Nothing is written by halves.
-import type { Access, Verb } from '../core/caller.ts';
+// The writing operations, each a list of phases read from top to bottom: may the caller -> values, hooks, rules -> conditions
+// before and after -> one transaction -> what was touched -> hooks. Nothing is written by halves.
+import type { Access } from '../core/caller.ts';
 import { fail } from '../core/errors.ts';
-import type { CreateRequest, DeleteRequest, RecordChange, UpdateRequest, WriteAnswer, WriteOptions } from './engine.ts';
-import type { Column, Moment } from './model/types.ts';
-import { type Call, callOf, getCollection, momentOf, type Operations, readOptions, scopesOf } from './operations.ts';
-import {
-  deleteRecords,
-  insertRecords,
-  keysOf,
-  markKey,
-  readRecords as readBefore,
-  Shortfall,
-  updateRecords,
-  type WriteContext,
-} from './query/execute-write.ts';
-import { failWith } from './query/explain-refusal.ts';
+import type { Overrides } from './customize/definitions.ts';
+import type { CreateRequest, DeleteRequest, UpdateRequest, WriteAnswer, WriteOptions } from './engine.ts';
+import { createNarrowing, hasHooks, hookOf, type Narrowing, runAfterWrite, runHooks } from './hooks.ts';
+import type { Column } from './model/types.ts';
+import { type Operations, readOptions } from './operations.ts';
+import { needForeign } from './operations-foreign.ts';
+import { overriddenCreate, overriddenDelete, overriddenUpdate, overrideOf } from './overrides.ts';
+import { failCode } from './query/code.ts';
+import { createNested, isNested, linkColumns, updateNested } from './query/execute-nested.ts';
+import { deleteRecords, insertRecords, readRecords as readBefore, updateRecords } from './query/execute-write.ts';
 import { splitFilter } from './query/here.ts';
-import { lowerConditions, type ScopeOf } from './query/lower.ts';
-import { conditionOf, type Guard, keysFilter, planGuards, planTarget, type Target } from './query/plan-write.ts';
-import { readyRows } from './query/shape.ts';
-import { and } from './query/simplify.ts';
+import { lowerConditions } from './query/lower.ts';
+import { conditionOf, keysFilter, planGuards, planTarget, storedColumns, type Target } from './query/plan-write.ts';
+import { binarySlots, readyRows } from './query/shape.ts';
+import { always, and } from './query/simplify.ts';
 import type { Filter } from './query/types.ts';
-import { type View, viewOf } from './query/view.ts';
-import { readRecords, type Values } from './query/write-values.ts';
-import { packId, type RecordId, unpackId } from './record-id.ts';
-import { Refusal } from './sources/refusal.ts';
-import type { Condition, Row, Session, Writing } from './sources/source.ts';
-
-/** The most records that one call may write. */
-const RECORDS_LIMIT = 500;
-
-const phrases = { add: 'add to', edit: 'edit', delete: 'delete from' } as const;
+import { type Draft, newDraft, type Values } from './query/write-values.ts';
+import type { Row } from './sources/source.ts';
+import { readCurrent } from './write-current.ts';
+import { prepareCreate, prepareUpdate } from './write-prepare.ts';
+import {
+  checkCount,
+  keyConditions,
+  needKey,
+  noKey,
+  type Place,
+  RECORDS_LIMIT,
+  readKeys,
+  type Site,
+  siteOf,
+  writable,
+} from './write-site.ts';
+import { answerWith, insideRecords, inTransaction } from './write-transaction.ts';
 
 export async function create(
   ops: Operations,
@@ -39,18 +42,61 @@ export async function create(
   request: CreateRequest,
   options: WriteOptions = {},
 ): Promise<WriteAnswer> {
-  const place = placeOf(ops, access, request.collection, 'add');
-  const moment = momentOf(ops, access, request);
+  const site = siteOf(ops, access, request, 'add', options);
   checkCount('records', request.records);
-  const records = readRecords(access, place.view, request.records, true, moment);
-  const written = new Set(records.flatMap((values) => [...values.keys()]));
-  const guards = planGuards(place.view, place.scope, written, place.writing.returning.joinedChecks);
-  if (!place.target.key.length && (guards.some(({ isLate }) => isLate) || !place.writing.returning.insert))
-    noKey(place);
-  const rows = await inTransaction(ops, place, { guards, written }, options, (context) =>
-    insertRecords(context, records),
+  return createAt(site, request.records, options);
+}
+
+export async function createAt(site: Site, given: readonly unknown[], options: WriteOptions): Promise<WriteAnswer> {
+  const { rows } = await createRows(site, given, options);
+  return answerWith(site, rows, options, (row) => [undefined, row]);
+}
+
+/** The rows are as wide as the target. */
+export async function createRows(
+  site: Site,
+  given: readonly unknown[],
+  options: WriteOptions,
+): Promise<{ readonly target: Target; readonly rows: readonly Row[] }> {
+  const { view, call, isInside } = site;
+  const { collection } = view;
+  const override = overrideOf(site, 'create');
+  const place = override ? null : writable(site);
+  const { drafts, data } = await prepareCreate(site, given, options.preview ?? false);
+  const hooked = !isInside && collection.rules.hooks.After.Create.length > 0;
+  const more = [...linkColumns(drafts), ...(hooked ? storedColumns(collection) : [])];
+  const target = planTarget(view, more);
+  const rows = place
+    ? await insert(place, target, drafts, options)
+    : await overriddenCreate(site, target, override!, drafts, options);
+  if (hooked && !options.preview)
+    await runAfterWrite(collection, 'Create', call.code, { data, records: insideRecords(target, rows) });
+  return { target, rows };
+}
+
+async function insert(place: Place, target: Target, drafts: readonly Draft[], options: WriteOptions): Promise<Row[]> {
+  const { view, scope, writing } = place;
+  const { returning } = writing;
+  const written = writtenBy(drafts);
+  const guards = planGuards(view, scope, written, returning.joinedChecks);
+  const nested = isNested(drafts);
+  if (!target.key.length && (nested || guards.some(({ isLate }) => isLate) || !returning.insert)) noKey(place);
+  await needForeign(place, drafts);
+  return inTransaction(place, { target, guards, written }, options, (context, nest) =>
+    nested
+      ? createNested(nest, context, drafts)
+      : insertRecords(
+          context,
+          drafts.map(({ values }) => values),
+        ),
   );
-  return answer(place, rows, options, (row) => [undefined, row]);
+}
+
+/** The columns of the records themselves, those that point to records which are written along included. */
+export function writtenBy(drafts: readonly Draft[]): ReadonlySet<Column> {
+  const written = drafts.flatMap(({ values }) => [...values.keys()]);
+  const pointers = drafts.flatMap(({ related }) => [...related.keys()].filter(({ inverse }) => !inverse));
+  return new Set([...written, ...pointers.flatMap(({ on }) => on.map(({ from }) => from))]);
 }
 
 export async function update(
@@ -59,25 +105,105 @@ export async function update(
   request: UpdateRequest,
   options: WriteOptions = {},
 ): Promise<WriteAnswer> {
-  const place = placeOf(ops, access, request.collection, 'edit');
-  const moment = momentOf(ops, access, request);
+  const site = siteOf(ops, access, request, 'edit', options);
+  const { view, call } = site;
+  const { collection } = view;
+  const override = overrideOf(site, 'update');
+  const place = override ? site : writable(site);
   needKey(place);
-  const [set] = readRecords(access, place.view, [request.values], false, moment) as [Values];
-  if (set.size === 0) fail('INVALID_ARGUMENT', { argument: 'values', problem: 'name at least one field to write.' });
-  if ((request.ids === undefined) === (request.filter === undefined))
+  const { ids, filter, values } = request;
+  if ((ids === undefined) === (filter === undefined))
     fail('INVALID_ARGUMENT', { argument: 'ids', problem: 'give either the ids of the records or a filter.' });
-  const { view, call } = place;
-  const conditions = { filter: request.filter ?? null };
-  const condition = await lowerConditions(place.scope, conditions, { view, moment, code: call.code });
-  if (request.filter) checkDecided(condition);
-  const keys = request.ids
-    ? readKeys(place, request.ids, 'ids', moment)
-    : await findKeys(ops, place, condition, options);
-  if (keys.length === 0) return answer(place, [], options, () => [undefined, undefined]);
-  if (keys.length > 1 && place.view.collection.key.some((column) => set.has(column)))
+  const asked = ids && readKeys(place, ids, 'ids', call.moment);
+  const conditions = { filter: filter ?? null };
+  const narrowing = hasHooks(collection, 'Update')
+    ? createNarrowing('Update', { view, moment: call.moment }, conditions, asked && keyConditions(collection, asked))
+    : null;
+  const lowering = { view, moment: call.moment, code: call.code };
+  const current = async (fields: readonly string[]) => {
+    const meant = await lowerConditions(place.scope, conditions, lowering);
+    const narrowed = await lowerNarrowed(place, narrowing, 'Update');
+    return readCurrent(place, and(asked ? keysFilter(place.target, asked) : always, meant, narrowed), fields);
+  };
+  const { draft, patch } = await prepareUpdate(place, values, current, narrowing, options.preview ?? false);
+  const condition = await lowerConditions(place.scope, conditions, lowering);
+  if (filter) checkDecided(condition);
+  const meant = and(condition, await lowerNarrowed(place, narrowing, 'Update'));
+  const keys = asked ?? (await findKeys(place, meant, options));
+  const where = and(keysFilter(place.target, keys), meant);
+  if (keys.length > 1 && collection.key.some((column) => draft.values.has(column)))
     fail('INVALID_ARGUMENT', { argument: 'ids', problem: 'the key can be changed of one record at a time.' });
-  const where = and(keysFilter(place.target, keys), condition);
-  return updateWhere(ops, place, { keys, set, where }, options);
+  const updating: Updating = { keys, draft, where };
+  if (keys.length === 0) return answerWith(place, [], options, () => [undefined, undefined]);
+  return updateKeys(place, updating, options, narrowing && { narrowing, patch }, override);
+}
+
+interface Updating {
+  readonly keys: readonly unknown[][];
+  readonly draft: Draft;
+  readonly where: Filter;
+}
+
+/** Writes values that have been checked; for what hooks have nothing to do with. */
+export async function updateWhere(
+  place: Place,
+  { keys, set, where }: Omit<Updating, 'draft'> & { readonly set: Values },
+  options: WriteOptions,
+): Promise<WriteAnswer> {
+  return updateKeys(place, { keys, draft: { ...newDraft(), values: new Map(set) }, where }, options, null);
+}
+
+interface HookedUpdate {
+  readonly narrowing: Narrowing;
+  readonly patch: Record<string, unknown>;
+}
+
+async function updateKeys(
+  site: Site,
+  updating: Updating,
+  options: WriteOptions,
+  hooked: HookedUpdate | null,
+  override?: Overrides['update'],
+): Promise<WriteAnswer> {
+  const { collection } = site.view;
+  const more = [...linkColumns([updating.draft]), ...(hooked ? storedColumns(collection) : [])];
+  const target = planTarget(site.view, more);
+  const { rows, before } = override
+    ? { rows: await overriddenUpdate(site, target, override, updating, options), before: [] }
+    : await storeUpdate(writable(site), target, updating, options);
+  if (hooked && !options.preview) {
+    const { narrowing, patch } = hooked;
+    const told = { filter: narrowing.filter(), patch, records: insideRecords(target, rows) };
+    await runAfterWrite(collection, 'Update', site.call.code, told);
+  }
+  return answerWith(site, rows, options, (row, index) => [before[index], row]);
+}
+
+/** The rows as they are now, and for a preview as they were. */
+async function storeUpdate(
+  place: Place,
+  target: Target,
+  { keys, draft, where }: Updating,
+  options: WriteOptions,
+): Promise<{ readonly rows: readonly Row[]; readonly before: readonly Row[] }> {
+  const { view, scope } = place;
+  const written = writtenBy([draft]);
+  const guards = planGuards(view, scope, written, place.writing.returning.joinedChecks);
+  const condition = conditionOf(where, scope);
+  await needForeign(place, [draft]);
+  let before: Row[] = [];
+  const rows = await inTransaction(
+    place,
+    { target, guards, written, keys, condition },
+    options,
+    async (context, nest) => {
+      if (options.preview) before = await readBefore(context, keys, condition);
+      if (isNested([draft])) return updateNested(nest, context, keys, draft, condition);
+      return updateRecords(context, keys, draft.values, condition);
+    },
+  );
+  readyRows(before, binarySlots(target.columns));
+  return { rows, before };
 }
 
 export async function remove(
@@ -86,19 +212,32 @@ export async function remove(
   request: DeleteRequest,
   options: WriteOptions = {},
 ): Promise<WriteAnswer> {
-  const place = placeOf(ops, access, request.collection, 'delete');
-  const moment = momentOf(ops, access, {});
+  const site = siteOf(ops, access, request, 'delete', options);
+  const { view, scope, call } = site;
+  const { collection } = view;
+  const override = overrideOf(site, 'delete');
+  const place = override ? site : writable(site);
   needKey(place);
-  const keys = readKeys(place, request.ids, 'ids', moment);
-  const condition = conditionOf(and(keysFilter(place.target, keys), place.scope(place.view.collection)), place.scope);
-  const rows = await inTransaction(
-    ops,
-    place,
-    { guards: [], written: new Set(), keys, condition },
-    options,
-    (context) => deleteRecords(context, keys, condition),
-  );
-  return answer(place, rows, options, (row) => [row, undefined]);
+  const keys = readKeys(place, request.ids, 'ids', call.moment);
+  const narrowing = hasHooks(collection, 'Delete')
+    ? createNarrowing('Delete', { view, moment: call.moment }, {}, keyConditions(collection, keys))
+    : null;
+  if (narrowing) {
+    const told = { ...narrowing.told, isPreview: options.preview ?? false };
+    await runHooks(collection, ['Before', 'Delete'], call.code, told);
+  }
+  const narrowed = await lowerNarrowed(place, narrowing, 'Delete');
+  const condition = conditionOf(and(keysFilter(place.target, keys), scope(collection), narrowed), scope);
+  const target = narrowing ? planTarget(view, storedColumns(collection)) : place.target;
+  const work = { target, guards: [], written: new Set<Column>(), keys, condition };
+  const rows = override
+    ? await overriddenDelete(place, target, override, { keys, condition }, options)
+    : await inTransaction(place as Place, work, options, (context) => deleteRecords(context, keys, condition));
+  if (narrowing && !options.preview) {
+    const told = { filter: narrowing.filter(), records: insideRecords(target, rows) };
+    await runAfterWrite(collection, 'Delete', call.code, told);
+  }
+  return answerWith(place, rows, options, (row) => [row, undefined]);
 }
 
 /** INVALID_ARGUMENT when the records would have to be read to know which are meant. */
@@ -110,90 +249,27 @@ function checkDecided(condition: Filter): void {
     });
 }
 
-export interface Place {
-  readonly call: Call;
-  readonly view: View;
-  readonly scope: ScopeOf;
-  readonly target: Target;
-  readonly writing: Writing;
-  readonly verb: (typeof phrases)[keyof typeof phrases];
-  /** Whether the caller may see the whole key. */
-  readonly showsKey: boolean;
+/** What hooks let through. */
+async function lowerNarrowed(
+  { view, call }: Site,
+  narrowing: Narrowing | null,
+  type: 'Update' | 'Delete',
+): Promise<Filter> {
+  if (!narrowing) return always;
+  const filter = await narrowing.lower({ view, moment: call.moment, code: call.code });
+  const { what, at } = hookOf(view.collection, type);
+  if (splitFilter(filter).rest.op !== 'always')
+    failCode(what, at, new Error('It narrowed the filter by what the database cannot decide'));
+  return filter;
 }
 
-/** FORBIDDEN without the permission; READ_ONLY where nobody can write. */
-export function placeOf(
-  ops: Operations,
-  access: Access,
-  name: string,
-  verb: Extract<Verb, keyof typeof phrases>,
-): Place {
-  const collection = getCollection(ops.model, access, name);
-  if (!access.can(verb, name)) fail('FORBIDDEN', { verb: phrases[verb], collection: name });
-  if (collection.kind === 'view')
-    fail('READ_ONLY', { collection: name, why: 'it is a view. Write to the tables that it shows.' });
-  const { writing } = collection.source;
-  if (!writing) return fail('READ_ONLY', { collection: name, why: 'its data source only reads.' });
-  const view = viewOf(access, collection);
-  const call = callOf(ops, access, { collection: name }, {});
-  return {
-    call,
-    view,
-    scope: scopesOf(call),
-    target: planTarget(view),
-    writing,
-    verb: phrases[verb],
-    showsKey: collection.key.length > 0 && collection.key.every((column) => view.columns.includes(column)),
-  };
-}
-
-export function noKey({ view }: Pick<Place, 'view'>): never {
-  return fail('READ_ONLY', {
-    collection: view.collection.name,
-    why: 'it has no key that would tell one record from another. Give the table a primary key.',
-  });
-}
-
-export function needKey(place: Place): void {
-  if (place.target.key.length === 0) noKey(place);
-  if (!place.showsKey)
-    fail('FORBIDDEN', {
-      verb: place.verb,
-      collection: place.view.collection.name,
-      why: 'its key is hidden from you. An administrator can show it.',
-    });
-}
-
-function checkCount(argument: string, given: readonly unknown[]): void {
-  if (!Array.isArray(given) || given.length === 0)
-    fail('INVALID_ARGUMENT', { argument, problem: 'give at least one; none never means all.' });
-  if (given.length > RECORDS_LIMIT)
-    fail('INVALID_ARGUMENT', { argument, problem: `at most ${RECORDS_LIMIT} in one call.` });
-}
-
-/** Each key once. */
-export function readKeys(
-  { target, view }: Place,
-  ids: readonly RecordId[],
-  argument: string,
-  moment: Moment,
-): unknown[][] {
-  checkCount(argument, ids);
-  const keys = new Map<string, unknown[]>();
-  for (const id of ids) {
-    const key = unpackId(view.collection.key, id, argument, moment);
-    keys.set(markKey(target, key), key);
-  }
-  return [...keys.values()];
-}
-
-async function findKeys(ops: Operations, place: Place, where: Filter, options: WriteOptions): Promise<unknown[][]> {
+async function findKeys(place: Site, where: Filter, options: WriteOptions): Promise<unknown[][]> {
   if (where.op === 'never') return [];
   const { source, table } = place.view.collection;
   const order = place.target.key.map((path) => ({ path, ascending: true }));
   const found = await source.read(
     { table, columns: place.target.key, ...conditionOf(where, place.scope), order, limit: RECORDS_LIMIT + 1 },
-    readOptions(ops, options),
+    readOptions(place.call.ops, options),
   );
   if (found.length > RECORDS_LIMIT)
     fail('INVALID_ARGUMENT', {
@@ -201,136 +277,4 @@ async function findKeys(ops: Operations, place: Place, where: Filter, options: W
       problem: `it matches more than ${RECORDS_LIMIT} records; narrow it, and write in several calls.`,
     });
   return found;
-}
-
-interface Updating {
-  readonly keys: readonly unknown[][];
-  readonly set: Values;
-  readonly where: Filter;
-}
-
-export async function updateWhere(
-  ops: Operations,
-  place: Place,
-  { keys, set, where }: Updating,
-  options: WriteOptions,
-): Promise<WriteAnswer> {
-  const written = new Set(set.keys());
-  const guards = planGuards(place.view, place.scope, written, place.writing.returning.joinedChecks);
-  const condition = conditionOf(where, place.scope);
-  let before: Row[] = [];
-  const rows = await inTransaction(ops, place, { guards, written, keys, condition }, options, async (context) => {
-    if (options.preview) before = await readBefore(context, keys, condition);
-    return updateRecords(context, keys, set, condition);
-  });
-  readyRows(before, binarySlots(place.target));
-  return answer(place, rows, options, (row, index) => [before[index], row]);
-}
-
-interface Work {
-  readonly guards: readonly Guard[];
-  readonly written: ReadonlySet<Column>;
-  /** What must be there, for an update and a delete. */
-  readonly keys?: readonly unknown[][];
-  readonly condition?: Condition;
-}
-
-/** One transaction; a preview takes it back. What went wrong is said as the caller may hear it. */
-async function inTransaction(
-  ops: Operations,
-  place: Place,
-  work: Work,
-  options: WriteOptions,
-  run: (context: WriteContext) => Promise<Row[]>,
-): Promise<Row[]> {
-  const { view, scope, target, writing, verb } = place;
-  const { guards } = work;
-  const { returning } = writing;
-  try {
-    const rows = await writing.transaction(
-      (session: Session) => run({ session, returning, target, guards, scope, verb }),
-      { ...readOptions(ops, options), ...(options.preview && { discard: true }) },
-    );
-    readyRows(rows, binarySlots(target));
-    return rows;
-  } catch (error) {
-    if (error instanceof Shortfall && work.keys && work.condition)
-      return failMissing(ops, place, work.keys, work.condition, options);
-    if (error instanceof Refusal) return failWith(error, view, verb, suspectsOf(view, work.written, error));
-    throw error;
-  }
-}
-
-/** Names the records that are not there; when they are all there again, somebody else was at them. */
-async function failMissing(
-  ops: Operations,
-  { view, target }: Place,
-  keys: readonly unknown[][],
-  condition: Condition,
-  options: WriteOptions,
-): Promise<never> {
-  const { source, table, name } = view.collection;
-  const rows = await source.read({ table, columns: target.key, ...condition, order: [] }, readOptions(ops, options));
-  const there = new Set(rows.map((key) => markKey(target, key)));
-  const missing = keys.filter((key) => !there.has(markKey(target, key))).map((key) => packReady(target, key));
-  if (missing.length === 0) return fail('WRITE_CONFLICT', { collection: name });
-  return fail('RECORD_NOT_FOUND', { collection: name, id: missing[0]!, missing });
-}
-
-/**
- * Where the database does not say which columns it means: for a foreign key those that are one; none when other records
- * point to this one; else all that were written.
- */
-function suspectsOf({ relations }: View, written: ReadonlySet<Column>, { kind }: Refusal): string[] {
-  const pointers = relations.filter((relation) => !relation.inverse).flatMap(({ on }) => on.map(({ from }) => from));
-  const suspects = [...written].filter((column) => kind !== 'reference' || pointers.includes(column));
-  return suspects.map(({ name }) => name);
-}
-
-function binarySlots({ columns }: Target): number[] {
-  return columns.flatMap(({ field }, slot) => (field.type === 'Binary' ? [slot] : []));
-}
-
-export function packReady({ collection }: Target, key: readonly unknown[]): string {
-  const row = [...key];
-  readyRows(
-    [row],
-    collection.key.flatMap(({ type }, slot) => (type === 'Binary' ? [slot] : [])),
-  );
-  return packId(row);
-}
-
-function answer(
-  { target, showsKey }: Place,
-  rows: readonly Row[],
-  { preview = false }: WriteOptions,
-  change: (row: Row, index: number) => readonly [before: Row | undefined, after: Row | undefined],
-): WriteAnswer {
-  const shape = (row: Row): Record<string, unknown> => {
-    const record: Record<string, unknown> = Object.create(null);
-    for (const [slot, column] of target.shown.entries()) record[column.name] = row[slot];
-    return record;
-  };
-  const ids = showsKey ? keysOf(target, rows).map(packId) : [];
-  const compare = (row: Row, index: number): RecordChange => {
-    const [before, after] = change(row, index);
-    const isNew = before === undefined;
-    return {
-      // The id of a record that was taken back means nothing.
-      id: isNew ? null : (ids[index] ?? null),
-      fields: Object.fromEntries(
-        target.shown.flatMap((column, slot) => {
-          const [was, is] = [before?.[slot] ?? null, after?.[slot] ?? null];
-          if (isNew ? is === null : JSON.stringify(was) === JSON.stringify(is)) return [];
-          return [[column.name, { before: was, after: is }]];
-        }),
-      ),
-    };
-  };
-  return {
-    count: rows.length,
-    ids: preview ? ids.slice(0, 0) : ids,
-    records: preview ? [] : rows.map(shape),
-    ...(preview && { changes: rows.map(compare) }),
-  };
 }

@@ -279,6 +279,11 @@ export interface ConfigInput {
   readonly file?: Partial<{ readonly [K in SettingName]: Settings[K]['fallback'] }>;
 }
 
+/** The environment of the process, for code that has no other. */
+export function processEnvironment(): NonNullable<ConfigInput['env']> {
+  return process.env;
+}
+
 /** CONFIGURATION when a value is malformed or two contradict; it names the variable and never shows a secret. */
 export function loadConfig(input: ConfigInput = {}): Config {
   const values: Record<string, unknown> = {};

@@ -43,7 +43,7 @@ const table = {
   RELATION_TO_MANY: {
     status: 400,
     say: (d: { collection: string; relation: string; foreign: string }) =>
-      `'${d.relation}' of '${d.collection}' leads to many records, which cannot be a column here. List '${d.foreign}' instead.`,
+      `'${d.relation}' of '${d.collection}' leads to many records: filters may go through it, columns and sorts may not. List '${d.foreign}' instead.`,
   },
   UNKNOWN_SEGMENT: {
     status: 400,
@@ -172,11 +172,41 @@ const table = {
   },
   TOO_MANY_ROWS: {
     status: 422,
-    say: (d: { collection: string; field: string; limit: number }) =>
-      `'${d.field}' of '${d.collection}' cannot be decided by the database and more than ${d.limit} records would have to be read. Narrow the filter, or give the field a replaceFieldOperator.`,
+    say: (d: { collection: string; field: string; limit: number; cure?: string }) =>
+      `'${d.field}' of '${d.collection}' cannot be decided by the database and more than ${d.limit} records would have to be read. ${d.cure ? `Cure: ${d.cure}.` : 'Narrow the filter, or give the field a replaceFieldOperator.'}`,
+  },
+  AI_KEY_REFUSED: {
+    status: 502,
+    say: (d: { provider: string }) =>
+      `The AI provider '${d.provider}' does not accept the key of this server, or not for this model. Tell the operator.`,
+  },
+  AI_RATE_LIMITED: {
+    status: 429,
+    say: (d: { provider: string; retryAfterSeconds: number | null }) =>
+      `The AI provider '${d.provider}' takes no more questions at the moment. Try again ${d.retryAfterSeconds === null ? 'later' : `in ${d.retryAfterSeconds} s`}.`,
+  },
+  AI_REFUSED: {
+    status: 502,
+    say: (d: { provider: string; status: number }) =>
+      `The AI provider '${d.provider}' refused the question (status ${d.status}). Tell the operator; the log has the cause.`,
+  },
+  AI_TIMED_OUT: {
+    status: 504,
+    say: (d: { provider: string; seconds: number }) =>
+      `The AI provider '${d.provider}' did not answer within ${d.seconds} s. Ask for less, or try again.`,
+  },
+  AI_UNAVAILABLE: {
+    status: 503,
+    say: (d: { provider: string }) =>
+      `The AI provider '${d.provider}' cannot be reached, or does not answer as it should. Try again shortly.`,
   },
   REFUSED: { status: 422, say: (d: { problem: string }) => d.problem },
   DENIED: { status: 403, say: (d: { problem: string }) => d.problem },
+  FAILED_AFTER_WRITE: {
+    status: 500,
+    say: (d: { collection: string; why: string }) =>
+      `The write to '${d.collection}' was done and stands, but the operator's code went wrong after it: ${d.why} Do not repeat the call; look with list.`,
+  },
   CUSTOMIZATION_FAILED: {
     status: 500,
     say: (d: { what: string }) =>

@@ -35,6 +35,19 @@ export type Observation =
       readonly milliseconds: number;
     }
   | {
+      readonly type: 'query.planned';
+      readonly collection: string;
+      /** The plan as text, made only for who asks. */
+      readonly plan: () => string;
+    }
+  | {
+      /** Tables and views without a primary key: the unique key that is taken in its place, as `table (a, b)`, or none. */
+      readonly type: 'source.keys';
+      readonly source: string;
+      readonly guessed: readonly string[];
+      readonly without: readonly string[];
+    }
+  | {
       readonly type: 'source.isolated';
       readonly source: string;
       readonly milliseconds: number;
@@ -67,6 +80,8 @@ const levelOf: Record<ObservationType, LogLevel> = {
   'store.migrated': 'Info',
   'store.swept': 'Debug',
   'source.introspected': 'Debug',
+  'query.planned': 'Debug',
+  'source.keys': 'Info',
   'source.isolated': 'Debug',
   security: 'Info',
 };
@@ -89,6 +104,33 @@ export function createObserver(): Observer {
   };
 }
 
+/** A logger of the host application (spec 2.1). */
+export type LogFunction = (level: LogLevel, message: string, error?: unknown) => void;
+
+/** Observations as lines of text for a logger of the host application; what it throws is its own matter. */
+export function createFunctionListener(logger: LogFunction, level: LogLevel): Observe {
+  const enabled = logLevels.slice(logLevels.indexOf(level));
+  return (observation) => {
+    const at = levelOf[observation.type];
+    if (!enabled.includes(at)) return;
+    try {
+      const message = lineOf(observation);
+      if ('cause' in observation && observation.cause !== undefined) logger(at, message, observation.cause);
+      else logger(at, message);
+    } catch {
+      // What is observed must not fail because it cannot be told.
+    }
+  };
+}
+
+/** A warning's own sentence; else the type and its details, as in `source.introspected: source=shop tables=3`. */
+function lineOf(observation: Observation): string {
+  if (observation.type === 'warning') return observation.message;
+  const details = Object.entries(observation).filter(([name]) => name !== 'type' && name !== 'cause');
+  const said = details.map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  return [observation.type, said.join(' ')].filter(Boolean).join(': ');
+}
+
 /** JSON lines on standard error; standard output stays the user's. */
 export function createLogListener(level: LogLevel): Observe {
   const logger: Logger = pino(
@@ -108,6 +150,7 @@ export function createLogListener(level: LogLevel): Observe {
     const { type, ...rest } = observation;
     const cause =
       'cause' in rest ? { err: rest.cause instanceof Error ? pino.stdSerializers.err(rest.cause) : rest.cause } : {};
-    write[at]({ ...rest, cause: undefined, ...cause }, type);
+    const plan = 'plan' in rest ? { plan: rest.plan() } : {};
+    write[at]({ ...rest, cause: undefined, ...cause, ...plan }, type);
   };
 }

@@ -1,9 +1,8 @@
 // How the code of an action looks at the data: as the house, not as the caller. It sees every field; the row scope of
-// the caller stays, unless the code asks the collection itself.
+// the caller stays, unless the code asks the collection itself, which is the inside door.
 import { type Access, fullAccess } from '../../core/caller.ts';
 
 const scoped = new WeakMap<Access, Access>();
-const free = new WeakMap<Access, Access>();
 
 /** Every field, and the rows that the caller may see. */
 export function scopedAccess(access: Access): Access {
@@ -11,11 +10,6 @@ export function scopedAccess(access: Access): Access {
     ...fullAccess(access.caller),
     scope: (collection) => access.scope(collection),
   }));
-}
-
-/** Every field of every row. */
-export function freeAccess(access: Access): Access {
-  return once(free, access, () => fullAccess(access.caller));
 }
 
 /** The caller's own, but for the key of one collection: what a selection is resolved with. */

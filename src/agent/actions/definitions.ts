@@ -1,7 +1,10 @@
 // What users write to define an action: types alone. `Values` names the form's values, so that a label that is not one
 // of them, a default of another type, or a misspelt `formValues` member does not compile; without it any form is taken.
+
 import type { Caller } from '../../core/caller.ts';
 import type { PlainFilter } from '../../core/filter.ts';
+import type { AiProvider } from '../ai/definitions.ts';
+import type { InsideCollection } from '../customize/definitions.ts';
 import type { WidgetName, widgets } from './elements.ts';
 import type { ActionResult, ResultBuilder } from './results.ts';
 
@@ -59,23 +62,30 @@ export type FormValues = Readonly<Record<string, unknown>>;
 /** A record with its relations nested; null for a missing relation. */
 export type ActionRecord = Readonly<Record<string, unknown>>;
 
-/** What is selected, as spec 2.7 writes filters. The row scope of the caller is already in `conditionTree`. */
+/** What is selected, in inside names. The row scope of the caller is already in `conditionTree`. */
 export interface ActionFilter {
   readonly conditionTree: PlainFilter | null;
   readonly search?: string;
   readonly searchExtended?: boolean;
 }
 
-/** The collection from within: every field and every row, whatever the caller may see. Narrow with `context.filter`. */
-export interface ActionCollection {
+/**
+ * The inside door to the collection: every field and every row, whatever the caller may see, to read and to write. Narrow
+ * with `context.filter`.
+ */
+export interface ActionCollection extends Omit<InsideCollection, 'list' | 'update' | 'delete'> {
   readonly name: string;
   list(filter: ActionFilter | null, fields: readonly string[]): Promise<ActionRecord[]>;
+  update(filter: ActionFilter, patch: ActionRecord): Promise<number>;
+  delete(filter: ActionFilter): Promise<number>;
 }
 
 export interface BulkContext<Values = FormValues> {
   readonly collection: ActionCollection;
   readonly filter: ActionFilter;
   readonly caller: Caller;
+  /** What `addAi` added, or null. Its questions end when the call is cancelled. */
+  readonly ai: AiProvider | null;
   /** By field id. In a form's handlers what is read here is what the handler depends on. */
   readonly formValues: Readonly<Values>;
   /** Whether the form is loaded because the value of this field changed. */

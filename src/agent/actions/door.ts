@@ -1,11 +1,15 @@
 // What actions need of the engine.
 import type { Access } from '../../core/caller.ts';
 import type { PlainFilter } from '../../core/filter.ts';
+import type { AiProvider } from '../ai/definitions.ts';
+import type { InsideCollection } from '../customize/definitions.ts';
 import type { PrimitiveType } from '../sources/source.ts';
 import type { ActionRecord } from './definitions.ts';
 
 export interface KeyColumn {
   readonly name: string;
+  /** What code calls it. */
+  readonly insideName: string;
   readonly type: PrimitiveType | 'list';
 }
 
@@ -27,4 +31,15 @@ export interface ActionDoor {
   keyOf(collection: string): readonly KeyColumn[] | undefined;
   /** Every record of the query in key order; the row scope of the access is in it. */
   list(access: Access, query: ActionQuery, signal: AbortSignal | undefined): Promise<ActionRecord[]>;
+  /** The same in inside names, for code, without hooks. */
+  listInside(
+    access: Access,
+    query: Pick<ActionQuery, 'collection' | 'filter' | 'fields'>,
+    signal: AbortSignal | undefined,
+  ): Promise<ActionRecord[]>;
+  /** The row scope in inside names. */
+  scopeOf(access: Access, collection: string): PlainFilter | null;
+  inside(access: Access, collection: string, signal: AbortSignal | undefined): InsideCollection;
+  /** What code may ask; null when none was added. */
+  ai(signal: AbortSignal | undefined): AiProvider | null;
 }

@@ -18,6 +18,9 @@ const passed: readonly ErrorCode[] = [
   'TIMED_OUT',
   'SOURCE_UNAVAILABLE',
   'NOT_READY',
+  'AI_RATE_LIMITED',
+  'AI_TIMED_OUT',
+  'AI_UNAVAILABLE',
 ];
 
 /** `part`: `execute`, or `'options' of field 'City'`. */

@@ -4,7 +4,9 @@
 import type { Access } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
 import type { PlainFilter } from '../../core/filter.ts';
-import { freeAccess, scopedAccess, selectingAccess } from './access.ts';
+import type { AiProvider } from '../ai/definitions.ts';
+import { firstOf } from '../query/resolve.ts';
+import { scopedAccess, selectingAccess } from './access.ts';
 import type { ActionCollection, ActionEntry, ActionFilter, ActionRecord } from './definitions.ts';
 import type { ActionDoor, KeyColumn } from './door.ts';
 import { type Key, keyOfRecord, packKey, type RecordId, readKey } from './keys.ts';
@@ -18,9 +20,8 @@ export interface Selection {
   readonly timezone?: string;
 }
 
-/** The most records that a selection may hold, and that getRecords gives. */
+/** The most records that a selection may hold. */
 const SELECTION_LIMIT = 10_000;
-const RECORDS_LIMIT = 100_000;
 
 export interface Place {
   readonly door: ActionDoor;
@@ -108,7 +109,7 @@ function describeKey(columns: readonly KeyColumn[]): string {
   return columns.length === 1 ? 'an id' : `an id such as '${columns.map(({ name }) => `<${name}>`).join('|')}'`;
 }
 
-function keyFilter(columns: readonly KeyColumn[], keys: readonly Key[]): PlainFilter {
+function keyFilter(columns: readonly Pick<KeyColumn, 'name'>[], keys: readonly Key[]): PlainFilter {
   const [only] = columns;
   if (columns.length === 1) return { field: only!.name, operator: 'In', value: keys.map(([part]) => part) };
   return {
@@ -132,6 +133,7 @@ export async function isVisible(place: Place, collection: string, key: Key): Pro
 export interface Records {
   readonly collection: ActionCollection;
   readonly filter: ActionFilter;
+  readonly ai: AiProvider | null;
   getRecords(fields: readonly string[]): Promise<ActionRecord[]>;
   getRecordIds(): Promise<(string | number)[]>;
   getCompositeRecordIds(): Promise<(string | number)[][]>;
@@ -145,16 +147,14 @@ export interface Records {
 export function createRecords(place: Place, selected: Selected): Records {
   const { door, entry, access, signal } = place;
   const name = entry.collection;
-  const columns = keyColumns(place);
+  const columns = keyColumns(place).map((column) => ({ ...column, name: column.insideName }));
   const chosen = selected ? keyFilter(columns, selected) : null;
-  const scope = access.scope(name);
+  const scope = door.scopeOf(access, name);
   const filter: ActionFilter = Object.freeze({
     conditionTree: chosen && scope ? { aggregator: 'And' as const, conditions: [chosen, scope] } : (chosen ?? scope),
   });
-  const read = (fields: readonly string[]): Promise<ActionRecord[]> => {
-    const query = { collection: name, filter: chosen, fields, limit: RECORDS_LIMIT };
-    return door.list(scopedAccess(access), query, signal);
-  };
+  const read = (fields: readonly string[]): Promise<ActionRecord[]> =>
+    door.listInside(scopedAccess(access), { collection: name, filter: chosen, fields }, signal);
   const batch = batchLists(read);
   const list = (fields: readonly string[]): Promise<ActionRecord[]> => {
     if (selected !== null) return batch(fields);
@@ -169,15 +169,9 @@ export function createRecords(place: Place, selected: Selected): Records {
   const idOf = (key: Key): string | number => (key.length === 1 ? key[0]! : packKey(key));
   const getRecord = async (fields: readonly string[]) => single(await list(fields));
   return {
-    collection: Object.freeze({
-      name,
-      list(given: ActionFilter | null, fields: readonly string[]) {
-        const { conditionTree = null, ...rest } = given ?? {};
-        const query = { ...rest, collection: name, filter: conditionTree, fields, limit: RECORDS_LIMIT };
-        return door.list(freeAccess(access), query, signal);
-      },
-    }),
+    collection: insideCollection(place),
     filter,
+    ai: door.ai(signal),
     getRecords: list,
     getRecordIds: async () => (await listIds()).map(idOf),
     getCompositeRecordIds: listIds,
@@ -186,6 +180,22 @@ export function createRecords(place: Place, selected: Selected): Records {
     getCompositeRecordId: async () => single(await listIds()),
     getField: async (field) => fieldOf(await getRecord([field]), field),
   };
+}
+
+function insideCollection({ door, entry: { collection: name }, access, signal }: Place): ActionCollection {
+  const inside = door.inside(access, name, signal);
+  const conditions = ({ conditionTree, ...rest }: ActionFilter) => ({
+    ...rest,
+    ...(conditionTree && { conditionTree }),
+  });
+  return Object.freeze({
+    ...inside,
+    name,
+    list: (filter: ActionFilter | null, fields: readonly string[]) =>
+      inside.list(filter ? conditions(filter) : {}, fields),
+    update: (filter: ActionFilter, patch: ActionRecord) => inside.update(conditions(filter), patch),
+    delete: (filter: ActionFilter) => inside.delete(conditions(filter)),
+  });
 }
 
 type Read = (fields: readonly string[]) => Promise<ActionRecord[]>;
@@ -213,7 +223,7 @@ function batchLists(read: Read): Read {
   return (fields) =>
     new Promise((resolve) => {
       if (waiting.length === 0) process.nextTick(flush);
-      waiting.push({ fields: fields.map((field) => field.replaceAll('@@@', ':')), resolve });
+      waiting.push({ fields, resolve });
     });
 }
 
@@ -221,22 +231,25 @@ function batchLists(read: Read): Read {
 function pick(record: ActionRecord, fields: readonly string[]): ActionRecord {
   const picked: Record<string, unknown> = {};
   for (const field of fields) {
-    const path = field.split(':');
-    let [from, to] = [record, picked];
-    for (const [index, name] of path.entries()) {
+    let [from, to, rest] = [record, picked, field];
+    for (;;) {
+      const [name, separator] = rest in from ? [rest, ''] : firstOf(rest);
       const value = from[name];
-      if (index === path.length - 1 || value === null) {
+      if (!separator || value === null) {
         to[name] = value;
         break;
       }
       to[name] ??= {};
       [from, to] = [value as ActionRecord, to[name] as Record<string, unknown>];
+      rest = rest.slice(name.length + separator.length);
     }
   }
   return picked;
 }
 
 function fieldOf(record: ActionRecord, field: string): unknown {
-  const path = field.replaceAll('@@@', ':').split(':');
-  return path.reduce<unknown>((from, name) => (from as ActionRecord | null)?.[name] ?? null, record);
+  const [name, separator] = field in record ? [field, ''] : firstOf(field);
+  const value = record[name] ?? null;
+  if (!separator || value === null) return value;
+  return fieldOf(value as ActionRecord, field.slice(name.length + separator.length));
 }

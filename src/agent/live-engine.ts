@@ -1,0 +1,91 @@
+// An engine that can be replaced while it is used. Whoever holds it calls on as before: calls that begin after a swap are
+// answered by the new engine, those under way end on the old one, which is let go when the last of them has ended.
+import type { Access } from '../core/caller.ts';
+import { fail } from '../core/errors.ts';
+import type { OpenForm } from './actions.ts';
+import type { Engine } from './engine.ts';
+import type { Explained } from './explain.ts';
+
+export interface LiveEngine {
+  readonly engine: Engine;
+  /** `retire` is called once no call is left on the engine before; the promise is settled after it. */
+  swap(next: Engine, retire: () => Promise<unknown>): Promise<void>;
+}
+
+interface Held {
+  readonly engine: Engine;
+  calls: number;
+  /** Set by a swap: called when there are no calls left. */
+  onIdle?: () => void;
+  isGone: boolean;
+}
+
+const hold = (engine: Engine): Held => ({ engine, calls: 0, isGone: false });
+
+export function createLiveEngine(first: Engine): LiveEngine {
+  let current = hold(first);
+
+  async function counted<T>(held: Held, call: (engine: Engine) => Promise<T>): Promise<T> {
+    held.calls++;
+    try {
+      return await call(held.engine);
+    } finally {
+      held.calls--;
+      if (held.calls === 0) held.onIdle?.();
+    }
+  }
+  const on = <T>(call: (engine: Engine) => Promise<T>): Promise<T> => counted(current, call);
+
+  /** A form stays with the engine that made it; NOT_READY once that is gone, and the form must be loaded again. */
+  async function openForm(held: Held, call: (engine: Engine) => Promise<OpenForm>): Promise<OpenForm> {
+    const form = await counted(held, call);
+    return {
+      answer: form.answer,
+      fill: (values) => (held.isGone ? fail('NOT_READY', {}) : counted(held, () => form.fill(values))),
+    };
+  }
+
+  const engine: Engine = {
+    list: (...given) => on((it) => it.list(...given)),
+    count: (...given) => on((it) => it.count(...given)),
+    aggregate: (...given) => on((it) => it.aggregate(...given)),
+    listRelated: (...given) => on((it) => it.listRelated(...given)),
+    countRelated: (...given) => on((it) => it.countRelated(...given)),
+    aggregateRelated: (...given) => on((it) => it.aggregateRelated(...given)),
+    index: (...given) => current.engine.index(...given),
+    describe: (...given) => current.engine.describe(...given),
+    create: (...given) => on((it) => it.create(...given)),
+    update: (...given) => on((it) => it.update(...given)),
+    delete: (...given) => on((it) => it.delete(...given)),
+    associate: (...given) => on((it) => it.associate(...given)),
+    dissociate: (...given) => on((it) => it.dissociate(...given)),
+    explain: <O extends keyof Explained>(access: Access, request: Explained[O], operation?: O) =>
+      on((it) => it.explain(access, request, operation ?? ('list' as O))),
+    actions: {
+      describe: (...given) => current.engine.actions.describe(...given),
+      loadForm: (...given) => on((it) => it.actions.loadForm(...given)),
+      openForm: (...given) => openForm(current, (it) => it.actions.openForm(...given)),
+      searchOptions: (...given) => on((it) => it.actions.searchOptions(...given)),
+      execute: (...given) => on((it) => it.actions.execute(...given)),
+    },
+    charts: {
+      names: (...given) => current.engine.charts.names(...given),
+      render: (...given) => on((it) => it.charts.render(...given)),
+    },
+    close: () => current.engine.close(),
+  };
+
+  return {
+    engine,
+    async swap(next, retire) {
+      const old = current;
+      current = hold(next);
+      await new Promise<void>((resolve) => {
+        old.onIdle = resolve;
+        if (old.calls === 0) resolve();
+      });
+      old.isGone = true;
+      await retire();
+    },
+  };
+}

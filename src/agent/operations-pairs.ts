@@ -1,0 +1,197 @@
+// Associating and dissociating many to many: pairs are made and deleted in the collection between, with the permissions, the
+// scope and the guards that hold there. A pair that is there already is not made again.
+import { fail, isAppError } from '../core/errors.ts';
+import type { WriteAnswer, WriteOptions } from './engine.ts';
+import type { Column, Relation, Through } from './model/types.ts';
+import { readOptions, scopesOf } from './operations.ts';
+import type { LinkDoor } from './operations-link.ts';
+import { deleteRecords, insertRecords, Shortfall } from './query/execute-write.ts';
+import { pathTo } from './query/paths.ts';
+import { conditionOf, equals, keysFilter, planGuards, planTarget } from './query/plan-write.ts';
+import { and, or } from './query/simplify.ts';
+import type { Filter, Path } from './query/types.ts';
+import type { Values } from './query/write-values.ts';
+import type { RecordId } from './record-id.ts';
+import { markOf } from './sources/evaluate.ts';
+import type { Row } from './sources/source.ts';
+import { checkValues } from './write-prepare.ts';
+import { noKey, type Place, readKeys } from './write-site.ts';
+import { answerWith, inTransaction, packReady } from './write-transaction.ts';
+
+export interface Linked {
+  readonly relation: Relation;
+  readonly through: Through;
+  /** What the pairs hold of the record that has the relation. */
+  readonly values: () => Promise<readonly unknown[]>;
+}
+
+interface Pairs {
+  readonly place: Place;
+  readonly through: Through;
+  readonly relation: Relation;
+  /** One for each record of the foreign collection, and its id. */
+  readonly records: readonly Values[];
+  readonly ids: readonly string[];
+}
+
+/** The answer is about the pairs that were made, or deleted. */
+export async function linkPairs(
+  door: LinkDoor,
+  linked: Linked,
+  ids: readonly RecordId[],
+  options: WriteOptions,
+  isOn: boolean,
+): Promise<WriteAnswer> {
+  const { relation, through } = linked;
+  if (!through.collection.published && !door.isInside)
+    fail('READ_ONLY', {
+      collection: relation.to.name,
+      why: `what belongs to '${relation.name}' is kept out of reach.`,
+    });
+  const place = door.placeAt(through.collection, isOn ? 'add' : 'delete');
+  const pairs = await readPairs(door, place, linked, ids, options);
+  if (isOn) return again(() => makePairs(pairs, options));
+  return deletePairs(pairs, options);
+}
+
+/** Somebody else may make the same pair between looking and writing; then it is found the second time. */
+async function again(run: () => Promise<WriteAnswer>): Promise<WriteAnswer> {
+  try {
+    return await run();
+  } catch (error) {
+    if (isAppError(error, 'INVALID_RECORD')) return run();
+    throw error;
+  }
+}
+
+async function makePairs({ place, records, through }: Pairs, options: WriteOptions): Promise<WriteAnswer> {
+  const { view, scope, target, writing, verb } = place;
+  const plain = records.map((values) =>
+    Object.fromEntries([...values].map(([column, value]) => [place.writer.label(column) ?? column.name, value])),
+  );
+  const checked = checkValues(place, plain, true);
+  // The values come from the database, and are as they are.
+  const full = checked.map((values, at) => new Map([...values, ...records[at]!]));
+  const written = new Set(records.flatMap((values) => [...values.keys()]));
+  const guards = planGuards(view, scope, written, writing.returning.joinedChecks);
+  if (!target.key.length && (guards.some(({ isLate }) => isLate) || !writing.returning.insert)) noKey(place);
+  const { collection } = through;
+  const columns = [...written].map((column) => pathTo(collection, [], column));
+  const where = anyOf(records, columns);
+  const rows = await inTransaction(place, { target, guards, written }, options, async (context) => {
+    const read = { table: collection.table, columns, order: [] };
+    const there = await context.session.read({ ...read, joins: [], where });
+    const known = new Set(there.map((row) => markRow(columns, row)));
+    if (known.size > 0 && view.sight.withholds(collection)) {
+      const seen = await context.session.read({ ...read, ...conditionOf(and(where, scope(collection)), scope) });
+      if (seen.length < there.length) failHidden(collection.name, verb);
+    }
+    const missing = full.filter((_, at) => !known.has(markRecord(columns, records[at]!)));
+    return missing.length ? insertRecords(context, missing) : [];
+  });
+  return answerWith(place, rows, options, (row) => [undefined, row]);
+}
+
+async function deletePairs(pairs: Pairs, options: WriteOptions): Promise<WriteAnswer> {
+  const { place, records, ids, through, relation } = pairs;
+  const { scope, target } = place;
+  const { collection } = through;
+  if (target.key.length === 0) noKey(place);
+  const columns = [...records[0]!.keys()].map((column) => pathTo(collection, [], column));
+  const where = and(anyOf(records, columns), scope(collection));
+  const select = {
+    table: collection.table,
+    columns: [...target.key, ...columns],
+    ...conditionOf(where, scope),
+    order: [],
+  };
+  const rows = await inTransaction(place, { target, guards: [], written: new Set() }, options, async (context) => {
+    const found = await context.session.read(select);
+    const keys = found.map((row) => row.slice(0, target.key.length));
+    const known = new Set(found.map((row) => markRow(columns, row.slice(target.key.length))));
+    const missing = ids.filter((_, at) => !known.has(markRecord(columns, records[at]!)));
+    if (missing.length) fail('RECORD_NOT_FOUND', { collection: relation.to.name, id: missing[0]!, missing });
+    return deleteFound(context, keys, conditionOf(and(keysFilter(target, keys), scope(collection)), scope));
+  });
+  return answerWith(place, rows, options, (row) => [row, undefined]);
+}
+
+/** What was read a moment ago may be gone: WRITE_CONFLICT. */
+async function deleteFound(...parameters: Parameters<typeof deleteRecords>): Promise<Row[]> {
+  try {
+    return await deleteRecords(...parameters);
+  } catch (error) {
+    if (error instanceof Shortfall) return fail('WRITE_CONFLICT', { collection: parameters[0].target.collection.name });
+    throw error;
+  }
+}
+
+/** What each pair holds, of records of the foreign collection that the caller sees: RECORD_NOT_FOUND names the others. */
+async function readPairs(
+  { call, viewAt }: LinkDoor,
+  place: Place,
+  { relation, through, values }: Linked,
+  given: readonly RecordId[],
+  options: WriteOptions,
+): Promise<Pairs> {
+  const own = await values();
+  const { to } = relation;
+  const view = viewAt(to);
+  const target = planTarget(view);
+  if (to.key.length === 0) noKey({ view });
+  const scope = scopesOf(call);
+  const keys = readKeys({ target, view }, given, 'ids', call.moment);
+  const ids = keys.map((key) => packReady(target, key));
+  const held = through.foreign.map((pair) => pathTo(to, [], pair.to));
+  const found = await to.source.read(
+    {
+      table: to.table,
+      columns: [...target.key, ...held],
+      ...conditionOf(and(keysFilter(target, keys), scope(to)), scope),
+      order: [],
+    },
+    readOptions(call.ops, options),
+  );
+  const byKey = new Map(found.map((row) => [markRow(target.key, row), row.slice(target.key.length)]));
+  const missing = ids.filter((_, at) => !byKey.has(markRow(target.key, keys[at]!)));
+  if (missing.length) fail('RECORD_NOT_FOUND', { collection: to.name, id: missing[0]!, missing });
+  const records = keys.map((key) => {
+    const record = new Map<Column, unknown>();
+    for (const [at, pair] of through.origin.entries()) record.set(pair.to, own[at]);
+    for (const [at, pair] of through.foreign.entries()) record.set(pair.from, byKey.get(markRow(target.key, key))![at]);
+    return record;
+  });
+  const nothing = records.flatMap((record) => [...record]).find(([, value]) => value === null);
+  if (nothing)
+    fail('INVALID_RECORD', {
+      collection: through.collection.name,
+      problems: [
+        { field: nothing[0].name, problem: 'what it would point to is null there, so nothing can belong to it.' },
+      ],
+    });
+  return { place, through, relation, records, ids };
+}
+
+function anyOf(records: readonly Values[], columns: readonly Path[]): Filter {
+  return or(...records.map((values) => and(...columns.map((path) => equals(path, values.get(path.field))))));
+}
+
+function markRecord(columns: readonly Path[], values: Values): string {
+  return markRow(
+    columns,
+    columns.map(({ field }) => values.get(field)),
+  );
+}
+
+/** Equal for what the database takes for the same. */
+function markRow(columns: readonly Path[], row: readonly unknown[]): string {
+  return JSON.stringify(columns.map(({ field }, at) => (row[at] === null ? null : markOf(row[at], field))));
+}
+
+function failHidden(collection: string, verb: string): never {
+  return fail('FORBIDDEN', {
+    verb,
+    collection,
+    why: 'such a pair is there already, outside the rows that you may see.',
+  });
+}
