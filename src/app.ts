@@ -1,15 +1,17 @@
 // The composition root: a frozen Config in, one Node request listener with start and stop out. It is the only place where
 // all rooms meet. A request goes by its path, before any router: /mcp to the MCP front, the OAuth namespaces to the
-// authorization server (whose heavy part is loaded once calls are being answered), the two health checks, and 404.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createEngineAgent, type EngineAgent } from './agent/agent.ts';
+// authorization server (whose heavy part is loaded once calls are being answered). What else there is goes to the host
+// application where there is one; on a server of our own it is the two health checks, and 404.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createEngineAgent, type EngineAgent, type EngineParts } from './agent/agent.ts';
 import { createSqlDataSource } from './agent/data-sources.ts';
 import type { Engine } from './agent/engine.ts';
+import { createHostDoor, createServerDoor, type Next, refuse, sendJson } from './app/doors.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import type { Config } from './core/config.ts';
-import { AppError, type ErrorCode, type ErrorDetails, fail } from './core/errors.ts';
+import { fail } from './core/errors.ts';
 import { createLogListener, createObserver, type Observe } from './core/observe.ts';
+import { sameText, sign } from './core/secret.ts';
 import { createMcpFront, type McpFront, type McpFrontParts } from './mcp/front.ts';
 import { selectTools } from './mcp/tools.ts';
 import { createGate } from './oauth/bearer.ts';
@@ -23,17 +25,25 @@ export interface AppOptions {
   /** Of this package; told to clients. */
   readonly version: string;
   readonly clock?: Clock;
-  /** A listener beside the log on standard error. */
+  /** A listener beside the log. */
   readonly observe?: Observe;
+  /** In place of the log on standard error. */
+  readonly log?: Observe;
   /** Says what is to be said of the served database, before it is opened. */
   readonly customize?: (agent: EngineAgent) => void;
+  /** Opens the engine that is served, in place of one over `config.database`. */
+  readonly openEngine?: (parts: EngineParts) => Promise<Engine>;
+  /** Of the environment that is served: a storage belongs to the first that uses it. */
+  readonly envSecret?: string;
   readonly mcp?: Pick<McpFrontParts, 'extension' | 'legacySessions' | 'serving'>;
+  /** False when requests come from a host application alone, through `handle`. Default true. */
+  readonly listens?: boolean;
   /** For tests only: how client metadata documents are fetched. */
   readonly [documentFetch]?: FetchDocument;
 }
 
 export interface Started {
-  /** Where it listens, such as `http://127.0.0.1:3931`. */
+  /** Where it listens, such as `http://127.0.0.1:3931`; the public URL when it listens nowhere itself. */
   readonly address: string;
   /** What clients are given: the address of the MCP endpoint. */
   readonly mcpUrl: string;
@@ -44,16 +54,16 @@ export interface Started {
 export interface App {
   /** SOURCE_UNAVAILABLE or CONFIGURATION, with everything closed again, when it cannot start. */
   start(): Promise<Started>;
+  /** A request that a host application passes on; `next` is called for one that is not ours. */
+  handle(req: IncomingMessage, res: ServerResponse, next: Next): void;
+  /** Whether a path is ours, and never reaches the host application. */
+  claims(path: string): boolean;
   /** Takes no new calls, lets those under way end within the configured time, writes what is batched, and closes. */
   stop(reason: string): Promise<void>;
 }
 
 /** The authorization server is loaded this long after the start, when nothing asked for it before. */
 const LOAD_AFTER_MS = 1000;
-const DRAIN_STEP_MS = 25;
-/** How often connections are looked at for requests that take too long to arrive. */
-const STALL_STEP_MS = 1000;
-
 interface Rooms {
   readonly store: OpenedStore;
   readonly engine: Engine;
@@ -61,28 +71,38 @@ interface Rooms {
   readonly authorization: AuthorizationServer;
 }
 
-/** `config.database` must be set: which database is served by default is the caller's business. */
+/** `config.database` must be set, or `openEngine` given: which database is served by default is the caller's business. */
 export function createApp(configured: Config, options: AppOptions): App {
   const clock = options.clock ?? systemClock;
   const observer = createObserver();
-  observer.listen(createLogListener(configured.logLevel));
+  observer.listen(options.log ?? createLogListener(configured.logLevel));
   if (options.observe) observer.listen(options.observe);
   const { observe } = observer;
 
   let rooms: Rooms | undefined;
   let stopping: Promise<void> | undefined;
-  let route: (req: IncomingMessage, res: ServerResponse) => void = answerNotReady;
-  const arrival = configured.requestSeconds * 1000;
-  const limits = { requestTimeout: arrival, headersTimeout: arrival, connectionsCheckingInterval: STALL_STEP_MS };
-  const server = createServer(limits, (req, res) => {
-    // A connection kept alive would outlast the drain.
-    if (stopping) res.setHeader('Connection', 'close');
-    takeTarget(req);
-    route(req, res);
-  });
+  let route: Route = routeBeforeStart(configured);
+  const server =
+    options.listens === false ? undefined : createServerDoor(configured, clock, (req, res) => route(req, res));
+  const host = createHostDoor(clock);
 
   const open = async (config: Config & { readonly publicUrl: string }): Promise<Rooms> => {
-    const { store, engine } = await openData(config, observe, clock, options.customize);
+    const { store, engine } = await openData(config, observe, clock, options);
+    try {
+      return await openFronts(config, store, engine);
+    } catch (error) {
+      await engine.close();
+      await store.close();
+      throw error;
+    }
+  };
+
+  const openFronts = async (
+    config: Config & { readonly publicUrl: string },
+    store: OpenedStore,
+    engine: Engine,
+  ): Promise<Rooms> => {
+    if (options.envSecret !== undefined) await claimEnvironment(store, options.envSecret);
     const paths = createPaths(config.publicUrl, config.basePath);
     const scopes = defaultScopes(selectTools(config.enabledTools, () => undefined).map((tool) => tool.scope));
     const gate = createGate({ store, paths, clock, defaultScopes: scopes });
@@ -115,14 +135,14 @@ export function createApp(configured: Config, options: AppOptions): App {
   return {
     async start() {
       const from = clock.monotonic();
-      await listen(server, configured);
-      const { port } = server.address() as AddressInfo;
-      const address = `http://${isWildcard(configured.host) ? '127.0.0.1' : bracketed(configured.host)}:${port}`;
-      const config = { ...configured, port, publicUrl: configured.publicUrl ?? address };
+      const listening = await server?.open();
+      const publicUrl = configured.publicUrl ?? listening?.address ?? failWithoutAddress();
+      const config = { ...configured, ...(listening && { port: listening.port }), publicUrl };
+      const address = listening?.address ?? publicUrl;
       try {
         rooms = await open(config);
       } catch (error) {
-        await close(server);
+        await server?.close(0);
         throw error;
       }
       route = createRoute(config, rooms, () => stopping !== undefined);
@@ -136,10 +156,24 @@ export function createApp(configured: Config, options: AppOptions): App {
       return { address, mcpUrl: `${config.publicUrl}${config.basePath}/mcp`, store, engine };
     },
 
+    handle(req, res, next) {
+      const release = host.watch(res);
+      route(req, res, (error) => {
+        release();
+        next(error);
+      });
+    },
+
+    claims(path) {
+      return createClaim(configured)(path) !== undefined;
+    },
+
     stop(reason) {
       stopping ??= (async () => {
         observe({ type: 'server.stopping', reason });
-        await drain(server, clock, configured.shutdownSeconds * 1000);
+        const limitMs = configured.shutdownSeconds * 1000;
+        await Promise.all([server?.close(limitMs), host.close(limitMs)]);
+        route = routeBeforeStart(configured);
         rooms?.authorization.close();
         await rooms?.front.close();
         await rooms?.engine.close();
@@ -152,17 +186,12 @@ export function createApp(configured: Config, options: AppOptions): App {
 }
 
 /** The storage and the served database are opened beside each other; when one fails, the other is closed again. */
-async function openData(config: Config, observe: Observe, clock: Clock, customize?: (agent: EngineAgent) => void) {
-  if (config.database === null) fail('CONFIGURATION', { problem: 'No database is named: set SERVICE_DATABASE_URL.' });
+async function openData(config: Config, observe: Observe, clock: Clock, options: AppOptions) {
   const limits = { pageSizeLimit: config.pageSizeLimit, queryTimeoutMs: config.querySeconds * 1000 };
-  const openEngine = async (url: string) => {
-    const agent = createEngineAgent().addDataSource(createSqlDataSource(url, { sqlite: config.sqlite }));
-    customize?.(agent);
-    return agent.createEngine({ observe, clock, limits });
-  };
+  const openEngine = options.openEngine ?? engineOver(config, options.customize);
   const [store, engine] = await Promise.allSettled([
     openStore({ config, observe, clock }),
-    openEngine(config.database),
+    openEngine({ observe, clock, limits }),
   ]);
   if (store.status === 'fulfilled' && engine.status === 'fulfilled')
     return { store: store.value, engine: engine.value };
@@ -171,95 +200,87 @@ async function openData(config: Config, observe: Observe, clock: Clock, customiz
   throw store.status === 'rejected' ? store.reason : (engine as PromiseRejectedResult).reason;
 }
 
-function createRoute(config: Config & { readonly publicUrl: string }, rooms: Rooms, isStopping: () => boolean) {
-  // A proxy that adds the path of the public URL may strip it or pass it on.
-  const publicPath = new URL(config.publicUrl).pathname.replace(/\/+$/, '');
-  const prefixes = [...new Set([config.basePath, publicPath + config.basePath])];
-  const mcpPaths = prefixes.flatMap((prefix) => [`${prefix}/mcp`, `${prefix}/mcp/`]);
-  return (req: IncomingMessage, res: ServerResponse): void => {
-    const url = req.url ?? '/';
-    const query = url.indexOf('?');
-    const path = query < 0 ? url : url.slice(0, query);
-    if (mcpPaths.includes(path)) rooms.front.handle(req, res);
+const ENVIRONMENT = 'environment';
+
+/** The storage holds users, permissions and grants of one environment. CONFIGURATION when it is another's. */
+async function claimEnvironment({ settings }: OpenedStore, envSecret: string): Promise<void> {
+  const mark = sign(ENVIRONMENT, envSecret);
+  const known = await settings.get(ENVIRONMENT);
+  if (known === undefined) await settings.set(ENVIRONMENT, mark);
+  else if (!sameText(known, mark))
+    fail('CONFIGURATION', {
+      problem:
+        'envSecret: the storage belongs to an environment with another secret. Give the secret of that environment, or another SERVICE_DATA_DIR or SERVICE_STORAGE_URL.',
+    });
+}
+
+function engineOver({ database, sqlite }: Config, customize?: (agent: EngineAgent) => void) {
+  if (database === null) fail('CONFIGURATION', { problem: 'No database is named: set SERVICE_DATABASE_URL.' });
+  return (parts: EngineParts): Promise<Engine> => {
+    const agent = createEngineAgent().addDataSource(createSqlDataSource(database, { sqlite }));
+    customize?.(agent);
+    return agent.createEngine(parts);
+  };
+}
+
+/** `next` is absent on a server of our own. */
+export type Route = (req: IncomingMessage, res: ServerResponse, next?: Next) => void;
+
+function createRoute(config: Config & { readonly publicUrl: string }, rooms: Rooms, isStopping: () => boolean): Route {
+  const claim = createClaim(config);
+  return (req, res, next) => {
+    const path = pathOf(req);
+    const claimed = claim(path);
+    if (claimed === 'endpoint') rooms.front.handle(req, res);
     else if (rooms.authorization.handle(req, res)) return;
-    else if (path === '/healthz') answer(res, 200, { status: 'ok' });
+    else if (claimed) refuse(res, 'NOT_FOUND', { path });
+    else if (next) next();
+    else if (path === '/healthz') sendJson(res, 200, { status: 'ok' });
     else if (path === '/readyz') answerReadiness(res, rooms.store, isStopping());
     else refuse(res, 'NOT_FOUND', { path });
   };
 }
 
-/** RFC 9112 section 3.2.2: a whole URL as the target is served, and its host stands in place of the Host header. */
-function takeTarget(req: IncomingMessage): void {
-  const target = req.url ?? '/';
-  if (target.startsWith('/') || !/^https?:\/\//i.test(target) || !URL.canParse(target)) return;
-  const { host, pathname, search } = new URL(target);
-  req.url = pathname + search;
-  req.headers.host = host;
+/** Before the start and after the end our paths are not the host's either. */
+export function routeBeforeStart(config: Pick<Config, 'publicUrl' | 'basePath'>): Route {
+  const claim = createClaim(config);
+  return (req, res, next) => {
+    if (next && !claim(pathOf(req))) next();
+    else if (!next && req.url === '/healthz') sendJson(res, 200, { status: 'ok' });
+    else refuse(res.setHeader('Retry-After', '1'), 'NOT_READY', {});
+  };
+}
+
+/** What is ours of the paths of an origin (spec 4.4): the endpoint of MCP, and `ours` for the rest of our namespaces. */
+function createClaim({ publicUrl: known, basePath }: Pick<Config, 'publicUrl' | 'basePath'>) {
+  const publicUrl = known ?? 'http://localhost';
+  const paths = createPaths(publicUrl, basePath);
+  // A proxy that adds the path of the public URL may strip it or pass it on.
+  const publicPath = new URL(publicUrl).pathname.replace(/\/+$/, '');
+  const roots = [...new Set([basePath, publicPath + basePath])].map((prefix) => `${prefix}/mcp`);
+  return (path: string): 'endpoint' | 'ours' | undefined => {
+    for (const root of roots) {
+      if (path === root || path === `${root}/`) return 'endpoint';
+      if (path.startsWith(`${root}/`)) return 'ours';
+    }
+    return paths.locate(path) === undefined ? undefined : 'ours';
+  };
+}
+
+function pathOf({ url = '/' }: IncomingMessage): string {
+  const query = url.indexOf('?');
+  return query < 0 ? url : url.slice(0, query);
 }
 
 function answerReadiness(res: ServerResponse, store: OpenedStore, stopping: boolean): void {
-  const unready = () => answer(res, 503, { status: 'unavailable' });
+  const unready = () => sendJson(res, 503, { status: 'unavailable' });
   if (stopping) unready();
-  else store.ready().then(() => answer(res, 200, { status: 'ready' }), unready);
+  else store.ready().then(() => sendJson(res, 200, { status: 'ready' }), unready);
 }
 
-function answerNotReady(req: IncomingMessage, res: ServerResponse): void {
-  if (req.url === '/healthz') answer(res, 200, { status: 'ok' });
-  else refuse(res.setHeader('Retry-After', '1'), 'NOT_READY', {});
-}
-
-function refuse<C extends ErrorCode>(res: ServerResponse, code: C, details: ErrorDetails<C>): void {
-  const error = new AppError(code, details);
-  answer(res, error.status, { error: code.toLowerCase(), error_description: error.message });
-}
-
-function answer(res: ServerResponse, status: number, body: object): void {
-  const text = JSON.stringify(body);
-  res.writeHead(status, {
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(text),
-    'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
+function failWithoutAddress(): never {
+  return fail('CONFIGURATION', {
+    problem:
+      'The host application listens where only you know: set SERVICE_PUBLIC_URL (or settings.publicUrl) to the address at which clients reach it.',
   });
-  res.end(text);
-}
-
-function listen(server: Server, config: Config): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const problem =
-        cause.code === 'EADDRINUSE'
-          ? `Port ${config.port} is taken. Stop what listens there, or set MCP_SERVER_PORT to another.`
-          : `Cannot listen on ${config.host}, port ${config.port}: ${cause.code}. Set SERVICE_HOST and MCP_SERVER_PORT.`;
-      reject(new AppError('CONFIGURATION', { problem }, cause));
-    });
-    server.listen(config.port, config.host, resolve);
-  });
-}
-
-async function drain(server: Server, clock: Clock, limitMs: number): Promise<void> {
-  if (!server.listening) return;
-  let closed = false;
-  const closing = close(server).then(() => {
-    closed = true;
-  });
-  const until = clock.monotonic() + limitMs;
-  while (!closed && clock.monotonic() < until) {
-    server.closeIdleConnections();
-    await Promise.race([closing, clock.sleep(DRAIN_STEP_MS)]);
-  }
-  server.closeAllConnections();
-  await closing;
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => server.close(() => resolve()));
-}
-
-function isWildcard(host: string): boolean {
-  return host === '0.0.0.0' || host === '::';
-}
-
-function bracketed(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
 }

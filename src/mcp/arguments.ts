@@ -177,9 +177,9 @@ function toValue(operator: Operator, value: unknown): unknown {
   return list === undefined || list === null ? value : [list];
 }
 
-/** `@@@` is what older clients write between a relation and its field. */
+/** The engine reads `@@@` as `:` where it is not part of a name. */
 function toPath(path: string): string {
-  return path.trim().replaceAll('@@@', ':');
+  return path.trim();
 }
 
 /** Text inside the body escaped the body's own depth limit. */

@@ -17,7 +17,7 @@ import type { Tool } from './tools.ts';
 
 export const instructions = `Portico gives you the records of an application's databases, as the signed-in user may see them.
 Start with describeCollection: without a name it lists the collections, with one it gives fields and relations. Then list, or aggregate for totals.
-- Fields of a to-one relation are written relation:field, in fields, filters and sort alike.
+- Fields of a to-one relation are written relation:field, in fields, filters and sort alike; filters also go through to-many ones (some record matches).
 - Name only the fields you need, and filter in the call rather than reading everything. enableCount gives the total.
 - An answer is bounded. When hasMore is true, repeat the call with cursor set to nextCursor.
 - Dates are UTC in answers; "Today" and the like follow the timezone argument or the user's profile.
@@ -91,7 +91,7 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
       const tool = byName.get(name);
       if (tool) return callTool(tool, given ?? {}, identity, ctx.mcpReq.signal);
       const extra = extras.get(name);
-      if (extra) return extra.run(request.params, ctx, parts.notify());
+      if (extra) return extra.run(request.params, askOnCall(ctx), parts.notify());
       const near = nearNames(name, byName.keys());
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
@@ -100,6 +100,24 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
     });
     extension?.install(server);
     return server;
+  };
+}
+
+/**
+ * A question to the client belongs to the call that raises it and travels on its stream (MCP 2025-11-25, transports,
+ * sending messages to the server, 6). The SDK's own `elicitInput` and `requestSampling` name no call; what they send goes
+ * to the standing stream of the session, and is lost where a client has none, or opens it a moment after its first call.
+ */
+function askOnCall(ctx: ServerContext): ServerContext {
+  const { mcpReq } = ctx;
+  const relatedRequestId = mcpReq.id;
+  return {
+    ...ctx,
+    mcpReq: {
+      ...mcpReq,
+      elicitInput: (params, options) => mcpReq.elicitInput(params, { relatedRequestId, ...options }),
+      requestSampling: (params, options) => mcpReq.requestSampling(params, { relatedRequestId, ...options }),
+    },
   };
 }
 

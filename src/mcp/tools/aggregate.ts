@@ -21,6 +21,7 @@ interface AggregateArguments {
   readonly operation: Operation;
   readonly field: string | undefined;
   readonly groups: readonly PlainGroup[] | undefined;
+  readonly segment: string | undefined;
   readonly search: string | undefined;
   readonly searchExtended: boolean;
   readonly filter: PlainFilter | undefined;
@@ -30,7 +31,7 @@ interface AggregateArguments {
 }
 
 const description = `Count, sum, average, min or max of records, per group. Answers {columns, rows, hasMore}, largest value first.
-groups: "field", "relation:field", or {field, bucket} for the ${bucketUnits.join(', ')} of a date, shown as its first day in the timezone. Filters as in list.`;
+groups: "field", "relation:field", or {field, bucket} for the ${bucketUnits.join(', ')} of a date, shown as its first day in the timezone. Filters, segment and search as in list.`;
 
 const names = [
   'collectionName',
@@ -38,6 +39,7 @@ const names = [
   'field',
   'groups',
   'filters',
+  'segment',
   'search',
   'shouldSearchInRelation',
   'timezone',
@@ -62,6 +64,7 @@ export const aggregate: Tool<AggregateArguments> = {
       field: { type: 'string' },
       groups: { type: 'array' },
       filters: { type: 'object' },
+      segment: { type: 'string' },
       search: { type: 'string' },
       shouldSearchInRelation: { type: 'boolean' },
       timezone: { type: 'string' },
@@ -86,6 +89,7 @@ function parse(given: Given): AggregateArguments {
     operation: readOperation(given),
     field: readText(given, 'field')?.trim() || undefined,
     groups: readGroups(given, 'groups', bucketUnits),
+    segment: readText(given, 'segment') || undefined,
     search: readText(given, 'search')?.trim() || undefined,
     searchExtended: readFlag(given, 'shouldSearchInRelation'),
     filter: readFilter(given, 'filters'),
@@ -111,6 +115,7 @@ async function run(args: AggregateArguments, call: ToolCall): Promise<string> {
     ...(args.field && { field: args.field }),
     ...(args.groups && { groups: args.groups }),
     ...(args.filter && { filter: args.filter }),
+    ...(args.segment !== undefined && { segment: args.segment }),
     ...(args.search && { search: args.search }),
     ...(args.searchExtended && { searchExtended: true }),
     ...(args.timezone && { timezone: args.timezone }),

@@ -36,7 +36,7 @@ interface ListArguments {
 }
 
 const description = `List records of a collection. Answers {columns, rows, hasMore, nextCursor?, totalCount?}.
-In filters, sort and fields: "field", or "relation:field" through a to-one relation.
+In fields and sort: "field", or "relation:field" of a to-one relation (filters: any).
 A filter is {field, operator, value} or {aggregator: "And"|"Or", conditions: [...]}. Operators: Equal, NotEqual, In, NotIn, Present, Blank, Missing, LessThan, GreaterThan, LessThanOrEqual, GreaterThanOrEqual; text: Contains, NotContains, StartsWith, EndsWith, Like (each also with I in front: ignores case), LongerThan, ShorterThan; dates: Before, After, Past, Future, Today, Yesterday, PreviousXDays, PreviousWeek, PreviousMonth, PreviousQuarter, PreviousYear (each also ...ToDate).`;
 
 const names = [
@@ -66,7 +66,7 @@ export const list: Tool<ListArguments> = {
       collectionName: { type: 'string' },
       segment: { type: 'string' },
       search: { type: 'string' },
-      shouldSearchInRelation: { type: 'boolean', description: 'Search to-one relations too' },
+      shouldSearchInRelation: { type: 'boolean', description: 'Search to-one relations' },
       filters: { type: 'object' },
       sort: { type: 'array', items: { type: 'object' }, description: '{field, ascending}, one or several' },
       fields: { type: 'array', items: { type: 'string' } },

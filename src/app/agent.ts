@@ -1,0 +1,339 @@
+// The agent of a host application (spec 4.1): what is said of its data (a Blueprint), the engine that is built of it, and
+// the server in front. The engine can be built again while it is used: a restart swaps one pointer, and a restart that
+// fails changes nothing.
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { resolve } from 'node:path';
+import { Blueprint, closeSources, type EngineParts, type Opened } from '../agent/agent.ts';
+import { callSite } from '../agent/customize/call-site.ts';
+import type { AnySchema } from '../agent/customize/typed-schema.ts';
+import type { Engine } from '../agent/engine.ts';
+import { createLiveEngine, type LiveEngine } from '../agent/live-engine.ts';
+import type { Source } from '../agent/sources/source.ts';
+import { type App, createApp, type Route, routeBeforeStart, type Started } from '../app.ts';
+import { systemClock } from '../core/clock.ts';
+import { type Config, loadConfig, processEnvironment } from '../core/config.ts';
+import { fail } from '../core/errors.ts';
+import { createFunctionListener, createLogListener, type Observe } from '../core/observe.ts';
+import { type Next, refuse } from './doors.ts';
+import { type ExpressHost, findHiddenRoutes, mountFirst } from './express.ts';
+import { keepSchemaFiles, type SchemaFileOptions, writeSchema, writeTypings } from './files.ts';
+import {
+  type AgentOptions,
+  type CheckedOptions,
+  checkAgentOptions,
+  checkMcpOptions,
+  checkTypingsOptions,
+  type McpOptions,
+} from './options.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+export interface AgentStarted {
+  /** Stays the same across restarts, and answers with what was built last. */
+  readonly engine: Engine;
+  /** Null when nothing was mounted. */
+  readonly server: Pick<Started, 'address' | 'mcpUrl'> | null;
+}
+
+interface Running {
+  readonly live: LiveEngine;
+  readonly parts: EngineParts;
+  opened: Opened;
+}
+
+type State = 'new' | 'starting' | 'started' | 'stopping';
+
+export class Agent<S extends object = AnySchema> extends Blueprint<S> {
+  readonly #options: CheckedOptions;
+  #state: State = 'new';
+  #mcp: McpOptions | undefined;
+  readonly #hosts: ExpressHost[] = [];
+  #isHandlerTaken = false;
+  #away: Route | undefined;
+  #standalone: { readonly port?: number; readonly host?: string } | undefined;
+  #app: App | undefined;
+  #running: Running | undefined;
+  #address: string | undefined;
+  #restarting: Promise<unknown> = Promise.resolve();
+  /** Opened without a start, or of an engine that was replaced while calls were under way: closed by `stop` at the latest. */
+  readonly #kept = new Set<readonly Source[]>();
+
+  /** Made by `createAgent`. */
+  constructor(options: CheckedOptions) {
+    super();
+    this.#options = options;
+  }
+
+  /** Serves MCP from `start` on, where a call of `mountOnExpress` or `mountOnStandaloneServer` says. */
+  mountAiMcpServer(options: McpOptions = {}): this {
+    const at = this.check(callSite(this.mountAiMcpServer));
+    if (this.#mcp) fail('CONFIGURATION', { problem: `mountAiMcpServer was called before. (${at})` });
+    this.#mcp = { ...checkMcpOptions(options, at) };
+    this.#away = undefined;
+    return this;
+  }
+
+  /** `port`: MCP_SERVER_PORT, else 3931, when absent; 0 takes a free one. `host`: SERVICE_HOST, else 127.0.0.1. */
+  mountOnStandaloneServer(port?: number, host?: string): this {
+    const at = this.check(callSite(this.mountOnStandaloneServer));
+    if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
+      fail('CONFIGURATION', { problem: `mountOnStandaloneServer: the port must be a number from 0 to 65535. (${at})` });
+    if (host !== undefined && (typeof host !== 'string' || host === ''))
+      fail('CONFIGURATION', { problem: `mountOnStandaloneServer: the host must be a name or an address. (${at})` });
+    this.#standalone = { ...(port !== undefined && { port }), ...(host !== undefined && { host }) };
+    return this;
+  }
+
+  /**
+   * Serves through an Express application, 4 or 5, before everything else that it has: all of /mcp, /oauth and
+   * /.well-known, or what basePath makes of them, is ours, and all else goes on to the application. SERVICE_PUBLIC_URL must
+   * say where clients reach it. For another place among its middleware, use `requestHandler`.
+   */
+  mountOnExpress(app: ExpressHost): this {
+    const at = this.check(callSite(this.mountOnExpress));
+    if (typeof app?.use !== 'function')
+      fail('CONFIGURATION', { problem: `mountOnExpress: give it the application that express() made. (${at})` });
+    mountFirst(app, this.#handle);
+    this.#hosts.push(app);
+    return this;
+  }
+
+  /**
+   * For any other host, or another place in one: a Node handler that answers our paths, with 503 while the agent is not
+   * started, and calls `next` for the rest. A body that was read and parsed before it is taken as it is.
+   */
+  get requestHandler(): (req: IncomingMessage, res: ServerResponse, next?: Next) => void {
+    this.#isHandlerTaken = true;
+    return this.#handle;
+  }
+
+  readonly #handle = (req: IncomingMessage, res: ServerResponse, next?: Next): void => {
+    const goOn = next ?? (() => refuse(res, 'NOT_FOUND', { path: req.url ?? '/' }));
+    if (this.#app) this.#app.handle(req, res, goOn);
+    else if (this.#mcp) this.#whileAway()(req, res, goOn);
+    else goOn();
+  };
+
+  /** Where the standalone server listens, once it does; undefined otherwise. */
+  get standaloneServerPort(): number | undefined {
+    return this.#address === undefined ? undefined : Number(new URL(this.#address).port);
+  }
+
+  /**
+   * Opens the data sources, builds the engine, writes the schema file and typings (in production: reads the schema file),
+   * and serves what was mounted. CONFIGURATION or SOURCE_UNAVAILABLE, with everything closed again, when it cannot.
+   */
+  async start(): Promise<AgentStarted> {
+    if (this.#state !== 'new')
+      fail('CONFIGURATION', {
+        problem: `The agent has been started: this is a second start. (${callSite(this.start)})`,
+      });
+    this.#checkMounts();
+    this.closeBlueprint();
+    this.#state = 'starting';
+    try {
+      const server = this.#mcp ? await this.#serve() : null;
+      const { live } = this.#running ?? (await this.#open(this.#createParts()));
+      this.#state = 'started';
+      return { engine: live.engine, server };
+    } catch (error) {
+      this.#state = 'new';
+      this.#running = undefined;
+      throw error;
+    }
+  }
+
+  /** Ends calls under way, within the time that SERVICE_SHUTDOWN_SECONDS gives them, and closes every connection. */
+  async stop(): Promise<void> {
+    if (this.#state === 'starting')
+      fail('CONFIGURATION', { problem: `The agent is being started: stop it after that. (${callSite(this.stop)})` });
+    const [app, running] = [this.#app, this.#running];
+    this.#state = 'stopping';
+    await this.#restarting;
+    this.#app = this.#running = this.#address = undefined;
+    try {
+      // Closes the engine as well.
+      if (app) await app.stop('stop');
+      else await running?.live.engine.close();
+    } finally {
+      const kept = [...this.#kept];
+      this.#kept.clear();
+      await Promise.all(kept.map(closeSources));
+      this.#state = 'new';
+    }
+  }
+
+  /**
+   * Builds the engine anew, with the user's callbacks run again over what the sources hold now. Calls under way end on
+   * the old one. When it fails the old one stays, and the promise is rejected. One restart follows the other.
+   */
+  restart(): Promise<void> {
+    const next = this.#restarting.then(() => this.#rebuild(callSite(this.restart)));
+    this.#restarting = next.catch(() => undefined);
+    return next;
+  }
+
+  /**
+   * Writes the schema to `schemaPath`, and typings to `typingsPath` where it is set, in production too. Nothing is started
+   * and nothing sent. The connections to the data sources stay open, until `stop`. (In the agent package whose interface
+   * this is, since version 1.83.0.)
+   */
+  async generateSchemaOnly(): Promise<void> {
+    const parts = this.#createParts();
+    const opened = await this.openEngine(parts);
+    this.#kept.add(opened.sources);
+    const { observe } = parts;
+    writeSchema(opened, this.#fileOptions());
+    const { typingsPath, typingsMaxDepth } = this.#options;
+    if (typingsPath !== null) writeTypings(opened.model, { typingsPath, typingsMaxDepth }, observe);
+  }
+
+  /** Writes typings only: of the engine that runs, or of one that is built for it. */
+  async updateTypesOnFileSystem(typingsPath: string, typingsMaxDepth: number): Promise<void> {
+    checkTypingsOptions(typingsPath, typingsMaxDepth, callSite(this.updateTypesOnFileSystem));
+    const options = { typingsPath: resolve(typingsPath), typingsMaxDepth };
+    if (this.#running) {
+      writeTypings(this.#running.opened.model, options, this.#running.parts.observe);
+      return;
+    }
+    const parts = this.#createParts();
+    const { model, sources } = await this.openEngine(parts);
+    try {
+      writeTypings(model, options, parts.observe);
+    } finally {
+      await closeSources(sources);
+    }
+  }
+
+  #checkMounts(): void {
+    if (this.#mcp && !this.#standalone && this.#hosts.length === 0 && !this.#isHandlerTaken)
+      fail('CONFIGURATION', {
+        problem:
+          'mountAiMcpServer: no server is there to mount it on. Call mountOnExpress(app) or mountOnStandaloneServer(port?, host?), or use requestHandler, as well.',
+      });
+    const mount = this.#standalone ? 'mountOnStandaloneServer' : this.#hosts.length > 0 ? 'mountOnExpress' : undefined;
+    if (mount && !this.#mcp)
+      fail('CONFIGURATION', { problem: `${mount}: nothing is mounted on it. Call mountAiMcpServer() as well.` });
+  }
+
+  #createConfig(): Config {
+    const { settings, loggerLevel } = this.#options;
+    const { enabledTools, basePath } = this.#mcp ?? {};
+    const { port, host } = this.#standalone ?? {};
+    return loadConfig({
+      // What a call names goes before the environment; what `settings` names comes after it.
+      flags: {
+        ...(loggerLevel && { logLevel: loggerLevel }),
+        ...(port !== undefined && { port: String(port) }),
+        ...(host !== undefined && { host }),
+      },
+      env: processEnvironment(),
+      file: {
+        logLevel: 'Info',
+        ...settings,
+        ...(enabledTools && { enabledTools }),
+        ...(basePath !== undefined && { basePath }),
+      },
+    });
+  }
+
+  #createLog({ logLevel }: Config): Observe {
+    const { logger } = this.#options;
+    return logger ? createFunctionListener(logger, logLevel) : createLogListener(logLevel);
+  }
+
+  #createParts(): EngineParts {
+    const config = this.#createConfig();
+    const limits = { pageSizeLimit: config.pageSizeLimit, queryTimeoutMs: config.querySeconds * 1000 };
+    const { useUnsafeActionEndpoint } = this.#options;
+    return { observe: this.#createLog(config), clock: systemClock, limits, useUnsafeActionEndpoint };
+  }
+
+  async #serve(): Promise<AgentStarted['server']> {
+    const config = this.#createConfig();
+    const { envSecret, useUnsafeActionEndpoint } = this.#options;
+    const log = this.#createLog(config);
+    const app = createApp(config, {
+      version,
+      log,
+      envSecret,
+      openEngine: async (parts) => (await this.#open({ ...parts, useUnsafeActionEndpoint })).live.engine,
+      listens: this.#standalone !== undefined,
+    });
+    const { address, mcpUrl } = await app.start();
+    this.#app = app;
+    if (this.#standalone) this.#address = address;
+    for (const host of this.#hosts) {
+      const hidden = findHiddenRoutes(host, app.claims);
+      if (hidden.length > 0)
+        log({
+          type: 'warning',
+          message: `Routes of the host application that are ours now and cannot be reached: ${hidden.join(', ')}. A basePath leaves them to it.`,
+        });
+    }
+    return { address, mcpUrl };
+  }
+
+  /** Ours are not the host's while there is no server of ours. */
+  #whileAway(): Route {
+    this.#away ??= routeBeforeStart(this.#createConfig());
+    return this.#away;
+  }
+
+  async #open(parts: EngineParts): Promise<Running> {
+    const opened = await this.openEngine(parts);
+    try {
+      keepSchemaFiles(opened, this.#fileOptions(), parts.observe);
+    } catch (error) {
+      await closeSources(opened.sources);
+      throw error;
+    }
+    this.#running = { live: createLiveEngine(opened.engine), parts, opened };
+    return this.#running;
+  }
+
+  async #rebuild(at: string): Promise<void> {
+    const running = this.#running;
+    if (!running || this.#state !== 'started')
+      fail('CONFIGURATION', { problem: `There is nothing to restart: the agent is not started. (${at})` });
+    const { parts, opened: before } = running;
+    const unlike = (sources: readonly Source[], others: readonly Source[]) =>
+      sources.filter((source) => !others.includes(source));
+    const abandon = (sources: readonly Source[]) => closeSources(unlike(sources, before.sources));
+    let next: Opened;
+    try {
+      next = await this.openEngine(parts, abandon);
+      try {
+        keepSchemaFiles(next, this.#fileOptions(), parts.observe);
+      } catch (error) {
+        await abandon(next.sources);
+        throw error;
+      }
+    } catch (cause) {
+      parts.observe({ type: 'warning', message: 'The restart failed; the agent goes on as it was', cause });
+      throw cause;
+    }
+    running.opened = next;
+    const unused = unlike(before.sources, next.sources);
+    this.#kept.add(unused);
+    // Not waited for: it takes as long as the longest call under way.
+    void running.live.swap(next.engine, async () => {
+      if (this.#kept.delete(unused)) await closeSources(unused);
+    });
+  }
+
+  #fileOptions(): SchemaFileOptions {
+    return { ...this.#options, version };
+  }
+}
+
+/**
+ * `S` is the interface of generated typings, where there are some. CONFIGURATION, with the user's line, for options that are
+ * missing, unknown or not as they must be.
+ */
+export function createAgent<S extends object = AnySchema>(options: AgentOptions): Agent<S> {
+  return new Agent<S>(checkAgentOptions(options, callSite(createAgent)));
+}

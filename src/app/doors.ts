@@ -1,0 +1,133 @@
+// How requests reach us: through a server of our own, which is opened and drained here, or from a host application, whose
+// server is its own business: there the answers that are still owed are counted.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
+import { AppError, type ErrorCode, type ErrorDetails } from '../core/errors.ts';
+
+/** Passes a request on to what comes after us in a host application. */
+export type Next = (error?: unknown) => void;
+
+const DRAIN_STEP_MS = 25;
+/** How often connections are looked at for requests that take too long to arrive. */
+const STALL_STEP_MS = 1000;
+
+export interface ServerDoor {
+  /** CONFIGURATION when it cannot listen there. */
+  open(): Promise<{ readonly address: string; readonly port: number }>;
+  /** Takes no new connections, and ends those that are open when their answers are given or the time is over. */
+  close(limitMs: number): Promise<void>;
+}
+
+export function createServerDoor(
+  config: Config,
+  clock: Clock,
+  handle: (req: IncomingMessage, res: ServerResponse) => void,
+): ServerDoor {
+  let isClosing = false;
+  const arrival = config.requestSeconds * 1000;
+  const limits = { requestTimeout: arrival, headersTimeout: arrival, connectionsCheckingInterval: STALL_STEP_MS };
+  const server = createServer(limits, (req, res) => {
+    // A connection kept alive would outlast the drain.
+    if (isClosing) res.setHeader('Connection', 'close');
+    takeTarget(req);
+    handle(req, res);
+  });
+  return {
+    async open() {
+      await listen(server, config);
+      const { port } = server.address() as AddressInfo;
+      const host = isWildcard(config.host) ? '127.0.0.1' : bracketed(config.host);
+      return { address: `http://${host}:${port}`, port };
+    },
+    async close(limitMs) {
+      isClosing = true;
+      if (!server.listening) return;
+      let closed = false;
+      const closing = new Promise<void>((resolve) => server.close(() => resolve())).then(() => {
+        closed = true;
+      });
+      const until = clock.monotonic() + limitMs;
+      while (!closed && clock.monotonic() < until) {
+        server.closeIdleConnections();
+        await Promise.race([closing, clock.sleep(DRAIN_STEP_MS)]);
+      }
+      server.closeAllConnections();
+      await closing;
+    },
+  };
+}
+
+export interface HostDoor {
+  /** An answer is owed until it is given, the client is gone, or what is returned is called: the host answers then. */
+  watch(res: ServerResponse): () => void;
+  /** Waits for the answers that are owed, and cuts off those that take too long. */
+  close(limitMs: number): Promise<void>;
+}
+
+export function createHostDoor(clock: Clock): HostDoor {
+  const owed = new Set<ServerResponse>();
+  return {
+    watch(res) {
+      const release = () => {
+        owed.delete(res);
+        res.off('close', release);
+      };
+      owed.add(res);
+      res.once('close', release);
+      return release;
+    },
+    async close(limitMs) {
+      const until = clock.monotonic() + limitMs;
+      while (owed.size > 0 && clock.monotonic() < until) await clock.sleep(DRAIN_STEP_MS);
+      for (const res of owed) res.destroy();
+    },
+  };
+}
+
+/** RFC 9112 section 3.2.2: a whole URL as the target is served, and its host stands in place of the Host header. */
+function takeTarget(req: IncomingMessage): void {
+  const target = req.url ?? '/';
+  if (target.startsWith('/') || !/^https?:\/\//i.test(target) || !URL.canParse(target)) return;
+  const { host, pathname, search } = new URL(target);
+  req.url = pathname + search;
+  req.headers.host = host;
+}
+
+function listen(server: Server, config: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const problem =
+        cause.code === 'EADDRINUSE'
+          ? `Port ${config.port} is taken. Stop what listens there, or set MCP_SERVER_PORT to another.`
+          : `Cannot listen on ${config.host}, port ${config.port}: ${cause.code}. Set SERVICE_HOST and MCP_SERVER_PORT.`;
+      reject(new AppError('CONFIGURATION', { problem }, cause));
+    });
+    server.listen(config.port, config.host, resolve);
+  });
+}
+
+function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}
+
+function bracketed(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+export function refuse<C extends ErrorCode>(res: ServerResponse, code: C, details: ErrorDetails<C>): void {
+  const error = new AppError(code, details);
+  sendJson(res, error.status, { error: code.toLowerCase(), error_description: error.message });
+}
+
+export function sendJson(res: ServerResponse, status: number, body: object): void {
+  const text = JSON.stringify(body);
+  res.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(text),
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+  });
+  res.end(text);
+}
