@@ -1,145 +1,183 @@
-// Spec 4.3: the chart result builder, row by row, and charts as they are rendered.
-import { describe, expect, test } from 'vitest';
-import { type ChartBuilder, type ChartDefinition, createChartBuilder, renderChart } from '../../src/agent/charts.ts';
+// Charts of the agent and of collections, as callers ask for them.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { ChartRequest } from '../../src/agent/charts.ts';
 import { AppError } from '../../src/core/errors.ts';
+import { accessOf, type Rights, type Shop, sellers } from './shop.ts';
 
-const build = createChartBuilder('Europe/Paris');
-const wrong = (make: () => unknown): string => {
-  try {
-    return JSON.stringify(make());
-  } catch (error) {
-    return `${(error as Error).name}: ${(error as Error).message}`;
-  }
-};
+const cause = new Error('a secret of the code');
 
-describe('4.3 Chart result builder', () => {
-  test('value(value, previousValue?)', () => {
-    expect([build.value(12), build.value(12, 0), build.value('9007199254740993', null)]).toEqual([
-      { countCurrent: 12 },
-      { countCurrent: 12, countPrevious: 0 },
-      { countCurrent: '9007199254740993' },
-    ]);
-  });
-
-  test('distribution(object of label to number)', () => {
-    expect(build.distribution({ paid: 3, open: 10 })).toEqual([
-      { key: 'paid', value: 3 },
-      { key: 'open', value: 10 },
-    ]);
-  });
-
-  test.each([
-    ['Day', ['2024-03-30T22:59:59Z', '2024-03-31T21:59:59Z'], ['30/03/2024', '31/03/2024']],
-    ['Week', ['2024-12-29', '2024-12-30', '2025-01-06'], ['W52-2024', 'W1-2025', 'W2-2025']],
-    ['Month', ['2023-12-31T22:30:00Z', '2023-12-31T23:30:00Z'], ['Dec 23', 'Jan 24']],
-    ['Quarter', ['2024-03-31T22:30:00Z', '2024-03-31T21:30:00Z'], ['Q1-2024', 'Q2-2024']],
-    ['Year', ['1969-12-31', '1970-01-01'], ['1969', '1970']],
-  ] as const)('timeBased(timeRange, values): %s, in the zone of the caller', (timeRange, dates, labels) => {
-    const values = dates.map((date) => ({ date, value: 1 }));
-    expect(build.timeBased(timeRange, values)).toEqual(labels.map((label) => ({ label, values: { value: 1 } })));
-  });
-
-  test('timeBased(timeRange, values as list of {date, value or null}): sums of a period, 0 where there is no date, null where there is no value', () => {
-    expect(
-      build.timeBased('Month', [
-        { date: new Date('2024-04-10T00:00:00Z'), value: null },
-        { date: '2024-01-05', value: 0.1 },
-        { date: '2024-01-31', value: 0.2 },
-        { date: '2024-02-01', value: null },
-        { date: '2024-02-02', value: '9007199254740993' },
-      ]),
-    ).toEqual([
-      { label: 'Jan 24', values: { value: 0.3 } },
-      { label: 'Feb 24', values: { value: '9007199254740993' } },
-      { label: 'Mar 24', values: { value: 0 } },
-      { label: 'Apr 24', values: { value: null } },
-    ]);
-  });
-
-  test('multipleTimeBased(timeRange, dates, lines as list of {label, values})', () => {
-    const dates = ['2024-01-01', null, '2024-01-03', '2024-01-03'];
-    const lines = [
-      { label: 'in', values: [1, 100, 2, 3] },
-      { label: 'out', values: [null, 100, null, -3] },
-    ];
-    expect(build.multipleTimeBased('Day', dates, lines)).toEqual({
-      labels: ['01/01/2024', '02/01/2024', '03/01/2024'],
-      values: [
-        { key: 'in', values: [1, 0, 5] },
-        { key: 'out', values: [null, 0, -3] },
-      ],
-    });
-  });
-
-  test('percentage(value)', () => expect(build.percentage(12.5)).toBe(12.5));
-
-  test('objective(value, objective)', () => expect(build.objective(235, 300)).toEqual({ value: 235, objective: 300 }));
-
-  test('leaderboard(object of label to number, returned sorted descending)', () => {
-    const given = { Ada: 2, Bo: '9007199254740993', Cy: '9007199254740992', Di: -1.5, Ed: 2 };
-    expect(build.leaderboard(given).map(({ key }) => key)).toEqual(['Bo', 'Cy', 'Ada', 'Ed', 'Di']);
-  });
-
-  test('smart(data)', () => {
-    const data = { any: [1, { thing: null }] };
-    expect(build.smart(data)).toBe(data);
-  });
-
-  test('nothing given is nothing shown', () => {
-    expect([
-      build.timeBased('Day', []),
-      build.multipleTimeBased('Day', [], [{ label: 'a', values: [] }]),
-      build.distribution({}),
-    ]).toEqual([[], { labels: [], values: [{ key: 'a', values: [] }] }, []]);
-  });
-
-  test('what cannot be drawn says what is wrong', () => {
-    expect([
-      wrong(() => build.value(Number.NaN)),
-      wrong(() => build.leaderboard({ a: undefined as unknown as number })),
-      wrong(() => build.timeBased('Hour' as 'Day', [])),
-      wrong(() => build.timeBased('Day', [{ date: 'soon', value: 1 }])),
-      wrong(() =>
-        build.timeBased('Day', [
-          { date: '0001-01-01', value: 1 },
-          { date: '2024-01-01', value: 1 },
-        ]),
+function addCharts(agent: EngineAgent): void {
+  agent
+    .addChart('orders a day', async ({ collection }, builder) => {
+      const orders = await collection('orders').list({}, ['placed_at', 'total']);
+      return builder.timeBased(
+        'Day',
+        orders.map(({ placed_at, total }) => ({ date: String(placed_at), value: Number(total) })),
+      );
+    })
+    .addChart('who', ({ caller, timezone }, builder) => builder.smart({ name: caller.firstName, timezone }))
+    .addChart('broken', () => Promise.reject(cause))
+    .addChart('stopped', () => Promise.reject(new AppError('TIMED_OUT', { seconds: 5 })))
+    .addChart('handmade', () => ({ countCurrent: 1 }))
+    .addChart('nothing', () => undefined)
+    .customizeCollection('customers', (customers) =>
+      customers
+        .renameField('name', 'full name')
+        .addChart('spent', async ({ collection, recordId, getRecord }, builder) => {
+          const conditionTree = { field: 'customer_id', operator: 'Equal', value: recordId } as const;
+          const orders = await collection('orders').list({ conditionTree }, ['total']);
+          const { name } = await getRecord(['name']);
+          return builder.distribution({ [String(name)]: orders.reduce((sum, { total }) => sum + Number(total), 0) });
+        }),
+    )
+    .customizeCollection('order_lines', (lines) =>
+      lines.addChart('line', async ({ recordId, compositeRecordId, getRecord }, builder) =>
+        builder.smart({ recordId, compositeRecordId, ...(await getRecord(['article', 'order:customer:city'])) }),
       ),
-      wrong(() => build.multipleTimeBased('Day', ['2024-01-01'], [{ label: 'in', values: [] }])),
-    ]).toEqual([
-      'TypeError: value: expected a number, got NaN.',
-      'TypeError: leaderboard: expected a number, got undefined.',
-      'TypeError: a time range is one of Day, Week, Month, Quarter, Year, not Hour.',
-      'TypeError: expected a date such as 2025-03-30 or 2025-03-30T08:00:00Z.',
-      'TypeError: 0001-01-01 to 2024-01-01 are more than 10000 periods; take a longer time range.',
-      "TypeError: multipleTimeBased: the line 'in' has 0 values for 1 dates.",
+    );
+}
+
+describe.each(sellers)('$name', (seller) => {
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await seller.open({ customize: addCharts });
+  });
+  afterAll(() => shop?.close());
+
+  const render = (request: ChartRequest, rights?: Rights) => shop.engine.charts.render(accessOf(rights), request);
+
+  test('of the agent: its periods are those of the timezone in which it is asked for', async () => {
+    const days = async (timezone: string) => {
+      const result = await render({ chart: 'orders a day', timezone });
+      return (result as { label: string; values: { value: unknown } }[]).map(({ label, values }) => [
+        label,
+        values.value,
+      ]);
+    };
+    expect([await days('UTC'), await days('Europe/Paris')]).toEqual([
+      [
+        ['30/03/2024', 10.5],
+        ['31/03/2024', 70],
+        ['01/04/2024', 5],
+      ],
+      [
+        ['31/03/2024', 50.5],
+        ['01/04/2024', 35],
+      ],
     ]);
+    expect(await render({ chart: 'who' }, { timezone: 'Asia/Tokyo' })).toEqual({ name: 'Ada', timezone: 'Asia/Tokyo' });
+  });
+
+  test('of a collection: it is given the record, by inside names', async () => {
+    expect([
+      await render({ chart: 'spent', collection: 'customers', id: 2 }),
+      await render({ chart: 'spent', collection: 'customers', id: '1' }),
+      await render({ chart: 'line', collection: 'order_lines', id: '1|2' }),
+    ]).toEqual([
+      [{ key: 'Bo', value: 40 }],
+      [{ key: 'Ada', value: 10.5 }],
+      { recordId: '1|2', compositeRecordId: [1, 2], article: 'ink', order: { customer: { city: 'Paris' } } },
+    ]);
+  });
+
+  test('of a record that is missing or out of scope there is none, and its relations are within scope', async () => {
+    const paris = { customers: { field: 'city', operator: 'Equal', value: 'Paris' } } as const;
+    const line = { chart: 'line', collection: 'order_lines', id: [2, 1] } as const;
+    await expect(render({ chart: 'spent', collection: 'customers', id: 9 })).rejects.toMatchObject({
+      code: 'RECORD_NOT_FOUND',
+    });
+    await expect(render({ chart: 'spent', collection: 'customers', id: 2 }, { scopes: paris })).rejects.toMatchObject({
+      code: 'RECORD_NOT_FOUND',
+    });
+    expect(await render(line, { scopes: paris })).toMatchObject({ order: { customer: null } });
+  });
+
+  test('of a collection that the caller may not see, or whose key is hidden, there is none', async () => {
+    const request = { chart: 'spent', collection: 'customers', id: 1 };
+    await expect(render(request, { browse: ['orders'] })).rejects.toMatchObject({ code: 'UNKNOWN_COLLECTION' });
+    await expect(render(request, { hidden: ['customers.id'] })).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(
+      shop.engine.charts.render({ ...accessOf(), can: (verb) => verb !== 'read' }, request),
+    ).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    expect(() => shop.engine.charts.names(accessOf({ browse: [] }), 'customers')).toThrow('customers');
   });
 });
 
-describe('renderChart', () => {
-  const cause = new Error('a secret of the code');
-  const charts = new Map<string, ChartDefinition<{ factor: number }>>([
-    ['sales', async ({ factor }, builder: ChartBuilder) => builder.value(2 * factor)],
-    ['broken', () => Promise.reject(cause)],
-    ['stopped', () => Promise.reject(new AppError('TIMED_OUT', { seconds: 5 }))],
-  ]);
-  const render = (name: string) => renderChart(charts, name, { factor: 21 }, 'UTC');
+describe('over arrays', () => {
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await sellers[0]!.open({ customize: addCharts });
+  });
+  afterAll(() => shop?.close());
+  const failure = (request: ChartRequest) =>
+    shop.engine.charts.render(accessOf(), request).then(
+      () => undefined,
+      (error: AppError) => error,
+    );
 
-  test('gives the chart its context and the builder', async () => {
-    expect(await render('sales')).toEqual({ countCurrent: 42 });
+  test('names, in the order in which they were added', () => {
+    const { charts } = shop.engine;
+    expect([
+      charts.names(accessOf()),
+      charts.names(accessOf(), 'customers'),
+      charts.names(accessOf(), 'orders'),
+    ]).toEqual([['orders a day', 'who', 'broken', 'stopped', 'handmade', 'nothing'], ['spent'], []]);
   });
 
-  test('an unknown name is told with near ones', async () => {
-    await expect(render('sale')).rejects.toMatchObject({
-      code: 'UNKNOWN_CHART',
-      message: "No chart 'sale'. Near: sales.",
-    });
+  test('an unknown name is told with near ones; of a collection, with those of the collection', async () => {
+    const messages = [
+      await failure({ chart: 'order a day' }),
+      await failure({ chart: 'spend', collection: 'customers', id: 1 }),
+      await failure({ chart: 'who', collection: 'customers', id: 1 }),
+      await failure({ chart: 'spent', collection: 'customers' }),
+      await failure({ chart: 'line', collection: 'order_lines', id: 1 }),
+      await failure({ chart: 'who', timezone: 'Paris' }),
+    ].map((error) => error?.message);
+    expect(messages).toEqual([
+      "No chart 'order a day'. Near: orders a day.",
+      "No chart 'spend'. Near: spent.",
+      "No chart 'who'.",
+      "id: this chart is about one record of 'customers': send its id.",
+      'id: expected an id of 2 parts, order_id|line, got 1.',
+      "timezone: expected an IANA name such as 'Europe/Paris'.",
+    ]);
   });
 
-  test('an error of the chart is its name alone, with the cause for the log; one of the engine passes', async () => {
-    const message = "The code of the chart 'broken' failed, not your call. Tell the operator; the log has the cause.";
-    await expect(render('broken')).rejects.toMatchObject({ code: 'CHART_FAILED', message, cause });
-    await expect(render('stopped')).rejects.toMatchObject({ code: 'TIMED_OUT' });
+  test('an error of the chart is its name alone, with the cause and the place for the log; one of the engine passes', async () => {
+    const broken = await failure({ chart: 'broken' });
+    const { cause: told } = broken as { cause: Error };
+    expect([broken?.code, broken?.message, told.cause]).toEqual([
+      'CHART_FAILED',
+      "The code of the chart 'broken' failed, not your call. Tell the operator; the log has the cause.",
+      cause,
+    ]);
+    expect(told.message).toMatch(/^the chart 'broken', added at .*charts.test.ts:\d+, failed$/);
+    expect((await failure({ chart: 'stopped' }))?.code).toBe('TIMED_OUT');
+  });
+
+  test.each(['handmade', 'nothing'])('what no method of the builder made is a failure: %s', async (chart) => {
+    const error = (await failure({ chart })) as { code: string; cause: { cause: Error } };
+    expect([error.code, error.cause.cause.message]).toEqual([
+      'CHART_FAILED',
+      'it must return what a method of the result builder gave',
+    ]);
+  });
+
+  test.each<[what: string, add: (agent: EngineAgent) => unknown, problem: RegExp]>([
+    [
+      'two of one name',
+      (agent) => agent.addChart('a', (_, builder) => builder.value(1)).addChart('a', (_, builder) => builder.value(2)),
+      /the chart 'a' a second time; the first is at .*charts.test.ts:\d+. \(.*charts.test.ts:\d+\)/,
+    ],
+    ['no function', (agent) => agent.addChart('a', { value: 1 } as never), /must be a function .*charts.test.ts:\d+/],
+    ['no name', (agent) => agent.addChart(' ', (_, builder) => builder.value(1)), /A chart needs a name/],
+    [
+      'no function, of a collection',
+      (agent) => agent.customizeCollection('orders', (orders) => void orders.addChart('a', undefined as never)),
+      /'a' must be a function/,
+    ],
+  ])('a wrong definition ends the start at the line of the user: %s', async (_, add, problem) => {
+    await expect(sellers[0]!.open({ customize: (agent) => void add(agent) })).rejects.toThrow(problem);
   });
 });

@@ -33,7 +33,13 @@ export function counted(source: Source, returns = true): Counted {
       }, options),
   };
   return {
-    source: { ...source, read: count(source.read), count: count(source.count), writing: counting },
+    source: {
+      ...source,
+      read: count(source.read),
+      count: count(source.count),
+      ...(source.aggregate && { aggregate: count(source.aggregate) }),
+      writing: counting,
+    },
     statements() {
       const seen = statements;
       statements = 0;

@@ -61,6 +61,8 @@ describe.each(sellers)('$name', (seller) => {
       { cursor: 'AAAA' },
       { cursor: '' },
       { cursor: forged },
+      { cursor: `${cursor}!` },
+      { cursor: ` ${cursor}` },
     ];
     for (const other of others)
       await expect(shop.engine.list(access, { ...request, cursor, ...other })).rejects.toMatchObject({

@@ -98,6 +98,8 @@ export interface Shop {
 
 export interface ShopOptions extends Partial<EngineOptions> {
   readonly customize?: (agent: EngineAgent) => void;
+  /** Stands between the engine and the database, to count or to watch. */
+  readonly wrap?: (source: Source) => Source;
   /** How the data source is added. */
   readonly source?: DataSourceOptions;
 }
@@ -110,9 +112,14 @@ export interface Seller {
 const limits = { pageSizeLimit: 100, queryTimeoutMs: 10_000 };
 const defaults = { observe: () => {}, clock: systemClock, limits };
 
-function openEngine(open: () => Source, { customize, source, sources, ...options }: ShopOptions = {}): Promise<Engine> {
+const same = (source: Source): Source => source;
+
+function openEngine(
+  open: () => Source,
+  { customize, source, sources, wrap = same, ...options }: ShopOptions = {},
+): Promise<Engine> {
   const agent = createEngineAgent();
-  for (const each of sources ?? [undefined]) agent.addDataSource(each ? () => each : open, source);
+  for (const each of sources ?? [undefined]) agent.addDataSource(() => each ?? wrap(open()), source);
   customize?.(agent);
   return agent.createEngine({ ...defaults, ...options });
 }

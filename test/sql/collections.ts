@@ -12,6 +12,8 @@ export interface Tables {
   join(table: string, relations: string, where?: Filter): Join;
 }
 
+const noHooks = { List: [], Create: [], Update: [], Delete: [], Aggregate: [] };
+
 export function readTables(source: Source, described: Described): Tables {
   const collections = new Map<string, Collection>();
   for (const table of described.tables) {
@@ -36,7 +38,13 @@ export function readTables(source: Source, described: Described): Tables {
       fields,
       inside: fields,
       published: true,
-      rules: { segments: new Map(), search: 'columns', countable: true, hooks: { beforeList: [], afterList: [] } },
+      rules: {
+        segments: new Map(),
+        search: 'columns',
+        countable: true,
+        hooks: { Before: noHooks, After: noHooks },
+        overrides: {},
+      },
     });
   }
   for (const table of described.tables) {
@@ -52,6 +60,8 @@ export function readTables(source: Source, described: Described): Tables {
           to: to.fields.get(key.targetColumns[at]!) as Column,
         })),
         inverse: false,
+        reach: 'join',
+        enforced: true,
       });
     }
   }

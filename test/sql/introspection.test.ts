@@ -164,7 +164,7 @@ describe.each([...servers])('$dialect', (server) => {
     expect(found).toEqual({ ...all, id: [1, 1, 2, 0, 1, 1, 1] });
   });
 
-  test('300 tables take at most 8 statements', async () => {
+  test('300 tables take at most 8 statements, and less than 300 ms on SQLite', async () => {
     // On MariaDB most of them lie in memory, since making 300 files takes it ten seconds.
     const light = (at: number) => (server.dialect === 'mariadb' && at >= 3 ? 'engine = memory' : '');
     const tables = Array.from({ length: 300 }, (_, at) =>
@@ -173,16 +173,19 @@ describe.each([...servers])('$dialect', (server) => {
         at > 0 && at < 3 ? `, foreign key (before_id) references wide_${at - 1} (id))` : `) ${light(at)}`,
       ].join(''),
     );
-    const { described, observed } = await open(server, tables);
-    const [told] = observed.filter((one) => one.type === 'source.introspected');
-    console.info(
-      `${server.dialect}: 300 tables in ${told?.milliseconds.toFixed(0)} ms, ${told?.statements} statements`,
-    );
+    const { source, described, observed } = await open(server, tables);
+    // What the machine does beside it can only make it slower: the fastest of a few times is what it takes.
+    for (let again = 0; again < 5; again++) await source.describe();
+    const all = observed.filter((one) => one.type === 'source.introspected');
+    const told = all.reduce((best, one) => (one.milliseconds < best.milliseconds ? one : best));
+    console.info(`${server.dialect}: 300 tables in ${told.milliseconds.toFixed(0)} ms, ${told.statements} statements`);
     expect({
       tables: described.tables.length,
       foreignKeys: described.tables.flatMap((table) => table.foreignKeys).length,
-      few: told!.statements <= 8,
-    }).toEqual({ tables: 300, foreignKeys: 2, few: true });
+      few: told.statements <= 8,
+      // The server's own time is not ours; SQLite runs in the process.
+      soon: server.dialect !== 'sqlite' || told.milliseconds < 300,
+    }).toEqual({ tables: 300, foreignKeys: 2, few: true, soon: true });
   }, 60_000);
 });
 

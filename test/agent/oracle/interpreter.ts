@@ -4,7 +4,8 @@
 
 import type { Row } from '../../../src/agent/sources/source.ts';
 import { isBranch, type PlainFilter, type PlainLeaf, type PlainSort } from '../../../src/core/filter.ts';
-import { type Kind, makeText, type World, type WorldTable } from './world.ts';
+import { hasNamed, hasWord, type Sought } from './searches.ts';
+import { type Kind, makeText, type World, type WorldMany, type WorldRelation, type WorldTable } from './world.ts';
 
 export interface Meaning {
   readonly world: World;
@@ -21,20 +22,19 @@ export interface Meaning {
   readonly inside?: boolean;
 }
 
-export interface Word {
-  readonly text: string;
-  readonly wanted: boolean;
-}
-
 export interface Question {
   readonly table: string;
   readonly fields: readonly string[];
   readonly filter?: PlainFilter;
-  readonly words?: readonly Word[];
+  readonly sought?: Sought;
+  /** `sought` as a caller types it. */
+  readonly search?: string;
   readonly extended?: boolean;
   readonly sort: readonly PlainSort[];
   readonly zone?: string;
   readonly segment?: string;
+  /** Only what a relation leads to from the row that has this key. */
+  readonly within?: { readonly table: string; readonly relation: string; readonly key: readonly unknown[] };
 }
 
 /** Every matching record, in order. */
@@ -44,9 +44,10 @@ export function interpret(meaning: Meaning, question: Question): unknown[][] {
   const rows = table.rows.filter(
     (row) =>
       visible(meaning, table, row) &&
+      (!question.within || belongs(meaning, table, row, question.within)) &&
       (!question.segment || inSegment(meaning, table, row, question.segment, zone)) &&
       (!question.filter || matches(meaning, table, row, question.filter, zone, true)) &&
-      (question.words ?? []).every((word) => finds(meaning, table, row, word, question.extended ?? false)),
+      (!question.sought || finds(meaning, table, row, question.sought, question.extended ?? false, zone)),
   );
   const last = table.key.length ? table.key : table.columns.map((column) => column.name);
   const inside = { ...meaning, inside: true };
@@ -64,6 +65,57 @@ export function interpret(meaning: Meaning, question: Question): unknown[][] {
     return 0;
   });
   return rows.map((row) => question.fields.map((field) => look(meaning, table, row, field, true).value));
+}
+
+/** Whether the row is one that the relation leads to; what may not be seen leads nowhere. */
+function belongs(meaning: Meaning, table: WorldTable, row: Row, within: NonNullable<Question['within']>): boolean {
+  const home = tableOf(meaning, within.table);
+  const parent = findParent(meaning, within);
+  const relation = home.many.find((each) => each.name === within.relation)!;
+  return parent !== undefined && isRelated(meaning, home, parent, relation, table, row, true);
+}
+
+function isRelated(
+  meaning: Meaning,
+  home: WorldTable,
+  parent: Row,
+  { from, target, through, only }: WorldMany,
+  table: WorldTable,
+  row: Row,
+  scoped: boolean,
+): boolean {
+  const same = (
+    one: WorldTable,
+    left: Row,
+    leftNames: readonly string[],
+    other: WorldTable,
+    right: Row,
+    names: readonly string[],
+  ) =>
+    names.every((name, index) => {
+      const at = one.columns.findIndex((column) => column.name === leftNames[index]);
+      const { kind } = other.columns.find((column) => column.name === name)!;
+      const [a, b] = [left[at] ?? null, right[other.columns.findIndex((column) => column.name === name)] ?? null];
+      return a !== null && b !== null && compare(meaning, a, b, kind) === 0;
+    });
+  if (only && row[table.columns.findIndex(({ name }) => name === only.column)] !== only.value) return false;
+  if (!through) return same(home, parent, from, table, row, target);
+  const between = tableOf(meaning, through.table);
+  return between.rows.some(
+    (pair) =>
+      (!scoped || visible(meaning, between, pair)) &&
+      same(home, parent, from, between, pair, through.origin) &&
+      same(between, pair, through.foreign, table, row, target),
+  );
+}
+
+/** The row that has the key, when it may be seen. */
+export function findParent(meaning: Meaning, { table: name, key }: NonNullable<Question['within']>): Row | undefined {
+  const table = tableOf(meaning, name);
+  const places = table.key.map((column) => table.columns.findIndex((each) => each.name === column));
+  return table.rows.find(
+    (row) => places.every((at, index) => String(row[at]) === String(key[index])) && visible(meaning, table, row),
+  );
 }
 
 function tableOf({ world }: Meaning, name: string): WorldTable {
@@ -107,9 +159,27 @@ function look(
   const [head, ...rest] = name.split(':');
   const relation = table.relations.find((each) => each.name === head)!;
   const to = tableOf(meaning, relation.to);
+  const found = follow(meaning, table, row, relation, scoped);
+  if (found) return look(meaning, to, found, rest.join(':'), scoped);
+  return { value: null, kind: kindOf(meaning, to, rest.join(':')) };
+}
+
+/** The one row that the relation leads to. */
+function follow(
+  meaning: Meaning,
+  table: WorldTable,
+  row: Row,
+  relation: WorldRelation,
+  scoped: boolean,
+): Row | undefined {
+  const inside = { ...meaning, inside: true };
+  const to = tableOf(meaning, relation.to);
+  const { only } = relation;
+  const isMeant = !only || look(inside, table, row, only.column, scoped).value === only.value;
   const wanted = relation.from.map((column) => look(inside, table, row, column, scoped));
-  const found = to.rows.find(
+  return to.rows.find(
     (other) =>
+      isMeant &&
       relation.target.every((column, index) => {
         const { value, kind } = look(inside, to, other, column, scoped);
         const own = wanted[index]!.value;
@@ -117,8 +187,6 @@ function look(
       }) &&
       (!scoped || visible(meaning, to, other)),
   );
-  if (found) return look(meaning, to, found, rest.join(':'), scoped);
-  return { value: null, kind: kindOf(meaning, to, rest.join(':')) };
 }
 
 function kindOf(meaning: Meaning, table: WorldTable, name: string): Kind {
@@ -132,33 +200,43 @@ function kindOf(meaning: Meaning, table: WorldTable, name: string): Kind {
 }
 
 /** What is made after reading is not searched; what is asked of a column is. */
-function searchedNames({ columns, twists }: WorldTable): string[] {
+function searchedNames({ columns, twists }: WorldTable): { name: string; whole: boolean }[] {
   const own = columns
     .filter(({ name }) => !twists.removed.has(name))
-    .map(({ name }) => twists.renames.get(name) ?? name);
-  const texts = ['text', 'label'];
-  const asked = twists.added.filter(
-    ({ how, kind }) => how === 'imported' || (how === 'copied' && !texts.includes(kind)),
-  );
-  return [...own, ...asked.map(({ name }) => name)];
+    .map(({ name }) => ({ name: twists.renames.get(name) ?? name, whole: false }));
+  const asked = twists.added.filter(({ how }) => how !== 'made');
+  return [...own, ...asked.map(({ name, how }) => ({ name, whole: how === 'copied' }))];
 }
 
-function finds(meaning: Meaning, table: WorldTable, row: Row, word: Word, extended: boolean): boolean {
-  const names = searchedNames(table);
-  if (extended)
-    for (const relation of table.relations)
-      for (const name of searchedNames(tableOf(meaning, relation.to))) names.push(`${relation.name}:${name}`);
-  const found = names.some((name) => {
-    const { value, kind } = look(meaning, table, row, name, true);
-    if (value === null) return false;
-    if (kind === 'text' || kind === 'label' || (kind === 'choice' && meaning.choiceIsText))
-      return lower(value).includes(lower(word.text));
-    if (kind === 'whole' || kind === 'big' || kind === 'decimal')
-      return /^[+-]?\d+(\.\d+)?$/.test(word.text) && hundredths(word.text) === hundredths(value);
-    if (kind === 'uuid') return value === word.text.toLowerCase();
-    return kind === 'choice' && value === word.text.toLowerCase();
-  });
-  return found === word.wanted;
+function finds(
+  meaning: Meaning,
+  table: WorldTable,
+  row: Row,
+  sought: Sought,
+  extended: boolean,
+  zone: string,
+): boolean {
+  const found = (each: Sought) => finds(meaning, table, row, each, extended, zone);
+  switch (sought.op) {
+    case 'all':
+      return sought.of.every(found);
+    case 'any':
+      return sought.of.some(found);
+    case 'not':
+      return !found(sought.of);
+    case 'in':
+      return hasNamed(meaning, { ...look(meaning, table, row, sought.field, true), whole: sought.whole }, sought, zone);
+    case 'word': {
+      const names = searchedNames(table);
+      if (extended)
+        for (const relation of table.relations)
+          for (const { name, whole } of searchedNames(tableOf(meaning, relation.to)))
+            names.push({ name: `${relation.name}:${name}`, whole });
+      return names.some(({ name, whole }) =>
+        hasWord(meaning, { ...look(meaning, table, row, name, true), whole }, sought.text, zone),
+      );
+    }
+  }
 }
 
 export function matches(
@@ -173,8 +251,33 @@ export function matches(
     const each = (condition: PlainFilter) => matches(meaning, table, row, condition, zone, scoped);
     return filter.aggregator === 'And' ? filter.conditions.every(each) : filter.conditions.some(each);
   }
+  if (goesThroughMany(meaning, table, filter.field)) {
+    const [head, ...rest] = filter.field.split(':');
+    const behind = { ...filter, field: rest.join(':') };
+    const many = table.many.find((each) => each.name === head);
+    if (!many) {
+      const relation = table.relations.find((each) => each.name === head)!;
+      const one = follow(meaning, table, row, relation, scoped);
+      return one !== undefined && matches(meaning, tableOf(meaning, relation.to), one, behind, zone, scoped);
+    }
+    const to = tableOf(meaning, many.to);
+    return to.rows.some(
+      (other) =>
+        (!scoped || visible(meaning, to, other)) &&
+        isRelated(meaning, table, row, many, to, other, scoped) &&
+        matches(meaning, to, other, behind, zone, scoped),
+    );
+  }
   const { value, kind } = look(meaning, table, row, filter.field, scoped);
   return leaf(meaning, value, kind, filter, zone);
+}
+
+function goesThroughMany(meaning: Meaning, table: WorldTable, name: string): boolean {
+  const [head, ...rest] = name.split(':');
+  if (rest.length === 0) return false;
+  if (table.many.some((each) => each.name === head)) return true;
+  const relation = table.relations.find((each) => each.name === head)!;
+  return goesThroughMany(meaning, tableOf(meaning, relation.to), rest.join(':'));
 }
 
 function leaf(
@@ -333,18 +436,18 @@ function backwards(uuid: unknown): string {
   return String(uuid).split('-').reverse().join('-');
 }
 
-function bytes(a: string, b: string): number {
+export function bytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 /** No value of a world has more than four decimals. */
-function hundredths(value: unknown): bigint {
+export function hundredths(value: unknown): bigint {
   const [, sign, whole, fraction = ''] = /^([+-]?)(\d+)(?:\.(\d{1,4}))?$/.exec(String(value))!;
   const digits = BigInt(`${whole}${fraction.padEnd(4, '0')}`);
   return sign === '-' ? -digits : digits;
 }
 
-function lower(value: unknown): string {
+export function lower(value: unknown): string {
   return String(value).toLowerCase();
 }
 

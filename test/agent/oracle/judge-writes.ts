@@ -13,6 +13,7 @@ import { createRandom } from './random.ts';
 import { createScopes, createZone } from './requests.ts';
 import { createMemoryTables, createTables } from './tables.ts';
 import { createWorld, type World, type WorldTable } from './world.ts';
+import { twistWrites } from './write-twists.ts';
 import { createWrite, interpretWrite, type Write } from './writes.ts';
 
 interface Writer extends Subject {
@@ -24,7 +25,7 @@ interface Writer extends Subject {
 
 export async function judgeWrites(seed: number, writes: number, servers: readonly TestServer[], open: OpenSource) {
   const random = createRandom(seed);
-  const world = createWorld(random);
+  const world = twistWrites(createWorld(random), random);
   const clock = { ...systemClock, now: () => world.now };
   const silent = (source: Source) => counted(source, false).source;
   const writers: Writer[] = [
@@ -66,9 +67,10 @@ export async function judgeWrites(seed: number, writes: number, servers: readonl
               answer!.records.map((record) => ({ ...record })),
               told,
             ).toEqual(touched);
-          writer.world = replaceRows(writer.world, table, expected.rows);
+          writer.world = { ...writer.world, tables: expected.tables };
         }
         await compareTable(writer, write.table, told);
+        for (const { name, to } of table.relations) if (isNested(write, name)) await compareTable(writer, to, told);
       }
     }
     for (const writer of writers)
@@ -129,6 +131,8 @@ function namesAndValues(table: WorldTable, row: readonly unknown[]): Record<stri
   return Object.fromEntries(table.columns.map(({ name }, index) => [name, row[index]]));
 }
 
-function replaceRows(world: World, table: WorldTable, rows: WorldTable['rows']): World {
-  return { ...world, tables: world.tables.map((each) => (each === table ? { ...table, rows } : each)) };
+function isNested(write: Write, relation: string): boolean {
+  const given = write.kind === 'create' ? write.records : 'values' in write ? [write.values] : [];
+  const known = [relation, 'far away'];
+  return given.some((each) => Object.keys(each).some((path) => known.includes(path.split(':')[0]!)));
 }

@@ -1,18 +1,19 @@
 // Asks every source the same random questions and compares the answers with what they mean.
 import { expect } from 'vitest';
 import { createEngineAgent } from '../../../src/agent/agent.ts';
-import type { Engine, ListRequest } from '../../../src/agent/engine.ts';
+import type { Engine } from '../../../src/agent/engine.ts';
 import type { Source } from '../../../src/agent/sources/source.ts';
 import type { Access } from '../../../src/core/caller.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import type { PlainFilter } from '../../../src/core/filter.ts';
 import type { TestServer } from '../../databases.ts';
-import { interpret, type Question } from './interpreter.ts';
-import { createRandom } from './random.ts';
-import { createQuestion, createScopes, createZone, writeWords } from './requests.ts';
+import { findParent, interpret, type Meaning, type Question } from './interpreter.ts';
+import { createRandom, type Random } from './random.ts';
+import { createQuestion, createRelatedQuestion, createScopes, createZone } from './requests.ts';
 import { createMemoryTables, createTables } from './tables.ts';
 import { customizeWorld, twistWorld } from './twists.ts';
 import { createWorld, type World } from './world.ts';
+import { customizeWrites } from './write-twists.ts';
 
 export type OpenSource = (url: string, clock: Clock) => Source | Promise<Source>;
 
@@ -42,41 +43,95 @@ export async function judge(seed: number, questions: number, servers: readonly T
       const source = await open(database.url, clock);
       subjects.push(await subject(database.dialect, source, world, clock, () => database.drop()));
     }
-    for (let count = 0; count < questions; ) {
-      const zone = createZone(random);
-      const scopes = random.chance(0.6) ? createScopes(world, random) : {};
-      const access = accessWith(scopes, zone);
-      for (let turn = 0; turn < 5 && count < questions; turn++, count++) {
-        const question = createQuestion(world, random);
-        const page = { limit: 1 + random.number(12), skip: random.chance(0.2) ? random.number(8) : 0 };
-        const walks = random.chance(0.25);
-        const asked = world.tables.find((each) => each.name === question.table)!;
-        for (const each of subjects) {
-          const told = `seed ${seed}, question ${count}, ${each.name}: ${JSON.stringify({ question, page, zone, scopes })}`;
-          const expected = interpret({ world, scopes, zone, ...each }, question);
-          await compare(each, access, question, page, expected, told);
-          if (!walks || asked.key.length === 0) continue;
-          await compareWalk(each, access, question, page.limit, expected, told);
-          const label = asked.columns.find(
-            ({ kind, name }) => kind === 'label' && !asked.twists.removed.has(name),
-          )?.name;
-          if (label)
-            await compareLabelWalk(
-              each,
-              access,
-              question,
-              asked.twists.renames.get(label) ?? label,
-              page.limit,
-              expected,
-              told,
-            );
-        }
-      }
-    }
+    await askAll(seed, questions, world, random, subjects, 1);
   } finally {
     for (const each of subjects) {
       await each.engine.close();
       await each.drop();
+    }
+  }
+}
+
+/** The same with the tables divided between two sources of a kind, and no limit for the statements. */
+export async function judgeAcross(seed: number, questions: number, servers: readonly TestServer[], open: OpenSource) {
+  const random = createRandom(seed);
+  const world = createWorld(random);
+  if (seed % 3 > 0) twistWorld(world, random);
+  const clock = { ...systemClock, now: () => world.now };
+  const { away, near, far } = divideWorld(world, random);
+  const memory = { source: createMemoryTables(world, far), tables: away };
+  const subjects = [await subject('memory', createMemoryTables(world, near), world, clock, undefined, memory)];
+  try {
+    for (const server of servers) {
+      const [one, two] = [await server.create(), await server.create()];
+      await createTables(world, one, near);
+      await createTables(world, two, far);
+      const other = { source: await open(two.url, clock), tables: away };
+      const drop = async () => {
+        await one.drop();
+        await two.drop();
+      };
+      subjects.push(await subject(one.dialect, await open(one.url, clock), world, clock, drop, other));
+    }
+    await askAll(seed, questions, world, random, subjects, Number.POSITIVE_INFINITY);
+  } finally {
+    for (const each of subjects) {
+      await each.engine.close();
+      await each.drop();
+    }
+  }
+}
+
+/** Which tables lie in which of two sources. */
+export function divideWorld(world: World, random: Random) {
+  // A composite key relates within one source only.
+  const isWide = world.tables.some(({ name, key }) => name === 'regions' && key.length > 1);
+  const free = world.tables
+    .map(({ name }) => name)
+    .filter((name) => name !== 'orders' && !(isWide && name === 'regions'));
+  const away = new Set(random.some(isWide ? free.filter((name) => name !== 'people') : free, 1, 4));
+  const near = world.tables.filter(({ name }) => !away.has(name));
+  const far = world.tables.filter(({ name }) => away.has(name));
+  return { away, near, far };
+}
+
+async function askAll(
+  seed: number,
+  questions: number,
+  world: World,
+  random: Random,
+  subjects: readonly Subject[],
+  most: number,
+): Promise<void> {
+  for (let count = 0; count < questions; ) {
+    const zone = createZone(random);
+    const scopes = random.chance(0.6) ? createScopes(world, random, true) : {};
+    const access = accessWith(scopes, zone);
+    for (let turn = 0; turn < 5 && count < questions; turn++, count++) {
+      const question = random.chance(0.25) ? createRelatedQuestion(world, random) : createQuestion(world, random);
+      const page = { limit: 1 + random.number(12), skip: random.chance(0.2) ? random.number(8) : 0 };
+      const walks = random.chance(0.25);
+      const asked = world.tables.find((each) => each.name === question.table)!;
+      for (const each of subjects) {
+        const told = `seed ${seed}, question ${count}, ${each.name}: ${JSON.stringify({ question, page, zone, scopes })}`;
+        const meaning = { world, scopes, zone, ...each };
+        const expected = interpret(meaning, question);
+        await compare(each, access, question, page, meaning, most, told);
+        if (!walks || asked.key.length === 0 || (question.within && expected.length === 0)) continue;
+        await compareWalk(each, access, question, page.limit, expected, most, told);
+        const label = asked.columns.find(({ kind, name }) => kind === 'label' && !asked.twists.removed.has(name))?.name;
+        if (label)
+          await compareLabelWalk(
+            each,
+            access,
+            question,
+            asked.twists.renames.get(label) ?? label,
+            page.limit,
+            expected,
+            most,
+            told,
+          );
+      }
     }
   }
 }
@@ -87,6 +142,7 @@ export async function subject(
   world: World,
   clock: Clock,
   drop = async () => {},
+  other?: { readonly source: Source; readonly tables: ReadonlySet<string> },
 ): Promise<Subject> {
   let statements = 0;
   const counted: Source = {
@@ -105,7 +161,9 @@ export async function subject(
     close: () => source.close(),
   };
   const agent = createEngineAgent().addDataSource(() => counted);
-  customizeWorld(world, agent);
+  if (other) agent.addDataSource(() => other.source);
+  customizeWorld(world, agent, other?.tables);
+  customizeWrites(world, agent);
   const limits = { pageSizeLimit: 1000, queryTimeoutMs: 20_000 };
   return {
     name,
@@ -133,13 +191,12 @@ export function accessWith(scopes: Readonly<Record<string, PlainFilter>>, timezo
   };
 }
 
-function request(question: Question, page: { limit: number; skip?: number; cursor?: string }): ListRequest {
+function request(question: Question, page: { limit: number; skip?: number; cursor?: string }) {
   return {
-    collection: question.table,
     fields: question.fields,
     sort: question.sort,
     ...(question.filter && { filter: question.filter }),
-    ...(question.words && { search: writeWords(question.words) }),
+    ...(question.search && { search: question.search }),
     ...(question.extended && { searchExtended: true }),
     ...(question.segment && { segment: question.segment }),
     ...(question.zone && { timezone: question.zone }),
@@ -147,26 +204,64 @@ function request(question: Question, page: { limit: number; skip?: number; curso
   };
 }
 
+type Asked = ReturnType<typeof request>;
+
+const list = (engine: Engine, access: Access, { within, table }: Question, asked: Asked) =>
+  within
+    ? engine.listRelated(access, {
+        ...asked,
+        collection: within.table,
+        relation: within.relation,
+        id: within.key as never,
+      })
+    : engine.list(access, { ...asked, collection: table });
+
+const count = (engine: Engine, access: Access, { within, table }: Question, asked: Asked) =>
+  within
+    ? engine.countRelated(access, {
+        ...asked,
+        collection: within.table,
+        relation: within.relation,
+        id: within.key as never,
+      })
+    : engine.count(access, { ...asked, collection: table });
+
 async function compare(
   { engine, statements }: Subject,
   access: Access,
   question: Question,
   page: { limit: number; skip: number },
-  expected: unknown[][],
+  meaning: Meaning,
+  most: number,
   told: string,
 ): Promise<void> {
+  const expected = interpret(meaning, question);
   const wanted = request(question, page);
-  const [answer, listed] = await attempt(told, async () => [await engine.list(access, wanted), statements()] as const);
-  const [count] = await attempt(told, async () => [await engine.count(access, wanted), statements()] as const);
+  if (question.within && !findParent(meaning, question.within)) {
+    const missing = expect.objectContaining({ code: 'RECORD_NOT_FOUND' });
+    await expect(list(engine, access, question, wanted), told).rejects.toEqual(missing);
+    await expect(count(engine, access, question, wanted), told).rejects.toEqual(missing);
+    statements();
+    return;
+  }
+  const [answer, listed] = await attempt(
+    told,
+    async () => [await list(engine, access, question, wanted), statements()] as const,
+  );
+  const [counted] = await attempt(
+    told,
+    async () => [await count(engine, access, question, wanted), statements()] as const,
+  );
   const shown = expected.slice(page.skip, page.skip + page.limit);
-  const actual = { rows: answer.rows, hasMore: answer.hasMore, count };
+  const actual = { rows: answer.rows, hasMore: answer.hasMore, count: counted };
   expect(actual, told).toEqual({
     rows: shown,
     hasMore: expected.length > page.skip + page.limit,
     count: expected.length,
   });
-  expect(listed, told).toBeLessThanOrEqual(1);
-  if (expected.length) expect(listed, told).toBe(1);
+  // That the parent is there is asked where nothing was found.
+  expect(listed, told).toBeLessThanOrEqual(question.within && shown.length === 0 ? most + 1 : most);
+  if (shown.length && most === 1) expect(listed, told).toBe(1);
 }
 
 async function compareWalk(
@@ -175,9 +270,12 @@ async function compareWalk(
   question: Question,
   limit: number,
   expected: unknown[][],
+  statements: number,
   told: string,
 ): Promise<void> {
-  expect(await walk(subject, access, question, limit, expected.length, told), `walk, ${told}`).toEqual(expected);
+  expect(await walk(subject, access, question, limit, expected.length, statements, told), `walk, ${told}`).toEqual(
+    expected,
+  );
 }
 
 /** Databases differ in how they order texts whose case they ignore; in any order, every record must come once. */
@@ -188,10 +286,11 @@ async function compareLabelWalk(
   label: string,
   limit: number,
   expected: unknown[][],
+  statements: number,
   told: string,
 ): Promise<void> {
   const sorted = { ...question, sort: [{ field: label, ascending: limit % 2 === 0 }] };
-  const rows = await walk(subject, access, sorted, limit, expected.length, `by label, ${told}`);
+  const rows = await walk(subject, access, sorted, limit, expected.length, statements, `by label, ${told}`);
   const texts = (list: readonly unknown[]) => list.map((row) => JSON.stringify(row)).sort();
   expect(texts(rows), `by label, ${told}`).toEqual(texts(expected));
 }
@@ -203,15 +302,16 @@ async function walk(
   question: Question,
   limit: number,
   most: number,
+  allowed: number,
   told: string,
 ): Promise<unknown[]> {
   const rows: unknown[] = [];
   let cursor: string | undefined;
   do {
     const wanted = request(question, { limit, ...(cursor && { cursor }) });
-    const answer = await attempt(`walk, ${told}`, () => engine.list(access, wanted));
+    const answer = await attempt(`walk, ${told}`, () => list(engine, access, question, wanted));
     rows.push(...answer.rows);
-    expect(statements(), `walk, ${told}`).toBeLessThanOrEqual(1);
+    expect(statements(), `walk, ${told}`).toBeLessThanOrEqual(allowed);
     cursor = answer.hasMore ? answer.cursorAfter(answer.rows.length - 1) : undefined;
   } while (cursor && rows.length <= most);
   return rows;

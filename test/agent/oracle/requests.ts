@@ -1,7 +1,8 @@
 // Random questions about a world, and random row scopes.
 import type { Operator, PlainFilter, PlainSort } from '../../../src/core/filter.ts';
-import type { Question, Word } from './interpreter.ts';
+import type { Question } from './interpreter.ts';
 import type { Random } from './random.ts';
+import { createSought, writeSought } from './searches.ts';
 import {
   countedPeriods,
   createValueOf,
@@ -37,24 +38,6 @@ const likes = [
   'a%b',
   '',
 ];
-const words = [
-  'a',
-  'AB',
-  'zebra',
-  '1',
-  '42',
-  '-1',
-  '10%',
-  '_',
-  'brien',
-  '0.1',
-  '9007199254740993',
-  'two words',
-  'red',
-  'gamma',
-  '*',
-];
-
 export interface Name {
   readonly name: string;
   readonly kind: Kind;
@@ -93,8 +76,39 @@ export function namesOf(world: World, table: WorldTable, steps = 2): Name[] {
   return [...own, ...own, ...far];
 }
 
-export function createQuestion(world: World, random: Random): Question {
-  const table = random.pick(world.tables);
+/** Behind a relation to many, which may come first or after one to one, and lead on. No database alone knows what is made. */
+export function manyNamesOf(world: World, table: WorldTable): Name[] {
+  const find = (name: string) => world.tables.find((each) => each.name === name)!;
+  const behind = (home: WorldTable, prefix: string) =>
+    home.many.flatMap(({ name, to }) => [
+      ...namesOf(world, find(to), 1)
+        .filter(isHeld)
+        .map((each) => ({ ...each, name: `${prefix}${name}:${each.name}` })),
+      ...find(to).many.flatMap((more) =>
+        ownNames(find(more.to))
+          .filter(isHeld)
+          .map((each) => ({ ...each, name: `${prefix}${name}:${more.name}:${each.name}` })),
+      ),
+    ]);
+  return [...behind(table, ''), ...table.relations.flatMap(({ name, to }) => behind(find(to), `${name}:`))];
+}
+
+/** About what a relation leads to from some row, or from none. */
+export function createRelatedQuestion(world: World, random: Random): Question {
+  const home = random.pick(world.tables.filter(({ many, rows }) => many.length > 0 && rows.length > 0));
+  const { name, to } = random.pick(home.many);
+  const row = random.pick(home.rows);
+  const key = home.key.map((column) => {
+    const at = home.columns.findIndex((each) => each.name === column);
+    return random.chance(0.05) ? createValueOf(home.columns[at]!.kind, random, world.now) : row[at];
+  });
+  const within = { table: home.name, relation: name, key };
+  const question = createQuestion(world, random, world.tables.find((each) => each.name === to)!);
+  const { filter: _, ...open } = question;
+  return { ...(random.chance(0.5) ? open : question), within };
+}
+
+export function createQuestion(world: World, random: Random, table = random.pick(world.tables)): Question {
   const names = namesOf(world, table);
   const fields = random.chance(0.15)
     ? ownNames(table).map(({ name }) => name)
@@ -104,15 +118,31 @@ export function createQuestion(world: World, random: Random): Question {
     table: table.name,
     fields,
     sort: createSort(names, random),
-    ...(random.chance(0.7) && { filter: createFilter(world, names, random, 2) }),
-    ...(random.chance(0.2) && { words: createWords(random), extended: random.chance(0.5) }),
+    ...(random.chance(0.7) && { filter: createQuestionFilter(world, table, names, random) }),
+    ...(random.chance(0.3) && createSearch(names, random)),
     ...(zone && { zone }),
     ...(table.twists.segments.size > 0 &&
       random.chance(0.15) && { segment: random.pick([...table.twists.segments.keys()]) }),
   };
 }
 
-export function createScopes(world: World, random: Random): Record<string, PlainFilter> {
+/** What leads through many cannot stand beside what is made. */
+function createQuestionFilter(world: World, table: WorldTable, names: readonly Name[], random: Random): PlainFilter {
+  if (!random.chance(0.35)) return createFilter(world, names, random, 2);
+  const many = manyNamesOf(world, table);
+  if (many.length === 0) return createFilter(world, names, random, 2);
+  return createFilter(world, [...random.some(names.filter(isHeld), 1, 3), ...random.some(many, 2, 5)], random, 2);
+}
+
+function createSearch(names: readonly Name[], random: Random): Pick<Question, 'sought' | 'search' | 'extended'> {
+  // Periods are where mistakes hide.
+  const dates = names.filter(({ kind }) => kind === 'instant' || kind === 'day');
+  const sought = createSought([...names, ...dates, ...dates, ...dates], random, random.number(3));
+  return { sought, search: writeSought(sought, random), extended: random.chance(0.5) };
+}
+
+/** `far`: also through relations to many, under which nothing can be written. */
+export function createScopes(world: World, random: Random, far = false): Record<string, PlainFilter> {
   const scopes: Record<string, PlainFilter> = {};
   for (const table of world.tables)
     if (random.chance(0.4))
@@ -120,10 +150,19 @@ export function createScopes(world: World, random: Random): Record<string, Plain
         aggregator: 'Or',
         conditions: [
           createFilter(world, namesOf(world, table).filter(isHeld), random, 1),
-          createFilter(world, namesOf(world, table, 1).filter(isHeld), random, 0),
+          createFilter(
+            world,
+            [...namesOf(world, table, 1).filter(isHeld), ...(far ? createFar(world, table, random) : [])],
+            random,
+            0,
+          ),
         ],
       };
   return scopes;
+}
+
+function createFar(world: World, table: WorldTable, random: Random): Name[] {
+  return random.chance(0.3) ? manyNamesOf(world, table) : [];
 }
 
 /** A scope stands within joins, where nothing can be computed. */
@@ -131,15 +170,6 @@ const isHeld = ({ made }: Name): boolean => !made;
 
 export function createZone(random: Random): string {
   return random.pick(zones);
-}
-
-/** As a caller would type them. */
-export function writeWords(list: readonly Word[]): string {
-  return list.map(({ text, wanted }) => `${wanted ? '' : '-'}${/[\s-]/.test(text) ? `"${text}"` : text}`).join('  ');
-}
-
-function createWords(random: Random): Word[] {
-  return random.some(words, 1, 2).map((text) => ({ text, wanted: random.chance(0.75) }));
 }
 
 function createSort(names: readonly Name[], random: Random): PlainSort[] {

@@ -24,7 +24,8 @@ const sqlTypes: { readonly [D in Dialect]: { readonly [K in Kind]: string } } = 
   sqlite: {
     text: 'text',
     label: 'text collate nocase',
-    whole: 'integer',
+    // A key that is declared an `integer` would be given by SQLite when it is left out.
+    whole: 'int',
     big: 'bigint',
     decimal: 'decimal(12, 2)',
     flag: 'boolean',
@@ -62,10 +63,13 @@ const sqlTypes: { readonly [D in Dialect]: { readonly [K in Kind]: string } } = 
   },
 };
 
-export function createMemoryTables(world: World): Source {
+/** Those of them that this source holds; foreign keys to others are left out. */
+type Held = readonly WorldTable[];
+
+export function createMemoryTables(world: World, held: Held = world.tables): Source {
   return createMemorySource(
     'memory',
-    world.tables.map((table) => ({
+    held.map((table) => ({
       name: table.name,
       columns: table.columns.map(({ name, kind, nullable }) => ({
         name,
@@ -76,25 +80,25 @@ export function createMemoryTables(world: World): Source {
       })),
       primaryKey: table.key,
       uniqueKeys: uniqueOf(table) ? [uniqueOf(table)!] : [],
-      foreignKeys: foreignKeys(table),
+      foreignKeys: foreignKeys(table, held),
       rows: table.rows,
     })),
   );
 }
 
-function foreignKeys(table: WorldTable) {
+function foreignKeys(table: WorldTable, held: Held) {
   return table.relations
-    .filter((relation) => !relation.inverse)
+    .filter((relation) => !relation.inverse && !relation.only && held.some(({ name }) => name === relation.to))
     .map(({ from, to, target }) => ({ columns: from, table: to, targetColumns: target }));
 }
 
-export async function createTables(world: World, database: TestDatabase): Promise<void> {
+export async function createTables(world: World, database: TestDatabase, held: Held = world.tables): Promise<void> {
   const { dialect } = database;
   const connection = await connect(database);
   const quote = (name: string) => (dialect === 'mariadb' ? `\`${name}\`` : `"${name}"`);
   const list = (names: readonly string[]) => `(${names.map(quote).join(', ')})`;
   if (dialect === 'postgres') await connection.run(`create type choice as enum (${words})`, []);
-  for (const table of world.tables) {
+  for (const table of held) {
     const unique = uniqueOf(table);
     const parts = [
       ...table.columns.map(
@@ -102,7 +106,7 @@ export async function createTables(world: World, database: TestDatabase): Promis
       ),
       ...(table.key.length ? [`primary key ${list(table.key)}`] : []),
       ...(unique ? [`unique ${list(unique)}`] : []),
-      ...foreignKeys(table).map(
+      ...foreignKeys(table, held).map(
         (key) => `foreign key ${list(key.columns)} references ${quote(key.table)} ${list(key.targetColumns)}`,
       ),
     ];

@@ -44,7 +44,10 @@ export function twistWorld(world: World, random: Random): void {
 }
 
 /** Says it. */
-export function customizeWorld({ tables }: World, agent: EngineAgent): void {
+export function customizeWorld({ tables }: World, agent: EngineAgent, away: ReadonlySet<string> = new Set()): void {
+  declarePolymorphic(tables, agent);
+  declareAcross(tables, away, agent);
+  declareRelations(tables, away, agent);
   for (const { name: table, twists } of tables)
     agent.customizeCollection(table, (collection) => {
       for (const [from, to] of twists.renames) collection.renameField(from, to);
@@ -81,6 +84,49 @@ export function customizeWorld({ tables }: World, agent: EngineAgent): void {
             .emulateFieldSorting(name);
         }
       }
+    });
+}
+
+function declarePolymorphic(tables: readonly WorldTable[], agent: EngineAgent): void {
+  for (const { name: table, relations } of tables) {
+    const [first, ...more] = relations.filter(({ only }) => only);
+    if (!first?.only) continue;
+    const targets = [first, ...more].map(({ name, to, only }) => [only!.value, { collection: to, name }]);
+    const options = { foreignKey: first.from[0]!, typeField: first.only.column, targets: Object.fromEntries(targets) };
+    agent.customizeCollection(table, (collection) => {
+      collection.addPolymorphicManyToOneRelation('of', options);
+    });
+  }
+}
+
+/** To one, where the tables lie in different sources, so that no database can say so. */
+export function declareAcross(tables: readonly WorldTable[], away: ReadonlySet<string>, agent: EngineAgent): void {
+  for (const { name: table, relations } of tables)
+    agent.customizeCollection(table, (collection) => {
+      for (const { name, to, from, target, inverse, only } of relations) {
+        if (only || away.has(table) === away.has(to)) continue;
+        if (inverse) collection.addOneToOneRelation(name, to, { originKey: target[0]! });
+        else collection.addManyToOneRelation(name, to, { foreignKey: from[0]! });
+      }
+    });
+}
+
+/** Those that keep the names they have in the world; the database has a name for the others. */
+export function declareRelations(tables: readonly WorldTable[], away: ReadonlySet<string>, agent: EngineAgent): void {
+  for (const { name: table, many } of tables)
+    agent.customizeCollection(table, (collection) => {
+      for (const { name, to, target, through, only } of many)
+        if (only) {
+          const options = { originKey: target[0]!, typeField: only.column, type: only.value };
+          collection.addPolymorphicOneToManyRelation(name, to, options);
+        } else if (through) {
+          const { origin, foreign } = through;
+          collection.addManyToManyRelation(name, to, through.table, {
+            originKey: origin[0]!,
+            foreignKey: foreign[0]!,
+          });
+        } else if (target.length === 1 && (name !== 'people' || away.has(table) !== away.has(to)))
+          collection.addOneToManyRelation(name, to, { originKey: target[0]! });
     });
 }
 

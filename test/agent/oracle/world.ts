@@ -4,6 +4,7 @@
 import type { Row } from '../../../src/agent/sources/source.ts';
 import type { Operator, PlainFilter } from '../../../src/core/filter.ts';
 import type { Random } from './random.ts';
+import type { WriteTwists } from './write-twists.ts';
 
 export type Kind =
   | 'text'
@@ -31,6 +32,28 @@ export interface WorldRelation {
   readonly target: readonly string[];
   /** Made of the foreign key of the other table. */
   readonly inverse: boolean;
+  /** Said by code alone: nothing relates unless this column of the table holds the value. */
+  readonly only?: Only;
+}
+
+export interface Only {
+  readonly column: string;
+  readonly value: string;
+}
+
+/** To many: what another table holds of this one, or a table between the two. */
+export interface WorldMany {
+  readonly name: string;
+  readonly to: string;
+  readonly from: readonly string[];
+  readonly target: readonly string[];
+  readonly through?: {
+    readonly table: string;
+    readonly origin: readonly string[];
+    readonly foreign: readonly string[];
+  };
+  /** Of the other table. */
+  readonly only?: Only;
 }
 
 export interface WorldTable {
@@ -39,6 +62,7 @@ export interface WorldTable {
   readonly key: readonly string[];
   /** To one. */
   readonly relations: WorldRelation[];
+  readonly many: WorldMany[];
   readonly rows: Row[];
   readonly twists: Twists;
 }
@@ -75,6 +99,8 @@ export function makeText(values: readonly unknown[]): string | null {
 
 export interface World {
   readonly tables: readonly WorldTable[];
+  /** What code says of writes, by table. */
+  readonly writing?: ReadonlyMap<string, WriteTwists>;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -227,7 +253,40 @@ export function createWorld(random: Random): World {
   orders.relations.push({ name: 'order notes', to: 'order notes', from: ['id'], target: ['order_id'], inverse: true });
   link(log, 'person', people);
 
-  const tables = [regions, people, orders, notes, log];
+  const members = table(
+    'members',
+    [column('person_id', people.columns[0]!.kind), column('order_id', orders.columns[0]!.kind)],
+    2,
+  );
+  extra(members);
+  relate(members, 'person', ['person_id'], people, ['id']);
+  relate(members, 'order', ['order_id'], orders, ['id']);
+  const pairs = { table: 'members', origin: ['person_id'], foreign: ['order_id'] };
+  people.many.push({ name: 'joined', to: 'orders', from: ['id'], target: ['id'], through: pairs });
+  const turned = { table: 'members', origin: pairs.foreign, foreign: pairs.origin };
+  orders.many.push({ name: 'members of it', to: 'people', from: ['id'], target: ['id'], through: turned });
+  orders.many.push({ name: 'memberships', to: 'members', from: ['id'], target: ['order_id'] });
+  regions.many.push({
+    name: 'people',
+    to: 'people',
+    from: regions.key,
+    target: wide ? ['region_land', 'region_nr'] : ['region_id'],
+  });
+  people.many.push({ name: 'entries', to: 'log', from: ['id'], target: ['person_id'] });
+
+  // About a person or a region, as another column says.
+  const marks = table('marks', [column('id', 'whole')], 1);
+  extra(marks);
+  add(marks, column('about', 'text', true));
+  add(marks, column('about_id', 'whole', true));
+  for (const [value, target] of [['p', people], ...(wide ? [] : [['r', regions] as const])] as const) {
+    const only = { column: 'about', value };
+    const ends = { from: ['about_id'], target: ['id'] };
+    marks.relations.push({ ...ends, name: `of ${target.name}`, to: target.name, inverse: false, only });
+    target.many.push({ from: ['id'], target: ['about_id'], name: 'marks of it', to: 'marks', only });
+  }
+
+  const tables = [regions, people, orders, notes, members, log, marks];
   for (const each of tables) fill(each, tables, random, now);
   return { tables, now };
 }
@@ -245,7 +304,7 @@ function table(name: string, columns: readonly WorldColumn[], keyed: number): Wo
     sortedHere: new Set<string>(),
     segments: new Map(),
   };
-  return { name, columns: [...columns], key, relations: [], rows: [], twists };
+  return { name, columns: [...columns], key, relations: [], many: [], rows: [], twists };
 }
 
 function add(to: WorldTable, added: WorldColumn): void {
@@ -276,6 +335,7 @@ function fill(owner: WorldTable, tables: readonly WorldTable[], random: Random, 
       nullable && random.chance(0.3) ? null : createValueOf(kind, random, now),
     );
     if (owner.key.length === 1 && owner.columns[0]!.kind === 'whole') row[0] = owner.rows.length + 1;
+    if (owner.name === 'marks') row[at('about')] = random.pick(['p', 'p', 'r', 'P', null]);
     let usable = true;
     for (const relation of owner.relations.filter((each) => !each.inverse)) {
       const target = tables.find((each) => each.name === relation.to)!;

@@ -2,6 +2,7 @@
 import type { Row } from '../../../src/agent/sources/source.ts';
 import type { PlainFilter } from '../../../src/core/filter.ts';
 import { type Meaning, matches, visible } from './interpreter.ts';
+import { Story } from './nested-writes.ts';
 import type { Random } from './random.ts';
 import { createFilter, namesOf } from './requests.ts';
 import { createValueOf, uniqueOf, type World, type WorldRelation, type WorldTable } from './world.ts';
@@ -22,8 +23,8 @@ export type Write =
 export interface Outcome {
   /** Any of these codes is right; none when it must succeed. */
   readonly codes: ReadonlySet<string>;
-  /** The rows of the written table afterwards, when it succeeds. */
-  readonly rows: Row[];
+  /** The rows of the tables afterwards, when it succeeds. */
+  readonly tables: readonly WorldTable[];
   /** Those that were written, in the order asked for; before, for a delete. */
   readonly touched: Row[];
 }
@@ -32,10 +33,13 @@ export function createWrite(world: World, random: Random): Write {
   const kind = random.pick(['create', 'create', 'update', 'update', 'filter', 'delete'] as const);
   const table = random.pick(world.tables.filter((each) => kind === 'create' || each.key.length > 0));
   if (kind === 'create') {
-    const records = Array.from({ length: 1 + random.number(3) }, () => createRecord(world, table, random));
+    const records = Array.from({ length: 1 + random.number(3) }, () => {
+      const record = createRecord(world, table, random);
+      return table.key.length ? nest(world, table, record, random, true) : record;
+    });
     return { kind, table: table.name, records };
   }
-  const values = createValues(world, table, random);
+  const values = nest(world, table, createValues(world, table, random), random, false);
   if (kind === 'filter')
     return { kind, table: table.name, filter: createFilter(world, namesOf(world, table), random, 1), values };
   // MariaDB looks at rows one by one where they point to each other.
@@ -64,11 +68,35 @@ function createRecord(world: World, table: WorldTable, random: Random): Given {
   return record;
 }
 
+/** Some of the record at the end of a relation: what is there is written, what is not is made. */
+function nest(world: World, table: WorldTable, given: Given, random: Random, isNew: boolean): Given {
+  const record: Record<string, unknown> = { ...given };
+  const { far } = world.writing?.get(table.name) ?? {};
+  if (far && random.chance(0.15)) record[far.field] = createValueOf('text', random, world.now);
+  for (const relation of table.relations) {
+    // That would not say the type.
+    if (relation.only || !random.chance(isNew ? 0.2 : 0.3)) continue;
+    const target = targetOf(world, relation);
+    const isWhole = relation.inverse || random.chance(0.5);
+    const inner: Record<string, unknown> = isWhole ? { ...createRecord(world, target, random) } : {};
+    const extra = target.columns.filter(({ name }) => name.endsWith(' ü'));
+    for (const { name, kind, nullable } of random.some(extra, isWhole ? 0 : 1, 2))
+      inner[name] = nullable && random.chance(0.2) ? null : createValueOf(kind, random, world.now);
+    if (relation.inverse) for (const name of relation.target) delete inner[name];
+    else if (isWhole) for (const name of relation.from) delete record[name];
+    if (Object.keys(inner).length === 0) continue;
+    if (isWhole) record[relation.name] = inner;
+    else for (const [name, value] of Object.entries(inner)) record[`${relation.name}:${name}`] = value;
+  }
+  return record;
+}
+
 function point(world: World, relation: WorldRelation, record: Record<string, unknown>, random: Random): void {
   const target = targetOf(world, relation);
   if (target.rows.length === 0) return;
   const row = random.pick(target.rows);
   for (const [index, name] of relation.from.entries()) record[name] = row[at(target, relation.target[index]!)];
+  if (relation.only) record[relation.only.column] = relation.only.value;
 }
 
 function createValues(world: World, table: WorldTable, random: Random): Given {
@@ -83,40 +111,30 @@ function createValues(world: World, table: WorldTable, random: Random): Given {
 }
 
 export function interpretWrite(meaning: Meaning, write: Write): Outcome {
-  const { world } = meaning;
-  const table = world.tables.find((each) => each.name === write.table)!;
-  const codes = new Set<string>();
+  const table = meaning.world.tables.find((each) => each.name === write.table)!;
   const found = write.kind === 'create' ? [] : findRows(meaning, table, write);
-  if (found.includes(undefined)) codes.add('RECORD_NOT_FOUND');
   const old = found.filter((row) => row !== undefined);
-  const written = write.kind === 'create' ? write.records.map((record) => rowOf(table, record)) : [];
-  const changed = new Map<Row, Row>();
-  if (write.kind === 'update' || write.kind === 'filter')
-    for (const row of old) changed.set(row, rowOf(table, write.values, row));
-  const gone = new Set(write.kind === 'delete' ? old : []);
-  const rows = [...table.rows.filter((row) => !gone.has(row)).map((row) => changed.get(row) ?? row), ...written];
-  const fresh = [...changed.values(), ...written];
-
-  const after: World = { ...world, tables: world.tables.map((each) => (each === table ? { ...table, rows } : each)) };
-  const next = { ...meaning, world: after };
-  const now = after.tables.find((each) => each.name === table.name)!;
-  const names = new Set(
-    write.kind === 'create' ? write.records.flatMap(Object.keys) : 'values' in write ? Object.keys(write.values) : [],
-  );
-  if (write.kind !== 'delete' && found.length > 1 && table.key.some((name) => names.has(name)))
-    codes.add('INVALID_ARGUMENT');
-  if (hasTwins(now)) codes.add('INVALID_RECORD');
-  if (hasDangling(after)) {
-    codes.add('INVALID_RECORD');
-    codes.add('RECORD_IN_USE');
+  const story = new Story(meaning);
+  if (found.includes(undefined)) story.codes.add('RECORD_NOT_FOUND');
+  let touched = old;
+  let { tables } = story;
+  if (write.kind === 'delete')
+    tables = tables.map((each) => ({
+      ...each,
+      rows: each.rows.filter((row) => each !== story.table(table.name) || !old.includes(row)),
+    }));
+  else {
+    const places = old.map((row) => ({ table: table.name, index: table.rows.indexOf(row) }));
+    const written = write.kind === 'create' ? story.create(table.name, write.records) : places;
+    if (write.kind !== 'create') story.update(places, table.name, write.values, found.length);
+    touched = written.map((place) => story.row(place));
   }
-  if (fresh.some((row) => !visible(next, now, row))) codes.add('FORBIDDEN');
-  if (fresh.some((row) => pointsOutOfSight(next, now, row, names))) codes.add('INVALID_RECORD');
-  return { codes, rows, touched: write.kind === 'delete' ? old : fresh };
-}
-
-function rowOf(table: WorldTable, given: Given, row?: Row): Row {
-  return table.columns.map(({ name }, index) => (name in given ? given[name] : (row?.[index] ?? null)));
+  if (tables.some(hasTwins)) story.codes.add('INVALID_RECORD');
+  if (hasDangling({ ...meaning.world, tables })) {
+    story.codes.add('INVALID_RECORD');
+    story.codes.add('RECORD_IN_USE');
+  }
+  return { codes: story.codes, tables, touched };
 }
 
 function findRows(meaning: Meaning, table: WorldTable, write: Exclude<Write, { kind: 'create' }>): (Row | undefined)[] {
@@ -127,9 +145,10 @@ function findRows(meaning: Meaning, table: WorldTable, write: Exclude<Write, { k
   return [...wanted.keys()].map((id) => seen.find((row) => mark(keyOf(table, row)) === id));
 }
 
-const mark = (values: readonly unknown[]): string => JSON.stringify(values.map(String));
+export const mark = (values: readonly unknown[]): string =>
+  JSON.stringify(values.map((value) => (value === null ? null : String(value))));
 
-function hasTwins(table: WorldTable): boolean {
+export function hasTwins(table: WorldTable): boolean {
   return [table.key, uniqueOf(table) ?? []].some((names) => {
     if (names.length === 0) return false;
     const marks = table.rows
@@ -143,7 +162,7 @@ function hasTwins(table: WorldTable): boolean {
 function hasDangling(world: World): boolean {
   return world.tables.some((table) =>
     table.relations.some((relation) => {
-      if (relation.inverse) return false;
+      if (relation.inverse || relation.only) return false;
       const target = targetOf(world, relation);
       const marks = new Set(target.rows.map((row) => mark(relation.target.map((name) => row[at(target, name)]))));
       return table.rows.some((row) => {
@@ -154,9 +173,12 @@ function hasDangling(world: World): boolean {
   );
 }
 
-function pointsOutOfSight(meaning: Meaning, table: WorldTable, row: Row, written: ReadonlySet<string>): boolean {
+export function pointsOutOfSight(meaning: Meaning, table: WorldTable, row: Row, written: ReadonlySet<string>): boolean {
   return table.relations.some((relation) => {
-    if (relation.inverse || !relation.from.some((name) => written.has(name))) return false;
+    const { only } = relation;
+    const names = [...relation.from, ...(only ? [only.column] : [])];
+    if (relation.inverse || !names.some((name) => written.has(name))) return false;
+    if (only && row[at(table, only.column)] !== only.value) return false;
     const values = relation.from.map((name) => row[at(table, name)]);
     const target = targetOf(meaning.world, relation);
     const found = target.rows.find(

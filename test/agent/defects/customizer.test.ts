@@ -1,0 +1,283 @@
+// Defects of customizations and forms that were seen elsewhere, and must not come back here. Numbers are those of the list
+// of defects.
+import { afterEach, describe, expect, test } from 'vitest';
+import type { EngineAgent } from '../../../src/agent/agent.ts';
+import type { CollectionCustomizer } from '../../../src/agent/customize/customizer.ts';
+import type { Select } from '../../../src/agent/sources/source.ts';
+import { closeAll, openForm } from '../actions/counter.ts';
+import { refusalOf } from '../attempt.ts';
+import { accessOf, databases, type ShopOptions, sellers } from '../shop.ts';
+import { type Opened, openOn } from './opened.ts';
+
+const opened: Opened[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((shop) => shop.close()));
+  await closeAll();
+});
+
+const on =
+  (name: string, say: (collection: CollectionCustomizer) => unknown) =>
+  (agent: EngineAgent): unknown =>
+    agent.customizeCollection(name, (collection) => void say(collection));
+
+async function open(customize: (agent: EngineAgent) => unknown, options: ShopOptions = {}): Promise<Opened> {
+  const shop = await openOn(sellers[0]!, customize, options);
+  opened.push(shop);
+  return shop;
+}
+
+const label = {
+  columnType: 'String',
+  dependencies: ['name'],
+  getValues: (records: readonly Readonly<Record<string, unknown>>[]) => records.map(({ name }) => `~${name}`),
+} as const;
+
+describe('3.4', () => {
+  test('3.4 emulation: only the rows that the rest of the filter leaves are read', async () => {
+    const reads: Select[] = [];
+    const shop = await open(
+      on('customers', (customers) => customers.addField('label', label).emulateFieldFiltering('label')),
+      {
+        wrap: (source) => ({
+          ...source,
+          async read(select, options) {
+            const rows = await source.read(select, options);
+            reads.push({ ...select, limit: rows.length });
+            return rows;
+          },
+        }),
+      },
+    );
+    const conditions = [
+      { field: 'id', operator: 'LessThan', value: 3 },
+      { field: 'label', operator: 'EndsWith', value: 'o' },
+    ] as const;
+    const filter = { aggregator: 'And', conditions } as const;
+    expect([
+      await shop.values({ collection: 'customers', fields: ['id'], filter }),
+      reads.map(({ limit, where }) => [limit, where.op]),
+    ]).toEqual([[2], [[2, 'test']]]);
+  });
+
+  test('3.4, 8.2 search: an emulated field is not searched, so that no word reads the whole collection', async () => {
+    const shop = await open(
+      on('customers', (customers) => customers.addField('label', label).emulateFieldFiltering('label')),
+    );
+    const request = { collection: 'customers', fields: ['id'], search: 'Bo ~Ada', limit: 9 };
+    expect([await shop.values(request), (await shop.engine.explain(accessOf(), request)).includes('then')]).toEqual([
+      [],
+      false,
+    ]);
+  });
+
+  test('3.4 relations: a sort by a field of a one-to-one relation sorts', async () => {
+    const shop = await open(
+      on('line_notes', (notes) =>
+        notes.addOneToOneRelation('same', 'customers', { originKey: 'id', originKeyTarget: 'id' }),
+      ),
+    );
+    const sort = [{ field: 'same:name', ascending: false }];
+    expect(await shop.values({ collection: 'line_notes', fields: ['same:name'], sort })).toEqual(['Cy', 'Bo', 'Ada']);
+  });
+
+  test('3.4 lazy join: what a caller asks with is not changed by asking', async () => {
+    const shop = await open(() => {});
+    const deepFreeze = <T>(value: T): T => {
+      if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFreeze);
+      return Object.freeze(value);
+    };
+    const request = deepFreeze({
+      collection: 'orders',
+      fields: ['customer:id'],
+      filter: {
+        aggregator: 'And' as const,
+        conditions: [{ field: 'customer:id', operator: 'In' as const, value: [1, 2] }],
+      },
+      sort: [{ field: 'customer:id' }],
+    });
+    expect(await shop.values(request)).toEqual([1, 2, 2]);
+  });
+
+  test('3.4 sorting: a field whose sorting is disabled cannot be sorted by, whoever asks', async () => {
+    const shop = await open(on('orders', (orders) => orders.disableFieldSorting('total')));
+    const refusal = await refusalOf(shop.values({ collection: 'orders', sort: [{ field: 'total' }] }));
+    expect([refusal.code, refusal.message]).toEqual(['FIELD_NOT_SORTABLE', expect.stringContaining("'total'")]);
+  });
+
+  test('3.4 hooks: a hook before a list can narrow it, and one after it sees what was meant in the end', async () => {
+    const seen: unknown[] = [];
+    const shop = await open(
+      on('orders', (orders) =>
+        orders
+          .addHook('Before', 'List', ({ narrow }) => narrow({ field: 'id', operator: 'LessThan', value: 3 }))
+          .addHook('After', 'List', ({ filter }) => void seen.push(filter.conditionTree)),
+      ),
+    );
+    expect([await shop.values({ collection: 'orders', fields: ['id'] }), seen]).toEqual([
+      [1, 2],
+      [{ aggregator: 'And', conditions: [{ field: 'id', operator: 'LessThan', value: 3 }] }],
+    ]);
+  });
+
+  test('3.4 hooks: an error after a write says that the write stands', async () => {
+    const shop = await open(
+      on('customers', (customers) =>
+        customers.addHook('After', 'Create', () => {
+          throw new Error('mail server is down');
+        }),
+      ),
+    );
+    const records = [{ id: 9, name: 'Di' }];
+    const { code, message } = await refusalOf(shop.engine.create(accessOf(), { collection: 'customers', records }));
+    expect([code, message?.includes('mail server'), (await shop.values({ collection: 'customers' })).length]).toEqual([
+      'FAILED_AFTER_WRITE',
+      false,
+      4,
+    ]);
+  });
+
+  test('3.4 writes, 8.2: records of one call that give different fields each get their own values', async () => {
+    const shop = await open(
+      on('customers', (customers) =>
+        customers.replaceFieldWriting('name', (value) => ({ secret: `s-${value}`, name: value })),
+      ),
+    );
+    const records = [
+      { id: 10, name: 'Di', city: 'Bern' },
+      { id: 11, name: 'Ed' },
+      { id: 12, name: 'Flo', city: 'Ulm' },
+    ];
+    const written = await shop.engine.create(accessOf(), { collection: 'customers', records });
+    expect(written.records.map(({ id, name, city, secret }) => [id, name, city, secret])).toEqual([
+      [10, 'Di', 'Bern', 's-Di'],
+      [11, 'Ed', null, 's-Ed'],
+      [12, 'Flo', 'Ulm', 's-Flo'],
+    ]);
+  });
+
+  test.each(databases)(
+    '3.4 writes, 8.2: what a filter meant is what is written, though the write changes what it asks ($name)',
+    async (seller) => {
+      const shop = await openOn(seller);
+      opened.push(shop);
+      const filter = { field: 'total', operator: 'Equal', value: 20 } as const;
+      const { count, records } = await shop.engine.update(accessOf(), {
+        collection: 'orders',
+        filter,
+        values: { total: 21 },
+      });
+      expect([count, records.map(({ id, total }) => [id, total])]).toEqual([
+        2,
+        [
+          [2, 21],
+          [3, 21],
+        ],
+      ]);
+    },
+  );
+
+  test.each(databases)('3.4 writes, 8.2: a write of several records is all or nothing ($name)', async (seller) => {
+    const shop = await openOn(seller);
+    opened.push(shop);
+    const records = [
+      { id: 20, name: 'Gil' },
+      { id: 1, name: 'Ada again' },
+    ];
+    const { code } = await refusalOf(shop.engine.create(accessOf(), { collection: 'customers', records }));
+    expect([code, await shop.values({ collection: 'customers', fields: ['id'] })]).toEqual([
+      'INVALID_RECORD',
+      [1, 2, 3],
+    ]);
+  });
+
+  test('3.4 writes: no definition makes a field read-only, rather than the start fail', async () => {
+    const shop = await open(on('customers', (customers) => customers.replaceFieldWriting('city', null)));
+    const { code, details } = await refusalOf(
+      shop.engine.update(accessOf(), { collection: 'customers', ids: [1], values: { city: 'Ulm' } }),
+    );
+    expect([code, JSON.stringify(details)]).toEqual(['INVALID_RECORD', expect.stringContaining('city')]);
+  });
+});
+
+test('3.4 external relations: each different record is asked for once, however often a page shows it', async () => {
+  const asked: unknown[] = [];
+  const shop = await open(
+    on('customers', (customers) =>
+      customers.addExternalRelation('visits', {
+        schema: { day: 'String' },
+        listRecords({ id }) {
+          asked.push(id);
+          return [{ day: `day ${id}` }];
+        },
+      }),
+    ),
+  );
+  const rows = await shop.values({ collection: 'orders', fields: ['customer:visits'] });
+  expect([rows.map((each) => JSON.stringify(each)), [...asked].sort()]).toEqual([
+    ['[{"day":"day 1"}]', '[{"day":"day 2"}]', '[{"day":"day 2"}]', 'null', '[{"day":"day 3"}]'],
+    [1, 2, 3],
+  ]);
+});
+
+test.each(databases)(
+  '8.2: an imported field and the own ones are written together, or neither ($name)',
+  async (seller) => {
+    const shop = await openOn(
+      seller,
+      on('orders', (orders) => orders.importField('town', { path: 'customer:city' })),
+    );
+    opened.push(shop);
+    await shop.run('create unique index one_town on customers (city)');
+    const write = (town: string) =>
+      refusalOf(shop.engine.update(accessOf(), { collection: 'orders', ids: [1], values: { total: 99, town } }));
+    const state = async () => (await shop.rows({ collection: 'orders', fields: ['total', 'customer:city'] }))[0];
+    const [refused, before] = [(await write('Rome')).code, await state()];
+    const [written, after] = [(await write('Ulm')).code, await state()];
+    expect([refused, before, written, after]).toEqual(['INVALID_RECORD', [10.5, 'Paris'], undefined, [99, 'Ulm']]);
+  },
+);
+
+test('8.2: the periods of a chart are those of the zone of the caller', async () => {
+  const shop = await open((agent) =>
+    agent.addChart('orders', (_, result) => result.timeBased('Month', [{ date: '2024-03-31T22:30:00Z', value: 1 }])),
+  );
+  const labels = async (timezone: string) =>
+    JSON.stringify(await shop.engine.charts.render(accessOf({ timezone }), { chart: 'orders' })).match(/\w+ 24/g);
+  expect([await labels('UTC'), await labels('Europe/Paris')]).toEqual([['Mar 24'], ['Apr 24']]);
+});
+
+describe('3.5', () => {
+  test('3.5, 8.2: the options of a dropdown are given what is searched, whatever their function is called', async () => {
+    const anyName = (_: unknown, text: string | null) => (text === null ? [] : [`${text}!`]);
+    const form = await openForm([
+      { label: 'City', type: 'String', widget: 'Dropdown', search: 'dynamic', options: anyName },
+    ]);
+    expect(await form.search('City', 'Par')).toEqual([{ value: 'Par!', label: 'Par!' }]);
+  });
+
+  test('3.5: two fields of one id are refused, in nested layouts and in forms made by a function too', async () => {
+    const field = { label: 'Note', type: 'String' } as const;
+    const nested = [field, { type: 'Layout', component: 'Row', fields: [field] }] as const;
+    const refused = /two fields are called 'Note'/;
+    await expect(openForm(nested)).rejects.toThrow(refused);
+    const made = await openForm((() => nested) as never);
+    await expect(made.load()).rejects.toMatchObject({
+      code: 'ACTION_FAILED',
+      cause: { message: expect.stringMatching(refused) },
+    });
+  });
+
+  test('3.5: whatever is not true hides a field, and not only false', async () => {
+    const hide = (value: unknown) => ({ label: `if ${value}`, type: 'String', if: () => value as boolean }) as const;
+    const form = await openForm([hide(false), hide(null), hide(0), hide(''), hide(undefined), hide(true)]);
+    expect((await form.load()).fields.map(({ id }) => id)).toEqual(['if true']);
+  });
+
+  test('3.5: a hidden field is not evaluated when the action is executed', async () => {
+    let calls = 0;
+    const form = await openForm([
+      { label: 'A', type: 'String', if: () => false, value: () => `${++calls}`, isRequired: true },
+    ]);
+    expect([await form.submit({}), calls]).toEqual([{}, 0]);
+  });
+});

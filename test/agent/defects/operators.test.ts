@@ -1,0 +1,115 @@
+// Defects of the operators that were seen elsewhere, and must not come back here. Numbers are those of the list of defects.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Operator, PlainFilter } from '../../../src/core/filter.ts';
+import { refusalOf } from '../attempt.ts';
+import { accessOf, sellers } from '../shop.ts';
+import { type Opened, openOn } from './opened.ts';
+
+/** What a pattern could take for something else. */
+const awkward = [
+  'a.b',
+  'axb',
+  'a|b',
+  'a',
+  'b',
+  'a[b]',
+  'ab',
+  'g%4',
+  'tag14',
+  'g_4',
+  'a\\b',
+  "it's",
+  '^a$',
+  '(a)',
+  'a*',
+];
+const noon = Date.parse('2024-03-31T12:00:00Z');
+
+describe.each(sellers)('$name', (seller) => {
+  let shop: Opened;
+  beforeAll(async () => {
+    shop = await openOn(
+      seller,
+      (agent) =>
+        agent.customizeCollection('customers', (customers) => {
+          customers.addFieldValidation('city', 'Match', /o/g);
+        }),
+      { clock: { now: () => noon, monotonic: () => 0 } as never },
+    );
+    await shop.engine.create(accessOf(), {
+      collection: 'customers',
+      records: awkward.map((name, index) => ({ id: 100 + index, name })),
+    });
+  });
+  afterAll(() => shop?.close());
+
+  const named = (operator: Operator, value: unknown): Promise<unknown[]> => {
+    const conditions: PlainFilter[] = [
+      { field: 'id', operator: 'GreaterThanOrEqual', value: 100 },
+      { field: 'name', operator, value },
+    ];
+    return shop.values({ collection: 'customers', fields: ['name'], filter: { aggregator: 'And', conditions } });
+  };
+
+  test('3.2 a: a list finds whole texts, none of them a pattern', async () => {
+    expect([await named('In', ['a', 'b']), await named('In', ['a.b', 'a|b', '(a)', '^a$', 'a*'])]).toEqual([
+      ['a', 'b'],
+      ['a.b', 'a|b', '^a$', '(a)', 'a*'],
+    ]);
+  });
+
+  test('3.2 b: the denial of a list leaves out what is in it, and nothing else', async () => {
+    expect(await named('NotIn', ['a.b', 'a', 'ab'])).toEqual(
+      awkward.filter((name) => !['a.b', 'a', 'ab'].includes(name)),
+    );
+  });
+
+  test('3.2 c, 8.2: a row exactly at midnight is of the day that begins, in the zone of the caller', async () => {
+    const on = (operator: Operator, timezone: string) =>
+      shop.values({ collection: 'orders', fields: ['id'], filter: { field: 'placed_at', operator } }, { timezone });
+    await shop.engine.update(accessOf(), {
+      collection: 'orders',
+      ids: [1],
+      values: { placed_at: '2024-03-30T23:00:00.000Z' },
+    });
+    // In Paris the clocks go forward on this day: it is from 23:00 to 22:00, UTC, and the fourth order is at its end.
+    expect([await on('Today', 'Europe/Paris'), await on('Yesterday', 'Europe/Paris')]).toEqual([[1, 2, 3], []]);
+    expect(await on('Yesterday', 'UTC')).toEqual([1]);
+  });
+
+  test('3.2 d, 8.1: what a user writes is found as it is written: % and _ and the backslash stand for themselves', async () => {
+    expect([
+      await named('Contains', '%'),
+      await named('Contains', 'g%4'),
+      await named('StartsWith', 'g_'),
+      await named('EndsWith', '\\b'),
+      await named('IContains', "T'S"),
+      await named('NotContains', '%').then((names) => names.length),
+      await shop.values({ collection: 'customers', fields: ['name'], search: '%' }),
+      await shop.values({ collection: 'customers', fields: ['name'], search: 'g%4' }),
+    ]).toEqual([['g%4'], ['g%4'], ['g_4'], ['a\\b'], ["it's"], awkward.length - 1, ['g%4'], ['g%4']]);
+  });
+
+  test('3.2 e: a pattern that remembers where it stopped says the same each time', async () => {
+    const cities = ['Oslo', 'Bonn', 'Oslo', 'Oslo'];
+    const tell = (city: string) =>
+      refusalOf(
+        shop.engine.update(accessOf(), { collection: 'customers', ids: [1], values: { city } }, { preview: true }),
+      );
+    const codes: unknown[] = [];
+    for (const city of [...cities, 'Bern']) codes.push((await tell(city)).code);
+    expect(codes).toEqual([undefined, undefined, undefined, undefined, 'INVALID_RECORD']);
+  });
+
+  test('B: dates are compared as instants, whatever offset they are written with; Not means the others, with those that have none', async () => {
+    const filter = { field: 'placed_at', operator: 'Before', value: '2024-03-31T03:00:00+02:00' } as const;
+    const not = { field: 'city', operator: 'NotEqual', value: 'Rome' } as const;
+    expect([
+      await shop.values({ collection: 'orders', fields: ['id'], filter }),
+      await shop.values({ collection: 'customers', fields: ['id'], filter: not, limit: 2 }),
+    ]).toEqual([
+      [1, 2],
+      [1, 3],
+    ]);
+  });
+});

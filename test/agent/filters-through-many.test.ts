@@ -1,0 +1,170 @@
+// A condition behind a relation to many holds when some record that it leads to satisfies it: one that the caller may see.
+import { afterEach, describe, expect, test } from 'vitest';
+import type { PlainFilter } from '../../src/core/filter.ts';
+import { type Counted, counted } from './counted.ts';
+import { accessOf, type Rights, type Shop, type ShopOptions, sellers } from './shop.ts';
+
+const opened: Shop[] = [];
+afterEach(async () => {
+  for (const shop of opened.splice(0)) await shop.close();
+});
+
+describe.each(sellers)('on $name', (seller) => {
+  async function open(options: ShopOptions = {}) {
+    const shop = await seller.open(options);
+    opened.push(shop);
+    return {
+      ...shop,
+      async ids(collection: string, filter: PlainFilter, rights: Rights = {}) {
+        const { rows } = await shop.engine.list(accessOf(rights), { collection, fields: ['id'], filter, limit: 50 });
+        return rows.flat();
+      },
+    };
+  }
+
+  test('some record satisfies it, each condition by itself; nothing is related to nothing', async () => {
+    const { ids } = await open();
+    const leaf = (field: string, operator: string, value?: unknown) =>
+      ({ field, operator, ...(value !== undefined && { value }) }) as PlainFilter;
+    const both = (...conditions: PlainFilter[]): PlainFilter => ({ aggregator: 'And', conditions });
+    expect([
+      await ids('customers', leaf('orders:total', 'GreaterThan', 15)),
+      await ids('customers', leaf('orders:total', 'NotEqual', 20)),
+      await ids('customers', both(leaf('orders:id', 'Equal', 2), leaf('orders:id', 'Equal', 3))),
+      await ids('customers', leaf('orders:order_lines:article', 'In', ['pen', 'pad'])),
+      await ids('customers', leaf('orders:customer:city', 'Missing')),
+      await ids('orders', leaf('customer:orders:total', 'Equal', 20)),
+      await ids('orders', leaf('order_lines@@@line_notes@@@text', 'Equal', 'lined')),
+      await ids('orders', leaf('order_lines:article', 'In', [])),
+    ]).toEqual([[2], [1, 3], [2], [1, 2], [3], [2, 3], [3], []]);
+  });
+
+  test('it is part of the one statement of a list, a count and an aggregate', async () => {
+    let meter: Counted | undefined;
+    const { engine } = await open({
+      wrap: (source) => {
+        meter = counted(source);
+        return meter.source;
+      },
+    });
+    const asked = {
+      collection: 'customers',
+      filter: { field: 'orders:total', operator: 'LessThan', value: 15 },
+    } as const;
+    const { rows } = await engine.list(accessOf(), { ...asked, fields: ['name'], limit: 50 });
+    const count = await engine.count(accessOf(), asked);
+    const total = await engine.aggregate(accessOf(), { ...asked, operation: 'Count', limit: 1 });
+    expect([rows, count, total.rows, meter?.statements()]).toEqual([[['Ada'], ['Cy']], 2, [[2]], 3]);
+  });
+
+  test('rows that are withheld do not count, and a collection that may not be browsed does not exist', async () => {
+    const { ids } = await open();
+    const filter = { field: 'orders:total', operator: 'Equal', value: 20 } as const;
+    const scopes = { orders: { field: 'id', operator: 'NotIn', value: [2, 3] } } as const;
+    expect(await ids('customers', filter, { scopes })).toEqual([]);
+    for (const rights of [{ browse: ['customers'] }, { hidden: ['orders.customer_id'] }])
+      await expect(ids('customers', filter, rights)).rejects.toMatchObject({ code: 'UNKNOWN_FIELD' });
+    await expect(ids('customers', filter, { hidden: ['orders.total'] })).rejects.toMatchObject({
+      code: 'UNKNOWN_FIELD',
+      details: { collection: 'orders', field: 'total' },
+    });
+  });
+
+  test('a row scope looks at every row behind it, also where the collection is joined', async () => {
+    const { ids, engine } = await open();
+    const scopes = {
+      customers: { field: 'orders:total', operator: 'Equal', value: 20 },
+      orders: { field: 'id', operator: 'GreaterThan', value: 3 },
+    } as const;
+    const all = { field: 'id', operator: 'Present' } as const;
+    const { rows } = await engine.list(accessOf({ scopes: { customers: scopes.customers } }), {
+      collection: 'orders',
+      fields: ['id', 'customer:name'],
+      limit: 50,
+    });
+    expect([await ids('customers', all, { scopes }), rows]).toEqual([
+      [2],
+      [
+        [1, null],
+        [2, 'Bo'],
+        [3, 'Bo'],
+        [4, null],
+        [5, null],
+      ],
+    ]);
+  });
+
+  test('segments, replaced operators and added fields may lead through many', async () => {
+    const { engine, ids } = await open({
+      customize: (agent) =>
+        agent
+          .customizeCollection('customers', (customers) =>
+            customers
+              .addSegment('buyers of ink', { field: 'orders:order_lines:article', operator: 'Equal', value: 'ink' })
+              .addField('size', {
+                columnType: 'Number',
+                dependencies: ['id'],
+                getValues: (records) => records.map(() => 0),
+              })
+              .replaceFieldOperator('size', 'GreaterThan', (value) => ({
+                field: 'orders:total',
+                operator: 'GreaterThan',
+                value,
+              })),
+          )
+          .customizeCollection('orders', (orders) =>
+            orders
+              .addField('double', {
+                columnType: 'Number',
+                dependencies: ['total'],
+                getValues: (records) => records.map(({ total }) => Number(total) * 2),
+              })
+              .emulateFieldFiltering('double'),
+          ),
+    });
+    const { rows } = await engine.list(accessOf(), {
+      collection: 'customers',
+      fields: ['id'],
+      segment: 'buyers of ink',
+      limit: 50,
+    });
+    expect([
+      rows.flat(),
+      await ids('customers', { field: 'size', operator: 'GreaterThan', value: 15 }),
+      await ids('customers', { field: 'orders:double', operator: 'Equal', value: 40 }),
+      await ids('order_lines', { field: 'order:customer:size', operator: 'GreaterThan', value: 15 }).catch(
+        ({ code }) => code,
+      ),
+    ]).toEqual([[1], [2], [2], 'UNKNOWN_FIELD']);
+    await expect(
+      ids('orders', {
+        aggregator: 'Or',
+        conditions: [
+          { field: 'double', operator: 'Equal', value: 40 },
+          { field: 'order_lines:article', operator: 'Equal', value: 'ink' },
+        ],
+      }),
+    ).rejects.toThrow(/cannot stand in one Or/);
+  });
+
+  test('columns and sorts do not go through it, nor do writes', async () => {
+    const { engine } = await open();
+    const list = (request: object) =>
+      engine.list(accessOf(), { collection: 'customers', fields: ['id'], limit: 50, ...request });
+    for (const request of [{ fields: ['orders:total'] }, { sort: [{ field: 'orders:total' }] }])
+      await expect(list(request)).rejects.toMatchObject({ code: 'RELATION_TO_MANY' });
+    await expect(list({ filter: { field: 'orders', operator: 'Present' } })).rejects.toMatchObject({
+      code: 'RELATION_TO_MANY',
+    });
+    const filter = { field: 'orders:total', operator: 'Equal', value: 20 } as const;
+    const values = { city: 'Oslo' };
+    await expect(engine.update(accessOf(), { collection: 'customers', filter, values })).rejects.toThrow(
+      /List the records first/,
+    );
+    await expect(
+      engine.update(accessOf({ scopes: { customers: filter } }), { collection: 'customers', ids: [2], values }),
+    ).rejects.toMatchObject({ code: 'CONFIGURATION' });
+    const { rows } = await list({ fields: ['city'] });
+    expect(rows.flat()).toEqual(['Paris', 'Rome', null]);
+  });
+});

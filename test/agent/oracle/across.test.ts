@@ -1,0 +1,14 @@
+import { test } from 'vitest';
+import { createSqlSource } from '../../../src/agent/sources/sql/source.ts';
+import { servers } from '../../databases.ts';
+import { judgeAcross, seedFrom } from './judge.ts';
+
+const WORLDS = 5;
+const seed = seedFrom(process.env.ORACLE_SEED);
+console.log(`oracle seed across sources ${seed} (ORACLE_SEED=${seed} asks the same again)`);
+
+test.each(Array.from({ length: WORLDS }, (_, world) => seed + world))(
+  'two sources of a kind answer 50 random queries together with what they mean (seed %i)',
+  (worldSeed) =>
+    judgeAcross(worldSeed, 50, servers, (url, clock) => createSqlSource(url, { clock, observe: () => {} })),
+);

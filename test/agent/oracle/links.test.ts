@@ -1,0 +1,14 @@
+import { test } from 'vitest';
+import { createSqlSource } from '../../../src/agent/sources/sql/source.ts';
+import { servers } from '../../databases.ts';
+import { seedFrom } from './judge.ts';
+import { judgeLinks } from './judge-links.ts';
+
+const WORLDS = 4;
+const seed = seedFrom(process.env.ORACLE_SEED);
+console.log(`oracle seed of links ${seed} (ORACLE_SEED=${seed} links the same again)`);
+
+test.each(Array.from({ length: WORLDS }, (_, world) => seed + world))(
+  'memory and every database associate and dissociate 60 times as it is meant, or refuse it whole (seed %i)',
+  (worldSeed) => judgeLinks(worldSeed, 60, servers, (url, clock) => createSqlSource(url, { clock, observe: () => {} })),
+);

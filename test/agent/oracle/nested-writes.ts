@@ -1,0 +1,275 @@
+// What it means to write records together with those at the end of their relations: the ends that they point to first, each
+// updated where it is and created where it is not, then the records, then the ends that point to them. Everything that
+// could be refused is noted; nothing is refused half way.
+import type { Row } from '../../../src/agent/sources/source.ts';
+import { type Meaning, matches, visible } from './interpreter.ts';
+import type { WorldRelation, WorldTable } from './world.ts';
+import { type Given, mark, pointsOutOfSight } from './writes.ts';
+
+interface Draft {
+  readonly values: Record<string, unknown>;
+  readonly related: Map<string, Draft>;
+}
+
+/** A row is where it lies, since it is replaced when it is written. */
+export interface Place {
+  readonly table: string;
+  readonly index: number;
+}
+
+export class Story {
+  readonly codes = new Set<string>();
+  readonly #meaning: Meaning;
+  readonly #rows: Map<string, Row[]>;
+
+  constructor(meaning: Meaning) {
+    this.#rows = new Map(meaning.world.tables.map(({ name, rows }) => [name, [...rows]]));
+    const tables = meaning.world.tables.map((each) => ({ ...each, rows: this.#rows.get(each.name)! }));
+    this.#meaning = { ...meaning, world: { ...meaning.world, tables } };
+  }
+
+  get tables(): readonly WorldTable[] {
+    return this.#meaning.world.tables;
+  }
+
+  table(name: string): WorldTable {
+    return this.tables.find((each) => each.name === name)!;
+  }
+
+  row({ table, index }: Place): Row {
+    return this.#rows.get(table)![index]!;
+  }
+
+  create(name: string, given: readonly Given[]): Place[] {
+    const drafts = given.map((each) => this.#read(name, each));
+    for (const draft of drafts) this.#check(name, draft, true);
+    return this.#create(name, drafts, pointersOf(this.table(name), drafts));
+  }
+
+  /** `asked` counts those that are not there as well. */
+  update(places: readonly Place[], name: string, given: Given, asked: number): void {
+    const draft = this.#read(name, given);
+    this.#check(name, draft, false);
+    const { key } = this.table(name);
+    if (asked > 1 && key.some((column) => column in draft.values)) this.codes.add('INVALID_ARGUMENT');
+    if (places.length) this.#update(places, draft, pointersOf(this.table(name), [draft]));
+  }
+
+  /** As it was written, with what code puts in place of it. */
+  #read(name: string, given: Given): Draft {
+    const table = this.table(name);
+    const draft: Draft = { values: {}, related: new Map() };
+    const ends = new Map<string, Record<string, unknown>>();
+    for (const [path, value] of Object.entries(given)) {
+      const relation = table.relations.find((each) => path === each.name || path.startsWith(`${each.name}:`));
+      if (!relation || table.columns.some((column) => column.name === path)) {
+        this.#replace(name, draft, path, value, ends);
+        continue;
+      }
+      const inner = path === relation.name ? (value as object) : { [path.slice(relation.name.length + 1)]: value };
+      this.#join(ends, relation.name, inner);
+    }
+    for (const [relation, inner] of ends) {
+      const { to } = table.relations.find((each) => each.name === relation)!;
+      draft.related.set(relation, this.#read(to, inner));
+    }
+    return draft;
+  }
+
+  #replace(name: string, { values }: Draft, path: string, value: unknown, ends: Map<string, Record<string, unknown>>) {
+    const { copy, far } = this.#meaning.world.writing?.get(name) ?? {};
+    const put = (column: string) => {
+      if (column in values && JSON.stringify(values[column]) !== JSON.stringify(value))
+        this.codes.add('INVALID_RECORD');
+      values[column] = value;
+    };
+    if (far?.field === path) {
+      this.#join(ends, far.relation, { [far.column]: value });
+      return;
+    }
+    put(path);
+    if (copy?.from === path) put(copy.to);
+  }
+
+  #join(ends: Map<string, Record<string, unknown>>, relation: string, inner: object): void {
+    const known = ends.get(relation) ?? {};
+    for (const [path, value] of Object.entries(inner)) {
+      if (path in known && JSON.stringify(known[path]) !== JSON.stringify(value)) this.codes.add('INVALID_RECORD');
+      known[path] = value;
+    }
+    ends.set(relation, known);
+  }
+
+  #check(name: string, { values, related }: Draft, isNew: boolean): void {
+    const table = this.table(name);
+    const pointed = table.relations.filter((relation) => !relation.inverse && related.has(relation.name));
+    const isMissing = (column: string) =>
+      isNew && !(column in values) && !pointed.some(({ from }) => from.includes(column));
+    for (const { name: column, nullable } of table.columns) {
+      if (nullable) continue;
+      if (isMissing(column) || values[column] === null) this.codes.add('INVALID_RECORD');
+    }
+    for (const { field, operator, value } of this.#meaning.world.writing?.get(name)?.rules ?? []) {
+      const given = values[field];
+      if (given === undefined ? isNew && operator === 'Present' : given === null && operator === 'Present')
+        this.codes.add('INVALID_RECORD');
+      if (given === undefined || given === null) continue;
+      const row = table.columns.map((column) => (column.name === field ? given : null));
+      const leaf = { field, operator, ...(value !== undefined && { value }) };
+      if (!matches(this.#meaning, table, row, leaf, 'UTC', false)) this.codes.add('INVALID_RECORD');
+    }
+    for (const [relation, inner] of related)
+      this.#check(table.relations.find((each) => each.name === relation)!.to, inner, false);
+  }
+
+  #create(name: string, drafts: readonly Draft[], pointers: ReadonlySet<string>): Place[] {
+    const table = this.table(name);
+    const values = drafts.map((draft) => ({ ...draft.values }));
+    const relations = relationsOf(table, drafts);
+    for (const relation of relations.filter(({ inverse }) => !inverse)) {
+      const made: { readonly inner: Draft; readonly into: Record<string, unknown> }[] = [];
+      for (const [index, { related }] of drafts.entries()) {
+        const inner = related.get(relation.name);
+        if (!inner) continue;
+        const tuple = this.#pointed(relation, values[index]!);
+        if (tuple) this.#updateEnds(relation, [tuple], inner);
+        else made.push({ inner, into: values[index]! });
+      }
+      this.#createEnds(relation, made);
+    }
+    const rows = this.#rows.get(name)!;
+    const places = values.map((record) => {
+      const row = table.columns.map((column) => (column.name in record ? record[column.name] : null));
+      return { table: name, index: rows.push(row) - 1 };
+    });
+    for (const relation of relations.filter(({ inverse }) => inverse)) {
+      const inners = drafts.flatMap(({ related }, index) => {
+        const inner = related.get(relation.name);
+        return inner ? [this.#pointing(relation, inner, places[index]!)] : [];
+      });
+      this.#createBehind(relation, inners);
+    }
+    this.#judge(places, new Set([...drafts.flatMap((draft) => Object.keys(draft.values)), ...pointers]));
+    return places;
+  }
+
+  #update(places: readonly Place[], { values, related }: Draft, pointers: ReadonlySet<string>): void {
+    const name = places[0]!.table;
+    const table = this.table(name);
+    const own = places.map(() => ({ ...values }));
+    const before = places.map((place) => this.row(place));
+    for (const relation of table.relations) {
+      const inner = related.get(relation.name);
+      if (!inner) continue;
+      if (relation.inverse) {
+        this.#writeBehind(relation, inner, places, values);
+        continue;
+      }
+      const tuple = this.#pointed(relation, values);
+      const tuples = new Map<string, readonly unknown[]>();
+      const made: { readonly inner: Draft; readonly into: Record<string, unknown> }[] = [];
+      for (const [index, row] of before.entries()) {
+        const held = tuple ?? relation.from.map((column) => row[at(table, column)]);
+        if (held.includes(null)) made.push({ inner, into: own[index]! });
+        else tuples.set(mark(held), held);
+      }
+      if (tuples.size) this.#updateEnds(relation, [...tuples.values()], inner);
+      this.#createEnds(relation, made);
+    }
+    for (const [index, place] of places.entries()) {
+      const row = this.row(place);
+      const next = table.columns.map((column, slot) =>
+        column.name in own[index]! ? own[index]![column.name] : row[slot],
+      );
+      this.#rows.get(name)![place.index] = next;
+    }
+    this.#judge(places, new Set([...Object.keys(values), ...pointers]));
+  }
+
+  #pointed({ from }: WorldRelation, values: Record<string, unknown>): readonly unknown[] | undefined {
+    const given = from.map((column) => values[column]);
+    if (given.every((value) => value === undefined)) return undefined;
+    if (given.some((value) => value === undefined || value === null)) this.codes.add('INVALID_RECORD');
+    return given.map((value) => value ?? null);
+  }
+
+  #createEnds({ to, from, target }: WorldRelation, made: readonly { inner: Draft; into: Record<string, unknown> }[]) {
+    if (made.length === 0) return;
+    for (const { inner } of made) this.#check(to, inner, true);
+    const places = this.#create(
+      to,
+      made.map(({ inner }) => inner),
+      new Set(),
+    );
+    for (const [index, { into }] of made.entries())
+      for (const [part, column] of from.entries())
+        into[column] = this.row(places[index]!)[at(this.table(to), target[part]!)];
+  }
+
+  #updateEnds(relation: WorldRelation, tuples: readonly (readonly unknown[])[], inner: Draft): void {
+    const places = this.#find(relation, tuples);
+    if (places.length !== tuples.length) this.codes.add('INVALID_RECORD');
+    if (places.length) this.#update(places, inner, new Set());
+  }
+
+  #writeBehind(relation: WorldRelation, inner: Draft, places: readonly Place[], values: Record<string, unknown>): void {
+    if (relation.from.some((column) => column in values)) this.codes.add('INVALID_RECORD');
+    const table = this.table(places[0]!.table);
+    const tuples = places.map((place) => relation.from.map((column) => this.row(place)[at(table, column)]));
+    const found = this.#find(relation, tuples);
+    const end = this.table(relation.to);
+    const there = new Set(
+      found.map((place) => mark(relation.target.map((column) => this.row(place)[at(end, column)]))),
+    );
+    if (found.length) this.#update(found, inner, new Set());
+    const missing = places.filter((_, index) => !there.has(mark(tuples[index]!)));
+    this.#createBehind(
+      relation,
+      missing.map((place) => this.#pointing(relation, inner, place)),
+    );
+  }
+
+  #createBehind({ to }: WorldRelation, inners: readonly Draft[]): void {
+    if (inners.length === 0) return;
+    for (const inner of inners) this.#check(to, inner, true);
+    this.#create(to, inners, new Set());
+  }
+
+  #pointing({ from, target }: WorldRelation, { values, related }: Draft, place: Place): Draft {
+    const table = this.table(place.table);
+    const keys = target.map((column, part) => [column, this.row(place)[at(table, from[part]!)]]);
+    return { values: { ...values, ...Object.fromEntries(keys) }, related };
+  }
+
+  /** Those that the caller sees now. */
+  #find({ to, target }: WorldRelation, tuples: readonly (readonly unknown[])[]): Place[] {
+    const table = this.table(to);
+    const wanted = new Set(tuples.map(mark));
+    return table.rows.flatMap((row, index) =>
+      wanted.has(mark(target.map((column) => row[at(table, column)]))) && visible(this.#meaning, table, row)
+        ? [{ table: to, index }]
+        : [],
+    );
+  }
+
+  #judge(places: readonly Place[], written: ReadonlySet<string>): void {
+    for (const place of places) {
+      const table = this.table(place.table);
+      if (!visible(this.#meaning, table, this.row(place))) this.codes.add('FORBIDDEN');
+      if (pointsOutOfSight(this.#meaning, table, this.row(place), written)) this.codes.add('INVALID_RECORD');
+    }
+  }
+}
+
+const at = (table: WorldTable, name: string) => table.columns.findIndex((column) => column.name === name);
+
+function relationsOf(table: WorldTable, drafts: readonly Draft[]): WorldRelation[] {
+  const names = new Set(drafts.flatMap(({ related }) => [...related.keys()]));
+  return [...names].map((name) => table.relations.find((each) => each.name === name)!);
+}
+
+/** The columns that point to what is written along. */
+function pointersOf(table: WorldTable, drafts: readonly Draft[]): ReadonlySet<string> {
+  const outgoing = relationsOf(table, drafts).filter(({ inverse }) => !inverse);
+  return new Set(outgoing.flatMap(({ from }) => from));
+}

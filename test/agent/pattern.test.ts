@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { compilePattern } from '../../src/agent/sources/pattern.ts';
+import { createRandom } from './oracle/random.ts';
+
+const patterns = [
+  /^a+$/, /a|b|^$/, /^(?:ab|c)*d?$/, /x{2,3}y/, /^x{2}$/, /^x{2,}$/, /[^a-c]z/, /\bword\b/, /\Bx/, /^\d{1,3}(\.\d{1,3}){3}$/,
+  /a.b/s, /a.b/, /^HELLO$/i, /^b$/m, /[\]\-\\]/, /\u0041\x42/, /(?<year>\d{4})-(\d\d)/, /\p{Lu}\p{Ll}+/u, /^.$/u, /(a*)*b/,
+  /(?:)/, /a*?b+?/, /\//, /[aé]ß/i, /a{,2}/, /^(|a|b(c|d)+)$/,
+]; // biome-ignore format: a pool
+const letters = [
+  'a',
+  'b',
+  'c',
+  'd',
+  'x',
+  'y',
+  'z',
+  'A',
+  'B',
+  'H',
+  'é',
+  'ß',
+  '1',
+  '2',
+  '.',
+  '-',
+  '\\',
+  ']',
+  '\n',
+  ' ',
+  '😀',
+  '/',
+  '{',
+  ',',
+  '}',
+];
+
+test('a pattern finds what the engine of JavaScript finds', () => {
+  const random = createRandom(7);
+  const texts = ['', 'ab', 'aaab', '10.0.0.1', 'a word here', 'hello', 'Zebra', '2024-05-06', 'a{,2}', 'AB', 'abcabcd'];
+  for (let count = 0; count < 400; count++)
+    texts.push(Array.from({ length: random.number(9) }, () => random.pick(letters)).join(''));
+  const found = patterns.map((pattern) => texts.filter((text) => compilePattern(pattern).test(text)));
+  expect(found).toEqual(patterns.map((pattern) => texts.filter((text) => pattern.test(text))));
+});
+
+test('a text that makes other engines try for ever takes no time', () => {
+  const pattern = compilePattern('^(a+)+$');
+  expect([pattern.test(`${'a'.repeat(50_000)}!`), pattern.test('a'.repeat(50_000))]).toEqual([false, true]);
+});
+
+test.each([
+  ['(', /Invalid regular expression/],
+  ['(?=a)b', /lookaround/],
+  ['(a)\\1', /references/],
+  ['((x{99}){99}){99}', /too large/],
+])('%s is refused', (source, problem) => {
+  expect(() => compilePattern(source)).toThrow(problem);
+});

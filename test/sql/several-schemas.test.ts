@@ -1,0 +1,133 @@
+// Tables of several schemas of PostgreSQL, or databases of a MariaDB server, in one data source: read, joined and written
+// as those of one are, with foreign keys from one to the other.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { createEngineAgent, createSqlDataSource, type Engine, type Observation } from '../../src/index.ts';
+import { accessOf } from '../agent/shop.ts';
+import { servers, type TestDatabase } from '../databases.ts';
+import { askSql, runSql } from './schemas.ts';
+
+const limits = { pageSizeLimit: 100, queryTimeoutMs: 10_000 };
+
+describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite'))('$dialect', (server) => {
+  let home: TestDatabase;
+  let other: string;
+  let engine: Engine;
+  const observed: Observation[] = [];
+
+  beforeAll(async () => {
+    home = await server.create();
+    other = `${new URL(home.url).pathname.slice(1)}_sales'1`;
+    const quoted = server.dialect === 'mariadb' ? `\`${other}\`` : `"${other}"`;
+    await runSql(home, [
+      `create ${server.dialect === 'mariadb' ? 'database' : 'schema'} ${quoted}`,
+      'create table customers (id integer not null primary key, name varchar(20) not null)',
+      'create table orders (id integer not null primary key)',
+      `create table ${quoted}.orders (id integer not null primary key, customer_id integer, place varchar(9) not null, unique (place))`,
+      `alter table ${quoted}.orders add foreign key (customer_id) references ${server.dialect === 'mariadb' ? `\`${new URL(home.url).pathname.slice(1)}\`.` : 'public.'}customers (id)`,
+      `create table ${quoted}.order_lines (order_id integer not null, line integer not null, primary key (order_id, line), foreign key (order_id) references ${quoted}.orders (id))`,
+      `create view ${quoted}.places as select place from ${quoted}.orders`,
+      "insert into customers values (1, 'Ada'), (2, 'Bo')",
+      'insert into orders values (7)',
+      `insert into ${quoted}.orders values (1, 1, 'Rome'), (2, 2, 'Oslo'), (3, null, 'Bonn')`,
+      `insert into ${quoted}.order_lines values (1, 1), (1, 2)`,
+    ]);
+    const own = server.dialect === 'mariadb' ? new URL(home.url).pathname.slice(1) : 'public';
+    engine = await createEngineAgent()
+      .addDataSource(createSqlDataSource({ uri: home.url, schemas: [own, other] }), {
+        rename: { [`${other}.orders`]: 'sales' },
+      })
+      .createEngine({ observe: (one) => observed.push(one), clock: systemClock, limits });
+  });
+  afterAll(async () => {
+    await engine?.close();
+    const quoted = server.dialect === 'mariadb' ? `\`${other}\`` : `"${other}"`;
+    await runSql(home, [
+      `drop ${server.dialect === 'mariadb' ? 'database' : 'schema'} ${quoted}${server.dialect === 'mariadb' ? '' : ' cascade'}`,
+    ]);
+    await home.drop();
+  });
+
+  test('tables of the first keep their names, the others bear that of their schema; foreign keys cross', () => {
+    const shown = engine.index(accessOf()).map(({ name, relations }) => [name, relations]);
+    expect(shown).toEqual(
+      [
+        ['customers', ['sales']],
+        ['orders', []],
+        ['sales', ['customer', `${other}.order_lines`]],
+        [`${other}.order_lines`, ['order']],
+        [`${other}.places`, []],
+      ].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
+    );
+  });
+
+  test('reads, joins, filters and groups across schemas in one statement', async () => {
+    const { rows } = await engine.list(accessOf(), {
+      collection: 'sales',
+      fields: ['id', 'customer:name'],
+      filter: { field: 'customer:name', operator: 'NotEqual', value: 'Bo' },
+      sort: [{ field: 'customer:name', ascending: false }],
+      limit: 9,
+    });
+    const counted = await engine.aggregate(accessOf(), {
+      collection: `${other}.order_lines`,
+      operation: 'Count',
+      groups: [{ field: 'order:customer:name' }],
+      limit: 9,
+    });
+    expect([rows, counted.rows]).toEqual([
+      [
+        [1, 'Ada'],
+        [3, null],
+      ],
+      [['Ada', 2]],
+    ]);
+  });
+
+  test('writes go to the table of the right schema, within a row scope through the other', async () => {
+    const scoped = accessOf({ scopes: { sales: { field: 'customer:name', operator: 'Equal', value: 'Ada' } } });
+    const created = await engine.create(scoped, {
+      collection: 'sales',
+      records: [{ id: 9, customer_id: 1, place: 'Lima' }],
+    });
+    const changed = await engine.update(scoped, { collection: 'sales', ids: ['9'], values: { place: 'Quito' } });
+    const refused = await engine.update(scoped, { collection: 'sales', ids: ['2'], values: { place: 'x' } }).then(
+      () => 'written',
+      (error) => error.code,
+    );
+    const left = await askSql(
+      home,
+      `select place from ${server.dialect === 'mariadb' ? `\`${other}\`` : `"${other}"`}.orders where id in (2, 9) order by id`,
+    );
+    const gone = await engine.delete(scoped, { collection: 'sales', ids: ['9'] });
+    expect([created.ids, changed.count, refused, left.map(({ place }) => place), gone.count]).toEqual([
+      ['9'],
+      1,
+      'RECORD_NOT_FOUND',
+      ['Oslo', 'Quito'],
+      1,
+    ]);
+    expect(await engine.count(accessOf(), { collection: 'orders' })).toBe(1);
+  });
+
+  test('what the database refuses names the fields', async () => {
+    const problemOf = (values: object) =>
+      engine.create(accessOf(), { collection: 'sales', records: [{ id: 8, place: 'Lima', ...values }] }).then(
+        () => 'written',
+        (error) => error.message,
+      );
+    expect([await problemOf({ place: 'Rome' }), await problemOf({ customer_id: 99 })]).toEqual([
+      expect.stringMatching(/place/),
+      expect.stringMatching(/customer_id/),
+    ]);
+    await expect(engine.delete(accessOf(), { collection: 'sales', ids: ['1'] })).rejects.toMatchObject({
+      code: 'RECORD_IN_USE',
+    });
+  });
+
+  test('the view has no key, and that is told', () => {
+    expect(observed.filter(({ type }) => type === 'source.keys')).toEqual([
+      { type: 'source.keys', source: expect.stringContaining('://'), guessed: [], without: [`${other}.places`] },
+    ]);
+  });
+});
