@@ -1,0 +1,401 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import type { Source } from '../../src/agent/sources/source.ts';
+import { createAgent, createMemoryDataSource, type MemoryTable } from '../../src/index.ts';
+import { accessOf } from '../agent/shop.ts';
+import { emptyAgent, makeFolder, messageOf, secrets, shopAgent } from '../app/agent.ts';
+
+const here = /4\.1-agent\.test\.ts:\d+/;
+const things: MemoryTable = {
+  name: 'things',
+  columns: [{ name: 'id', type: 'Number' }],
+  primaryKey: ['id'],
+  rows: [[1], [2]],
+};
+
+const namesOf = async (started: ReturnType<ReturnType<typeof shopAgent>['agent']['start']>) =>
+  (await started).engine.index(accessOf()).map(({ name }) => name);
+
+interface SchemaText {
+  readonly collections: readonly { readonly name: string; readonly fields: readonly { readonly field: string }[] }[];
+}
+const readSchema = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as SchemaText;
+
+describe('programmatic operations of the agent', () => {
+  test('createAgent | options | Agent', async () => {
+    const agent = createAgent({ ...secrets, schemaPath: join(makeFolder(), 'schema.json') });
+    agent.addDataSource(createMemoryDataSource('things', [things]));
+    const { engine } = await agent.start();
+    const { rows } = await engine.list(accessOf(), { collection: 'things', limit: 9 });
+    await agent.stop();
+    expect(rows).toEqual([[1], [2]]);
+  });
+
+  test('every operation that describes the agent gives it back for chaining: createAgent, addDataSource, ...', () => {
+    const { agent } = emptyAgent();
+    const chained = agent
+      .addDataSource(createMemoryDataSource('things', [things]))
+      .customizeCollection('things', () => {})
+      .removeCollection('things')
+      .use(() => {})
+      .mountAiMcpServer()
+      .mountOnStandaloneServer(0);
+    expect(chained).toBe(agent);
+  });
+
+  test('addDataSource | factory, options? | adds the collections of a data source', async () => {
+    const { agent } = shopAgent();
+    agent.addDataSource(createMemoryDataSource('things', [things]));
+    expect(await namesOf(agent.start())).toEqual(['customers', 'line_notes', 'order_lines', 'orders', 'things']);
+  });
+
+  test('addDataSource: two sources with one name are told apart by rename alone', async () => {
+    const { agent } = shopAgent();
+    agent.addDataSource(createMemoryDataSource('more', [{ ...things, name: 'orders' }]));
+    expect(await messageOf(() => agent.start())).toMatch(
+      /'orders' is published by both 'shop' and 'more'\. Rename one/,
+    );
+  });
+
+  test('customizeCollection | name, callback(collection) | applies the callback, async ones too', async () => {
+    const { agent } = shopAgent();
+    agent.customizeCollection('customers', async (customers) => {
+      await Promise.resolve();
+      customers.renameField('name', 'full name');
+    });
+    const { engine } = await agent.start();
+    const fields = engine.describe(accessOf(), 'customers').fields.map(({ name }) => name);
+    expect(fields).toEqual(['id', 'full name', 'city', 'secret']);
+  });
+
+  test('removeCollection | ...names | removes from the exported schema; they stay usable inside the agent', async () => {
+    const { agent, schemaPath } = shopAgent();
+    agent.removeCollection('customers', 'line_notes').customizeCollection('orders', (orders) =>
+      orders.addSegment('of Ada', async ({ collection }) => {
+        const conditionTree = { field: 'name', operator: 'Equal', value: 'Ada' } as const;
+        const [ada] = await collection('customers').list({ conditionTree }, ['id']);
+        return { field: 'customer_id', operator: 'Equal', value: ada?.id };
+      }),
+    );
+    const { engine } = await agent.start();
+    const request = { collection: 'orders', fields: ['id'], segment: 'of Ada', limit: 9 };
+    const asked = await messageOf(() => engine.list(accessOf(), { collection: 'customers', limit: 1 }));
+    expect([
+      readSchema(schemaPath).collections.map(({ name }) => name),
+      readSchema(schemaPath).collections.map(({ fields }) => fields.some(({ field }) => field === 'customer')),
+      (await engine.list(accessOf(), request)).rows,
+      asked.startsWith("No collection 'customers'"),
+    ]).toEqual([['order_lines', 'orders'], [false, false], [[1]], true]);
+  });
+
+  test('use | plugin, options? | applies a plugin to all collections, those of sources that are added later included', async () => {
+    const { agent } = shopAgent();
+    const seen: [string, unknown][] = [];
+    agent.use(
+      async (collection, options: { label: string }) => {
+        seen.push([collection.name, options.label]);
+        await Promise.resolve();
+        if (collection.name !== 'line_notes')
+          collection.addSegment(options.label, { field: 'id', operator: 'Present' });
+      },
+      { label: 'all' },
+    );
+    agent.addDataSource(createMemoryDataSource('things', [things])).removeCollection('order_lines', 'orders');
+    const { engine } = await agent.start().catch((error: Error) => expect.fail(error.message));
+    const segments = ['customers', 'line_notes', 'things'].map((name) => engine.describe(accessOf(), name).segments);
+    expect([seen.map(([name]) => name).sort(), segments]).toEqual([
+      ['customers', 'line_notes', 'order_lines', 'orders', 'things'],
+      [['all'], [], ['all']],
+    ]);
+  });
+
+  test('use: a plugin of the agent is called once, with the agent and its options', async () => {
+    const { agent } = shopAgent();
+    agent.use(
+      {
+        customizeAgent(given, { hidden }: { hidden: string }) {
+          given.addDataSource(createMemoryDataSource('things', [things])).removeCollection(hidden);
+        },
+      },
+      { hidden: 'line_notes' },
+    );
+    expect(await namesOf(agent.start())).toEqual(['customers', 'order_lines', 'orders', 'things']);
+  });
+
+  test('start | none | promise; opens what was added, and once only', async () => {
+    const opened: string[] = [];
+    const { agent } = emptyAgent();
+    agent.addDataSource(() => {
+      opened.push('things');
+      return createMemorySource('things', [things]);
+    });
+    expect(opened).toEqual([]);
+    await agent.start();
+    expect([opened, await messageOf(() => agent.start())]).toEqual([
+      ['things'],
+      expect.stringMatching(/this is a second start/),
+    ]);
+  });
+
+  test('start serves MCP to a client that finds its way by the metadata', async () => {
+    const { agent } = shopAgent();
+    agent.mountAiMcpServer({ basePath: '/ai' }).mountOnStandaloneServer(0, '127.0.0.1');
+    const { server } = await agent.start();
+    const unauthorized = await fetch(`${server?.mcpUrl}`, { method: 'POST', body: '{}' });
+    const metadata = await fetch(`${server?.address}/.well-known/oauth-protected-resource/ai/mcp`);
+    expect([server?.mcpUrl, unauthorized.status, await metadata.json()]).toEqual([
+      `http://127.0.0.1:${agent.standaloneServerPort}/ai/mcp`,
+      401,
+      expect.objectContaining({ resource: server?.mcpUrl }),
+    ]);
+    await agent.stop();
+    expect([agent.standaloneServerPort, await fetch(`${server?.mcpUrl}`).then(String, () => 'refused')]).toEqual([
+      undefined,
+      'refused',
+    ]);
+  });
+
+  test('start that fails closes what it opened, and can be tried again', async () => {
+    const closed: string[] = [];
+    let fails = true;
+    const { agent } = emptyAgent();
+    agent
+      .addDataSource(() => watched(createMemorySource('things', [things]), closed))
+      .customizeCollection('things', () => {
+        if (fails) throw new Error('not yet');
+      });
+    expect(await messageOf(() => agent.start())).toMatch(
+      /customizeCollection\('things'\) failed: not yet \(.*4\.1-agent/,
+    );
+    fails = false;
+    expect([closed, await namesOf(agent.start())]).toEqual([['things'], ['things']]);
+  });
+
+  test('stop | none | promise; closes connections', async () => {
+    const closed: string[] = [];
+    const { agent } = emptyAgent();
+    agent.addDataSource(() => watched(createMemorySource('things', [things]), closed));
+    await agent.start();
+    expect(closed).toEqual([]);
+    await agent.stop();
+    expect(closed).toEqual(['things']);
+  });
+
+  test('restart | none | rebuilds everything and swaps it: callbacks run again, over what the sources hold now', async () => {
+    const tables: MemoryTable[] = [things];
+    let label = 'first';
+    const { agent, schemaPath } = emptyAgent();
+    agent
+      .addDataSource(() => createMemorySource('things', tables))
+      .customizeCollection('things', (collection) =>
+        collection.addSegment(label, { field: 'id', operator: 'Present' }),
+      );
+    const { engine } = await agent.start();
+    tables.push({ ...things, name: 'others' });
+    label = 'second';
+    await agent.restart();
+    expect([
+      engine.index(accessOf()).map(({ name }) => name),
+      engine.describe(accessOf(), 'things').segments,
+      readSchema(schemaPath).collections.map(({ name }) => name),
+    ]).toEqual([['others', 'things'], ['second'], ['others', 'things']]);
+  });
+
+  test('restart: calls under way end on the old engine, which is closed after the last of them', async () => {
+    const closed: string[] = [];
+    let proceed = () => {};
+    const asked = new Promise<void>((resolve) => {
+      proceed = resolve;
+    });
+    let isRead = () => {};
+    const reading = new Promise<void>((resolve) => {
+      isRead = resolve;
+    });
+    let opened = 0;
+    const { agent } = emptyAgent();
+    agent.addDataSource(() => {
+      const source = watched(createMemorySource(`source ${++opened}`, [things]), closed);
+      if (opened > 1) return source;
+      return {
+        ...source,
+        async read(...given) {
+          isRead();
+          await asked;
+          return source.read(...given);
+        },
+      };
+    });
+    const { engine } = await agent.start();
+    const underWay = engine.list(accessOf(), { collection: 'things', limit: 9 });
+    await reading;
+    await agent.restart();
+    const after = await engine.list(accessOf(), { collection: 'things', limit: 9 });
+    const before = [...closed];
+    proceed();
+    const { rows } = await underWay;
+    await new Promise(setImmediate);
+    expect([after.rows, before, rows, closed]).toEqual([[[1], [2]], [], [[1], [2]], ['source 1']]);
+  });
+
+  test('restart that fails leaves everything as it was, and says so', async () => {
+    const closed: string[] = [];
+    let name = 'things';
+    const { agent, logged, schemaPath } = emptyAgent();
+    agent
+      .addDataSource(() => watched(createMemorySource(name, [{ ...things, name }]), closed))
+      .customizeCollection('things', () => {});
+    const { engine } = await agent.start();
+    const schema = readFileSync(schemaPath, 'utf8');
+    name = 'thigns';
+    const problem = await messageOf(() => agent.restart());
+    const { rows } = await engine.list(accessOf(), { collection: 'things', limit: 9 });
+    expect([problem, rows, closed, readFileSync(schemaPath, 'utf8') === schema]).toEqual([
+      expect.stringMatching(/There is no collection 'things'\. Near: thigns\. \(.*4\.1-agent\.test\.ts:\d+\)/),
+      [[1], [2]],
+      ['thigns'],
+      true,
+    ]);
+    expect(logged).toContainEqual(['Warn', 'The restart failed; the agent goes on as it was', expect.any(Error)]);
+  });
+
+  test('restart: what was written to a data source in memory is still there', async () => {
+    const { agent } = shopAgent();
+    const { engine } = await agent.start();
+    await engine.create(accessOf(), { collection: 'customers', records: [{ id: 9, name: 'Di' }] });
+    await agent.restart();
+    expect(await engine.count(accessOf(), { collection: 'customers' })).toBe(4);
+  });
+
+  test('updateTypesOnFileSystem | typingsPath, typingsMaxDepth | promise; regenerates typings only', async () => {
+    const { agent, folder, schemaPath } = shopAgent();
+    const path = join(folder, 'typings.ts');
+    await agent.updateTypesOnFileSystem(path, 1);
+    const text = readFileSync(path, 'utf8');
+    expect([existsSync(schemaPath), text.includes('depth: 1;'), text.includes('export interface Schema {')]).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    expect(await messageOf(() => agent.updateTypesOnFileSystem(path, 0))).toMatch(
+      /'typingsMaxDepth' must be a whole number from 1 to 10\. \(.*4\.1-agent/,
+    );
+  });
+
+  test('generateSchemaOnly | none | writes the schema to schemaPath and typings to typingsPath, without starting', async () => {
+    const closed: string[] = [];
+    const folder = makeFolder();
+    const typingsPath = join(folder, 'typings.ts');
+    const { agent, schemaPath } = emptyAgent({ isProduction: true, typingsPath });
+    agent.addDataSource(() => watched(createMemorySource('things', [things]), closed));
+    writeFileSync(schemaPath, '{"collections":[]}');
+    await agent.generateSchemaOnly();
+    // Production reads the file at a start; this always rebuilds it. Connections stay open until the agent is stopped.
+    expect([
+      readSchema(schemaPath).collections.map(({ name }) => name),
+      existsSync(typingsPath),
+      closed,
+      await messageOf(() => agent.restart()),
+    ]).toEqual([['things'], true, [], expect.stringMatching(/the agent is not started/)]);
+    agent.removeCollection('things');
+    await agent.stop();
+    expect(closed).toEqual(['things']);
+  });
+});
+
+describe('what comes too late, or has nothing to stand on', () => {
+  test.each<[string, (agent: ReturnType<typeof shopAgent>['agent']) => unknown]>([
+    ['addDataSource', (agent) => agent.addDataSource(createMemoryDataSource('x', []))],
+    ['customizeCollection', (agent) => agent.customizeCollection('orders', () => {})],
+    ['removeCollection', (agent) => agent.removeCollection('orders')],
+    ['use', (agent) => agent.use(() => {})],
+    ['mountAiMcpServer', (agent) => agent.mountAiMcpServer()],
+    ['mountOnStandaloneServer', (agent) => agent.mountOnStandaloneServer(0)],
+  ])('%s after the start names the line', async (_name, add) => {
+    const { agent } = shopAgent();
+    await agent.start();
+    expect(await messageOf(() => add(agent))).toMatch(
+      /has been started: nothing can be added any more\. \(.*4\.1-agent/,
+    );
+  });
+
+  test('a customizer that was kept refuses what is said after its callback has ended', async () => {
+    const { agent } = shopAgent();
+    let late: (() => unknown) | undefined;
+    agent.customizeCollection('orders', (orders) => {
+      late = () => orders.disableCount();
+    });
+    await agent.start();
+    expect(await messageOf(() => late?.())).toMatch(here);
+  });
+
+  test.each<[string, RegExp, (agent: ReturnType<typeof emptyAgent>['agent']) => unknown]>([
+    ['no data source', /has no data source: addDataSource/, () => {}],
+    ['a factory that is none', /needs a factory/, (agent) => agent.addDataSource('sqlite:x' as never)],
+    ['MCP without a server', /Call mountOnExpress\(app\) or mountOnStandaloneServer/, (agent) => agent.mountAiMcpServer()],
+    ['a server without MCP', /Call mountAiMcpServer/, (agent) => agent.mountOnStandaloneServer(0)],
+    ['MCP twice', /was called before/, (agent) => agent.mountAiMcpServer().mountAiMcpServer()],
+    ['an unknown tool', /no tool 'lits'\. Near: list/, (agent) => agent.mountAiMcpServer({ enabledTools: ['lits'] })],
+    ['an unknown option of MCP', /no option 'basepath'\. Near: basePath/, (agent) => agent.mountAiMcpServer({ basepath: '/x' } as never)],
+    ['a wrong base path', /basePath: expected segments/, (agent) => agent.mountAiMcpServer({ basePath: 'a b' })],
+    ['a wrong port', /a number from 0 to 65535/, (agent) => agent.mountOnStandaloneServer(70_000)],
+    ['a plugin that is none', /use needs a plugin/, (agent) => agent.use({} as never)],
+    ['an async plugin of the agent', /must not be async/, (agent) => agent.use({ customizeAgent: async () => {} } as never)],
+  ])('%s is an error that says what to do', async (_what, problem, add) => {
+    const { agent } = emptyAgent();
+    const act = async () => {
+      add(agent);
+      await agent.start();
+    };
+    expect(await messageOf(act)).toMatch(problem);
+  }); // biome-ignore format: a table
+});
+
+describe('every error of a customization names the line of the user', () => {
+  const failing = (name: string) => ({ columnType: 'Number', dependencies: [name], getValues: () => [] }) as const;
+  test.each<[string, (agent: ReturnType<typeof shopAgent>['agent']) => unknown]>([
+    ['in a callback', (agent) => agent.customizeCollection('orders', (each) => each.addField('x', failing('nam')))],
+    [
+      'after waiting in a callback',
+      (agent) =>
+        agent.customizeCollection('orders', async (each) => {
+          await new Promise(setImmediate);
+          each.addField('x', failing('nam'));
+        }),
+    ],
+    [
+      'of a callback that throws',
+      (agent) => agent.customizeCollection('orders', () => Promise.reject(new Error('gone'))),
+    ],
+    ['of a collection that is not there', (agent) => agent.customizeCollection('ordrs', () => {})],
+  ])('%s', async (_where, say) => {
+    const { agent } = shopAgent();
+    say(agent);
+    expect(await messageOf(() => agent.start())).toMatch(here);
+  });
+
+  test('through a plugin: the line that uses it, and the line within it', async () => {
+    const { plugin, laterPlugin, wrongPlugin } = await import('../app/plugins.ts');
+    for (const each of [plugin, laterPlugin, wrongPlugin]) {
+      const onCollection = shopAgent();
+      onCollection.agent.customizeCollection('orders', (orders) => orders.use(each));
+      const onAgent = shopAgent();
+      onAgent.agent.use(each);
+      for (const { agent } of [onCollection, onAgent]) {
+        const message = await messageOf(() => agent.start());
+        expect(message).toMatch(here);
+        expect(message).toMatch(/plugins\.ts:\d+/);
+      }
+    }
+  });
+});
+
+function watched(source: Source, closed: string[]): Source {
+  return {
+    ...source,
+    async close() {
+      closed.push(source.name);
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import type { BinaryMode } from '../../src/agent/customize/definitions.ts';
+import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import { openShop } from './opened.ts';
+
+const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(40)]);
+const files = () =>
+  createMemorySource('files', [
+    {
+      name: 'files',
+      columns: [
+        { name: 'id', type: 'Binary' },
+        { name: 'body', type: 'Binary', nullable: true },
+        { name: 'parts', type: ['Binary'] },
+        { name: 'name', type: 'String' },
+      ],
+      primaryKey: ['id'],
+      rows: [
+        [Buffer.from('0001', 'hex'), png, [Buffer.from('ff', 'hex'), null], 'a'],
+        [Buffer.from('0002', 'hex'), null, [], 'b'],
+      ],
+    },
+  ]);
+
+const open = (field: string, mode: BinaryMode) =>
+  openShop((agent) => agent.customizeCollection('files', (each) => each.replaceFieldBinaryMode(field, mode)), {
+    sources: [files()],
+  });
+
+test('Fields | replaceFieldBinaryMode(name, mode): what callers are shown, while both forms are read', async () => {
+  const request = { collection: 'files', fields: ['id', 'body', 'parts'], limit: 1 };
+  const uri = `data:image/png;base64,${png.toString('base64')}`;
+  const [plain, hex, data] = [
+    await openShop(() => {}, { sources: [files()] }),
+    await open('body', 'hex'),
+    await open('id', 'datauri'),
+  ];
+  expect([await plain.list(request), await hex.list(request), await data.list(request)]).toEqual([
+    [['0001', uri, ['ff', null]]],
+    [['0001', png.toString('hex'), ['ff', null]]],
+    [['data:application/octet-stream;base64,AAE=', uri, ['ff', null]]],
+  ]);
+  for (const value of [uri, png.toString('hex')])
+    expect(
+      await hex.list({ collection: 'files', fields: ['name'], filter: { field: 'body', operator: 'Equal', value } }),
+    ).toEqual([['a']]);
+});
+
+test('Fields | replaceFieldBinaryMode: a wrong mode, and a field that is no Binary, end the start', async () => {
+  await expect(open('body', 'base64' as 'hex')).rejects.toThrow(
+    /There is no binary mode 'base64': it is 'datauri' or 'hex'. \(.*4.2-binary-mode/,
+  );
+  await expect(open('name', 'hex')).rejects.toThrow(/'name' of 'files' is String: only a Binary has a mode. \(.*4.2-b/);
+  await expect(open('bdy', 'hex')).rejects.toThrow(/no field 'bdy'. Near: body/);
+});

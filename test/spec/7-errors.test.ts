@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import express from 'express';
+import { expect, onTestFinished, test } from 'vitest';
+import { type CollectionCustomizer, createAiProvider } from '../../src/index.ts';
+import { emptyAgent, makeFolder, messageOf, shopAgent } from '../app/agent.ts';
+
+const close = { scope: 'Global', execute: () => undefined } as const;
+const two = (orders: CollectionCustomizer) => orders.addAction('Close it', close).addAction('close  IT', close);
+
+test('useUnsafeActionEndpoint enabled and two actions of one collection share a slug | the agent refuses to start, naming both', async () => {
+  const { agent } = shopAgent({ useUnsafeActionEndpoint: true });
+  agent.customizeCollection('orders', two);
+  const message = await messageOf(() => agent.start());
+  expect(message).toMatch(/'close {2}IT' of 'orders' .*has the address 'close-it', as 'Close it' added at/);
+  expect(message.match(/7-errors\.test\.ts:\d+/g)).toHaveLength(2);
+});
+
+test('useUnsafeActionEndpoint not enabled: the position tells them apart', async () => {
+  const { agent } = shopAgent();
+  agent.customizeCollection('orders', two);
+  expect(await messageOf(() => agent.start())).toBe('it worked');
+});
+
+test('useUnsafeActionEndpoint: two collections may have actions of one slug', async () => {
+  const { agent } = shopAgent({ useUnsafeActionEndpoint: true });
+  for (const name of ['orders', 'customers'])
+    agent.customizeCollection(name, (collection) => collection.addAction('Close', close));
+  expect(await messageOf(() => agent.start())).toBe('it worked');
+});
+
+test('basePath set while the agent URL includes a path | throws at startup', async () => {
+  const begin = async (basePath: string, publicUrl: string) => {
+    const { agent, folder } = shopAgent({});
+    const other = shopAgent({ settings: { dataDir: folder, publicUrl } });
+    other.agent.mountAiMcpServer({ basePath }).mountOnStandaloneServer(0);
+    await agent.stop();
+    return messageOf(() => other.agent.start());
+  };
+  expect([
+    await begin('/ai', 'https://data.example.com/tools'),
+    await begin('', 'https://data.example.com/tools'),
+    await begin('/ai', 'https://data.example.com'),
+  ]).toEqual([
+    'basePath needs the agent at the root of its domain, but SERVICE_PUBLIC_URL has a path.',
+    'it worked',
+    'it worked',
+  ]);
+});
+
+const ai = createAiProvider({ name: 'house', provider: 'openai', apiKey: 'sk-of-nobody', model: 'model-1' });
+
+test('addAi called a second time | throws an error, with the lines of both calls', async () => {
+  const { agent } = shopAgent();
+  expect(agent.addAi(ai)).toBe(agent);
+  const message = await messageOf(() => agent.addAi(ai));
+  expect(message).toMatch(/^addAi was called before, at .*: an agent has one AI provider\. \(.*\)$/);
+  const [first, second] = [...message.matchAll(/7-errors\.test\.ts:(\d+)/g)].map(([, line]) => Number(line));
+  expect(second! - first!).toBe(1);
+  // The first one stays, and the agent starts.
+  expect(await messageOf(() => agent.start())).toBe('it worked');
+});
+
+test('addAi, called by a plugin, is told with both lines too', async () => {
+  const { agent } = emptyAgent();
+  agent.addAi(ai);
+  const message = await messageOf(() => agent.use({ customizeAgent: (inner) => void inner.addAi(ai) }));
+  expect(message).toMatch(/^addAi was called before, at .*:\d+: .*7-errors\.test\.ts:\d+, by a plugin at .*:\d+/);
+});
+
+test('addAi after the start is refused, like everything that comes too late', async () => {
+  const { agent } = shopAgent();
+  await agent.start();
+  expect(await messageOf(() => agent.addAi(ai))).toMatch(
+    /^The agent has been started: nothing can be added any more\. \(.*7-errors\.test\.ts:\d+\)$/,
+  );
+});
+
+test.each([
+  ['nothing', undefined],
+  ['the options', { name: 'house', provider: 'openai', apiKey: 'sk-of-nobody', model: 'model-1' }],
+  ['a copy of a provider', { ...ai }],
+])('addAi takes what createAiProvider made, and not %s', async (_, given) => {
+  const { agent } = shopAgent();
+  const message = await messageOf(() => agent.addAi(given as never));
+  expect(message).toMatch(
+    /^addAi needs a provider: addAi\(createAiProvider\(\{ name, provider, apiKey, model \}\)\)\. \(.*7-errors\.test\.ts:\d+\)$/,
+  );
+  expect(message).not.toContain('sk-of-nobody');
+  expect(await messageOf(() => agent.addAi(ai))).toBe('it worked');
+});
+
+test('namespaces | a request in the MCP namespaces that the MCP server does not serve | answered 404 or 405 and does not reach the host application', async () => {
+  const reached: string[] = [];
+  const app = express();
+  app.use((req, res) => {
+    reached.push(req.path);
+    res.send('of the host');
+  });
+  const server = createServer(app).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { agent } = shopAgent({ settings: { dataDir: join(makeFolder(), 'data'), publicUrl: origin } });
+  agent.mountAiMcpServer().mountOnExpress(app);
+  await agent.start();
+  const ask = async (method: string, path: string) => {
+    const response = await fetch(origin + path, { method });
+    return [method, path, response.status, response.headers.get('content-type')?.split(';')[0]];
+  };
+  expect([
+    await ask('GET', '/oauth/callback'),
+    await ask('POST', '/oauth/callback'),
+    await ask('GET', '/oauth/token'),
+    await ask('GET', '/.well-known/security.txt'),
+    await ask('POST', '/.well-known/oauth-authorization-server'),
+    await ask('GET', '/mcp'),
+    await ask('DELETE', '/mcp'),
+    await ask('GET', '/mcp/other'),
+    await ask('GET', '/mcp-dashboard'),
+  ]).toEqual([
+    ['GET', '/oauth/callback', 404, 'application/json'],
+    ['POST', '/oauth/callback', 404, 'application/json'],
+    ['GET', '/oauth/token', 405, 'application/json'],
+    ['GET', '/.well-known/security.txt', 404, 'application/json'],
+    ['POST', '/.well-known/oauth-authorization-server', 405, 'application/json'],
+    ['GET', '/mcp', 405, 'application/json'],
+    ['DELETE', '/mcp', 405, 'application/json'],
+    ['GET', '/mcp/other', 404, 'application/json'],
+    ['GET', '/mcp-dashboard', 200, 'text/html'],
+  ]);
+  expect(reached).toEqual(['/mcp-dashboard']);
+});

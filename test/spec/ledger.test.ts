@@ -1,0 +1,16 @@
+// The ledger of the specification: every row has a test, docs/spec-coverage.md says which, and a sample of the rows notices
+// when what it promises is switched off.
+import { expect, test } from 'vitest';
+import { runScript } from './ledger/run.ts';
+
+test('every row has a test that quotes it and a point that switches it off, and docs/spec-coverage.md is up to date', async () => {
+  expect(JSON.parse(await runScript('write', ['--check']))).toEqual([]);
+}, 60_000);
+
+test('30 random rows go red when their behaviour is switched off', async () => {
+  const seed = process.env.LEDGER_SEED ?? String(Date.now() % 2 ** 31);
+  console.log(`ledger seed ${seed} (LEDGER_SEED=${seed} takes the same rows again)`);
+  expect(await runScript('mutate', ['--sample', '30', '--seed', seed])).toBe(
+    `30 of 30 rows notice when they are switched off; seed ${seed}`,
+  );
+}, 300_000);

@@ -1,0 +1,33 @@
+// docs/spec-coverage.md, made of the rows and of the tests that quote them.
+import { pending } from './pending.ts';
+import { rows } from './rows.ts';
+import { type SpecTest, testsOf } from './runner.ts';
+
+export const documentPath = 'docs/spec-coverage.md';
+
+const opening = `# What of the specification is proved
+
+Every name that the specification promises for the engine, and the tests that prove it. Made by \`npm run ledger\`; a test fails
+when a row has no test, or when this page is not what that command makes. \`npm run ledger:mutate\` switches the behaviour
+of each row off, one after another, and demands that its tests notice.
+`;
+
+export function makeDocument(tests: readonly SpecTest[]): string {
+  const proved = rows.filter(({ id }) => !pending.has(id));
+  const sections = [...new Set(rows.map(({ section }) => section))].map((section) => {
+    const lines = rows.filter((row) => row.section === section).map((row) => line(row.id, testsOf(row, tests)));
+    return `## ${section}\n\n| row | tests |\n| --- | --- |\n${lines.join('\n')}\n`;
+  });
+  return [opening, `${proved.length} rows of ${rows.length} are proved.\n`, ...sections].join('\n');
+}
+
+/** Tests that differ in the database alone are told once. */
+function line(id: string, tests: readonly SpecTest[]): string {
+  const told = tests.map(({ file, title }) => `[${file.slice('test/spec/'.length)}](../${file}): ${plain(title)}`);
+  return `| ${id} | ${[...new Set(told)].join('<br>') || 'not yet'} |`;
+}
+
+function plain(title: string): string {
+  const last = title.split(' > ').at(-1)!;
+  return last.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
+}

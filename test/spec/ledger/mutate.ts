@@ -1,0 +1,77 @@
+// npm run ledger:mutate [-- --sample 30 --seed 7] [row ...]: switches the behaviour of each row off and demands that its
+// tests go red, of themselves, after they were green. Prints a line for each row that fails this, and ends with 1 then.
+import { parseArgs } from 'node:util';
+import { createRandom } from '../../agent/oracle/random.ts';
+import { mutations } from './mutations.ts';
+import { type Row, rows } from './rows.ts';
+import { type Outcome, openRunner, type SpecRunner, testsOf } from './runner.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { sample: { type: 'string' }, seed: { type: 'string' } },
+});
+const seed = Number(values.seed ?? Date.now() % 2 ** 31);
+const chosen = choose(
+  rows.filter(
+    ({ id }) => mutations.has(id) && (positionals.length === 0 || positionals.some((part) => id.includes(part))),
+  ),
+);
+
+const runner = await openRunner();
+const broken = [...(await judgeItself(runner)), ...(await judgeGreen(runner))];
+for (const offence of broken) console.log(offence);
+const silent = await judgeRed(runner);
+await runner.close();
+console.log(
+  `${chosen.length - silent.length} of ${chosen.length} rows notice when they are switched off; seed ${seed}`,
+);
+process.exitCode = broken.length + silent.length === 0 && chosen.length > 0 ? 0 : 1;
+
+function choose(all: readonly Row[]): readonly Row[] {
+  if (values.sample === undefined) return all;
+  const count = Number(values.sample);
+  return createRandom(seed).some(all, count, count);
+}
+
+async function judgeGreen({ tests, run }: SpecRunner): Promise<string[]> {
+  const needed = new Set(chosen.flatMap((row) => testsOf(row, tests)));
+  const { passed, failed, errors } = await run([...needed]);
+  if (passed === needed.size) return [];
+  return [`${failed} of ${needed.size} tests fail before anything is switched off: ${errors.join('; ')}`];
+}
+
+async function judgeRed({ tests, run }: SpecRunner): Promise<string[]> {
+  const found: string[] = [];
+  for (const row of chosen) {
+    const problem = problemOf(await run(testsOf(row, tests), mutations.get(row.id)!));
+    if (!problem) continue;
+    // At once, since a whole run takes minutes.
+    console.log(`${row.id}: ${problem}`);
+    found.push(row.id);
+  }
+  return found;
+}
+
+function problemOf({ failed, errors, isSwapped }: Outcome): string | undefined {
+  if (!isSwapped) return 'its tests never read the place, or it is not there';
+  if (errors.length > 0) return `its tests could not run: ${errors[0]}`;
+  return failed === 0 ? 'its tests do not notice' : undefined;
+}
+
+/** That a good mutation is told from one that is not there, one that changes nothing and one that cannot be read. */
+async function judgeItself({ tests, run }: SpecRunner): Promise<string[]> {
+  const row = rows.find(({ id }) => id === '2.3 · result builder · redirectTo')!;
+  const { file, text, into } = mutations.get(row.id)!;
+  const tried: readonly (readonly [text: string, into: string, verdict: RegExp])[] = [
+    [text, into, /^undefined$/],
+    [`${text}, nowhere`, into, /never read/],
+    [text, `${text} `, /do not notice/],
+    [text, `${text}: oh`, /could not run/],
+  ];
+  const found: string[] = [];
+  for (const [text, into, verdict] of tried) {
+    const problem = String(problemOf(await run(testsOf(row, tests), { file, text, into })));
+    if (!verdict.test(problem)) found.push(`This tool is broken: '${into}' gave '${problem}'`);
+  }
+  return found;
+}

@@ -1,0 +1,32 @@
+// For every row, one place in src/ and what to put there instead, so that what the row promises no longer holds. The text
+// stands once in its file: where it moves or changes, the ledger's test asks for the point to be named anew.
+import { actions } from './mutations/actions.ts';
+import { agent } from './mutations/agent.ts';
+import { charts } from './mutations/charts.ts';
+import { conditions } from './mutations/conditions.ts';
+import { customizer } from './mutations/customizer.ts';
+import { plugins } from './mutations/plugins.ts';
+import { types } from './mutations/types.ts';
+import { writes } from './mutations/writes.ts';
+import type { Mutation } from './runner.ts';
+
+/** By file, then by row. */
+export type Points = Readonly<Record<string, Readonly<Record<string, readonly [text: string, into: string]>>>>;
+
+/** One for each row. */
+export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
+  actions,
+  agent,
+  charts,
+  conditions,
+  customizer,
+  plugins,
+  types,
+  writes,
+].flatMap((points) =>
+  Object.entries(points).flatMap(([file, rows]) =>
+    Object.entries(rows).map(([id, [text, into]]) => [id, { file, text, into }] as const),
+  ),
+);
+
+export const mutations: ReadonlyMap<string, Mutation> = new Map(points);

@@ -1,0 +1,59 @@
+// Where the rows of 2.1, 2.2, 4.1 and 7 are switched off.
+import type { Points } from '../mutations.ts';
+
+export const agent: Points = {
+  'src/app/options.ts': {
+    '2.1 · authSecret': ['authSecret: secret,', 'authSecret: { ...secret, required: undefined as never },'],
+    '2.1 · logger': ['logger: given.logger ?? null', 'logger: null'],
+    '2.1 · loggerLevel': ['loggerLevel: given.loggerLevel ?? null', 'loggerLevel: null'],
+    '2.1 · prefix': ["const { prefix = '/service', schemaPath", "const prefix = '/x'; const { schemaPath"],
+    '2.1 · schemaPath': ['schemaPath: resolve(schemaPath)', "schemaPath: '/dev/null'"],
+    '2.1 · typingsPath': ['given.typingsPath === undefined ? null', 'true ? null'],
+    '2.1 · typingsMaxDepth': ['given.typingsMaxDepth ?? 5', '5'],
+    '2.1 · useUnsafeActionEndpoint': ['given.useUnsafeActionEndpoint ?? false', 'false'],
+  },
+  'src/app/files.ts': {
+    '2.1 · isProduction': ['if (options.isProduction) {', 'if (false) {'],
+  },
+  'src/app.ts': {
+    '7 · namespaces': ["else if (claimed) refuse(res, 'NOT_FOUND', { path });", ''],
+    '2.1 · envSecret': ['if (options.envSecret !== undefined) await', 'if (false) await'],
+  },
+  'src/agent/agent.ts': {
+    '2.2 · factory': ['() => factory({ observe, clock })', '() => factory({} as never)'],
+    '4.1 · addDataSource': ['this.#factories.push({ factory, at, ...(options && { options }) });', ''],
+    '4.1 · addChart': ['this.#charts.push({ name, at, definition: definition as ChartDefinition });', ''],
+    '4.1 · customizeCollection': [
+      'return callback(new CollectionCustomizer(name, recording) as unknown as CustomizerOf<S, C>);',
+      '',
+    ],
+    '4.1 · removeCollection': ['for (const collection of names) this.#removed.push({ collection, at });', ''],
+    '4.1 · use': ['for (const name of collections)', 'for (const name of collections.slice(0, 1))'],
+    '7 · addAi': ['if (this.#ai) misuse(', 'if (false) misuse('],
+  },
+  'src/agent/model/build.ts': {
+    '2.2 · include': ['(!include || include.includes(name))', 'true'],
+    '2.2 · exclude': ['!exclude.includes(name)', 'true'],
+    '2.2 · rename': ['name: rename[table.name] ?? table.name', 'name: table.name'],
+  },
+  'src/app/agent.ts': {
+    '4.1 · createAgent': [
+      'return new Agent<S>(checkAgentOptions(options, callSite(createAgent)));',
+      'return new Agent(options as never);',
+    ],
+    '4.1 · start': ["if (this.#state !== 'new')", 'if (false)'],
+    '4.1 · stop': ['else await running?.live.engine.close();', ''],
+    '4.1 · restart': ['void running.live.swap(next.engine,', 'void running.live.swap(before.engine,'],
+    '4.1 · updateTypesOnFileSystem': [
+      'checkTypingsOptions(typingsPath, typingsMaxDepth, callSite(this.updateTypesOnFileSystem));',
+      '',
+    ],
+    '4.1 · generateSchemaOnly': ['writeSchema(opened, this.#fileOptions());', ''],
+  },
+  'src/agent/actions/catalogue.ts': {
+    '7 · useUnsafeActionEndpoint': ['useUnsafeActionEndpoint && slugOf(other.name) === slugOf(name)', 'false'],
+  },
+  'src/core/config.ts': {
+    '7 · basePath': ["path !== '' && publicUrl && new URL(publicUrl).pathname !== '/'", 'false'],
+  },
+};

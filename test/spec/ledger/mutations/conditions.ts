@@ -1,0 +1,59 @@
+// Where the rows of 2.7 are switched off.
+import type { Points } from '../mutations.ts';
+
+const caller = 'Object.freeze({ caller, timezone, collection, ai })';
+const callerWith = (change: string): readonly [string, string] => [
+  caller,
+  `Object.freeze({ caller: { ...caller, ${change} }, timezone, collection })`,
+];
+
+const operators =
+  'Equal NotEqual GreaterThan LessThan In NotIn Present Blank Contains NotContains StartsWith EndsWith Like ILike Before After Today Yesterday PreviousWeek PreviousMonth PreviousQuarter PreviousYear Past Future IncludesAll IncludesNone';
+const find = 'const is = findOperator(operator);';
+/** Each operator is true of everything. */
+const withoutOperators = Object.fromEntries(
+  operators
+    .split(' ')
+    .map((name) => [`2.7 · operator · ${name}`, [find, `${find} if (is === '${name}') return always;`] as const]),
+);
+
+export const conditions: Points = {
+  'src/agent/query/resolve.ts': {
+    ...withoutOperators,
+    '2.7 · condition · leaf': [
+      'if (!isBranch(plain)) return resolveTest(view, plain.field, plain.operator, plain.value, moment);',
+      'if (!isBranch(plain)) return always;',
+    ],
+    '2.7 · condition · And': ["aggregator === 'and' ? 'and' : 'or'", "'or'"],
+    '2.7 · condition · Or': ["aggregator === 'and' ? 'and' : 'or'", "'and'"],
+    '2.7 · sort · field': ["if (path.field.made?.external) onlyShown('sort', field);", 'return [];'],
+    '2.7 · sort · ascending': ['{ path, ascending }))', '{ path, ascending: true }))'],
+  },
+  'src/agent/inside.ts': {
+    '2.7 · filter · conditionTree': [
+      'return { ...filter, ...(conditionTree && { filter: conditionTree }) };',
+      'return filter;',
+    ],
+  },
+  'src/agent/operations.ts': {
+    '2.7 · projection': ['(request.fields ?? view.everything).map', 'view.everything.map'],
+  },
+  'src/agent/query/lower.ts': {
+    '2.7 · filter · search': ['search ? lowerSearch(search, searchExtended, lowering) : always', 'always'],
+    '2.7 · filter · searchExtended': [
+      'searchFilter(lowering.view, search, extended, lowering',
+      'searchFilter(lowering.view, search, false, lowering',
+    ],
+    '2.7 · filter · segment': ['segment === undefined ? always : lowerSegment(segment, lowering)', 'always'],
+  },
+  'src/agent/context.ts': {
+    '2.7 · caller · id': callerWith('id: 0'),
+    '2.7 · caller · email': callerWith("email: ''"),
+    '2.7 · caller · firstName': callerWith("firstName: ''"),
+    '2.7 · caller · lastName': callerWith("lastName: ''"),
+    '2.7 · caller · team': callerWith("team: ''"),
+    '2.7 · caller · role': callerWith("role: ''"),
+    '2.7 · caller · tags': callerWith('tags: {}'),
+    '2.7 · caller · timezone': callerWith("timezone: ''"),
+  },
+};

@@ -1,0 +1,112 @@
+// Where the rows of 2.6 and 4.2 are switched off.
+import type { Points } from '../mutations.ts';
+
+const withoutSort = (by: string): readonly [string, string] => [
+  'wishes.sorts.set(what.name, { by: what.by, at });',
+  `if (what.by !== '${by}') wishes.sorts.set(what.name, { by: what.by, at });`,
+];
+const withoutAnswer = (kept: string): readonly [string, string] => [
+  'known.answers.set(operator, { by, at });',
+  `if (${kept}) known.answers.set(operator, { by, at });`,
+];
+
+export const customizer: Points = {
+  'src/agent/model/declared.ts': {
+    '2.6 · many-to-one': ["if (declared.kind === 'toOne') {", 'if (false) {'],
+    '2.6 · many-to-one · foreignKey': ['columnOf(home, declared.options?.foreignKey, at)', "columnOf(home, 'id', at)"],
+    '2.6 · many-to-one · foreignKeyTarget': [
+      'keyColumn(to, declared.options.foreignKeyTarget, at)',
+      'keyColumn(to, undefined, at)',
+    ],
+    '2.6 · one-to-many': ["declared.single ? 'one' : 'many'", "'one'"],
+    '2.6 · one-to-many · originKey': ['columnOf(to, declared.options?.originKey, at)', "columnOf(to, 'id', at)"],
+    '2.6 · one-to-many · originKeyTarget': [
+      'keyColumn(home, declared.options?.originKeyTarget, at)',
+      'keyColumn(home, undefined, at)',
+    ],
+    '2.6 · one-to-one': ["declared.single ? 'one' : 'many'", "'many'"],
+    '2.6 · one-to-one · originKey': ['columnOf(to, declared.options?.originKey, at)', "columnOf(to, 'id', at)"],
+    '2.6 · one-to-one · originKeyTarget': [
+      'keyColumn(home, declared.options?.originKeyTarget, at)',
+      'keyColumn(home, undefined, at)',
+    ],
+    '2.6 · many-to-many': ["kind: 'many', to, on: Object.freeze([])", "kind: 'one', to, on: Object.freeze([])"],
+    '2.6 · many-to-many · throughCollection': ['find(declared.through)', 'find(declared.foreign)'],
+    '2.6 · many-to-many · originKey': [
+      'columnOf(collection, options?.originKey, at)',
+      "columnOf(collection, 'id', at)",
+    ],
+    '2.6 · many-to-many · foreignKey': [
+      'columnOf(collection, options?.foreignKey, at)',
+      "columnOf(collection, 'id', at)",
+    ],
+    '2.6 · many-to-many · originKeyTarget': [
+      'keyColumn(home, options?.originKeyTarget, at)',
+      'keyColumn(home, undefined, at)',
+    ],
+    '2.6 · many-to-many · foreignKeyTarget': [
+      'keyColumn(to, options?.foreignKeyTarget, at)',
+      'keyColumn(to, undefined, at)',
+    ],
+    '4.2 · Relations · addManyToManyRelation': ["if (declared.kind === 'throughOther')", 'if (false)'],
+    '4.2 · Relations · addOneToOneRelation': [
+      'if (declared.single) needUnique(to, [origin, ...(only ? [only.column] : [])], at);',
+      '',
+    ],
+  },
+  'src/agent/model/wishes.ts': {
+    '4.2 · Fields · addField': ["case 'addField':", "case 'addField':\n      if (what.kind === 'addField') return;"],
+    '4.2 · Fields · importField': [
+      "case 'importField':",
+      "case 'importField':\n      if (what.kind === 'importField') return;",
+    ],
+    '4.2 · Fields · renameField': ['wishes.renames.set(renamed, { to: what.newName, at });', ''],
+    '4.2 · Fields · removeField': ['wishes.removed.set(renamed, at);', ''],
+    '4.2 · Fields · setFieldNullable': ['wishes.nullable.set(what.name, at);', ''],
+    '4.2 · Segments · addSegment': ['wishes.segments.set(what.name, { definition: what.definition, at });', ''],
+    '4.2 · Search · replaceSearch': [
+      "what.replace ? { replace: what.replace, at } : 'none'",
+      "what.replace ? 'columns' : 'none'",
+    ],
+    '4.2 · Search · disableSearch': [
+      "{ replace: what.replace, at } : 'none'",
+      "{ replace: what.replace, at } : 'columns'",
+    ],
+    '4.2 · Sorting · emulateFieldSorting': withoutSort('here'),
+    '4.2 · Sorting · replaceFieldSorting': ['wishes.sorts.set(what.name, { by: what.by, at });', ''],
+    '4.2 · Sorting · disableFieldSorting': withoutSort('nothing'),
+    '4.2 · Filtering · emulateFieldFiltering': ['known.rest = at;', ''],
+    '4.2 · Filtering · emulateFieldOperator': withoutAnswer("by !== 'here'"),
+    '4.2 · Filtering · replaceFieldOperator': withoutAnswer("by === 'here'"),
+    '4.2 · Other · disableCount': ['wishes.countable = false;', ''],
+  },
+  'src/agent/query/external.ts': {
+    '2.6 · external': ['return given.map(', 'return [].map('],
+    '2.6 · external · schema': ['readMade(given ?? null, column, refuse)', 'null'],
+    '2.6 · external · listRecords': ['list(record, context)', 'list({}, context)'],
+  },
+  'src/agent/model/external.ts': {
+    '4.2 · Relations · addExternalRelation': ["kind: 'many'", "kind: 'one'"],
+  },
+  'src/agent/engine.ts': {
+    '4.2 · Actions · addAction': ["what.kind === 'action' ?", 'false ?'],
+  },
+  'src/agent/customize/customizer.ts': {
+    '4.2 · Relations · addManyToOneRelation': [
+      "kind: 'toOne', name, foreign, options }",
+      "kind: 'toOne', name, foreign: this.name, options }",
+    ],
+    '4.2 · Relations · addOneToManyRelation': [
+      'single: false, options }',
+      "single: false, options: { originKey: 'id' }, name: 'other' }",
+    ],
+    '4.2 · Other · chaining': [
+      'Object.freeze(what) }));\n    return this;',
+      'Object.freeze(what) }));\n    return undefined as never;',
+    ],
+    '4.2 · Other · use': [
+      'plugin(new CollectionCustomizer(this.name, inner), options)',
+      'plugin(new CollectionCustomizer(this.name, inner), undefined as never)',
+    ],
+  },
+};

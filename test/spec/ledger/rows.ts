@@ -1,0 +1,161 @@
+// What the specification promises, as names alone: one row for everything that a user can write or call. A row is proved
+// by tests of its section (`test/spec/<section>-*.test.ts`) whose name quotes it; see `quotes`.
+
+export interface Row {
+  /** Such as '2.3 · result builder · success'. */
+  readonly id: string;
+  readonly section: string;
+  readonly name: string;
+  /** Which of the tests of the section are about rows of this group, where two groups have a name in common. */
+  readonly isAbout: (title: string) => boolean;
+}
+
+interface Group {
+  readonly group?: string;
+  readonly names: string;
+  readonly about?: RegExp;
+  readonly notAbout?: RegExp;
+}
+
+const columnTypes = 'String Number Boolean Date Dateonly Time Enum Json Uuid Point File';
+const formTypes =
+  'String Number Boolean Date Dateonly Time Enum EnumList File FileList Json Collection NumberList StringList';
+
+const sections: Readonly<Record<string, readonly Group[]>> = {
+  '2.1': [
+    {
+      names:
+        'authSecret envSecret isProduction logger loggerLevel prefix schemaPath typingsPath typingsMaxDepth useUnsafeActionEndpoint',
+    },
+  ],
+  '2.2': [{ names: 'factory include exclude rename' }],
+  '2.3': [
+    { group: 'scope', names: 'Single Bulk Global' },
+    { names: 'execute form description generateFile submitButtonLabel' },
+    {
+      group: 'context',
+      names:
+        'collection filter caller formValues getRecords getRecordIds getCompositeRecordIds hasFieldChanged getRecord getRecordId getCompositeRecordId getField',
+    },
+    { group: 'result builder', names: 'success error webhook file redirectTo setHeader' },
+  ],
+  '2.4': [
+    {
+      names:
+        'label isRequired isReadOnly description defaultValue value enumValues collectionName widget options placeholder if',
+    },
+    { group: 'type', names: formTypes },
+    { group: 'search', names: 'static dynamic disabled' },
+  ],
+  '2.5': [
+    { names: 'columnType dependencies getValues defaultValue enumValues' },
+    { group: 'columnType', names: columnTypes },
+  ],
+  '2.6': [
+    { names: 'many-to-one one-to-many one-to-one many-to-many external' },
+    { group: 'many-to-one', names: 'foreignKey foreignKeyTarget', about: /many-to-one/ },
+    { group: 'one-to-many', names: 'originKey originKeyTarget', about: /one-to-many/ },
+    { group: 'one-to-one', names: 'originKey originKeyTarget', about: /one-to-one/ },
+    {
+      group: 'many-to-many',
+      names: 'throughCollection originKey foreignKey originKeyTarget foreignKeyTarget',
+      about: /many-to-many/,
+    },
+    { group: 'external', names: 'schema listRecords', about: /external/ },
+  ],
+  '2.7': [
+    { group: 'condition', names: 'leaf And Or' },
+    {
+      group: 'operator',
+      names:
+        'Equal NotEqual GreaterThan LessThan In NotIn Present Blank Contains NotContains StartsWith EndsWith Like ILike Before After Today Yesterday PreviousWeek PreviousMonth PreviousQuarter PreviousYear Past Future IncludesAll IncludesNone',
+      notAbout: /validation|hook|chart|time range/i,
+    },
+    {
+      group: 'validation',
+      names: 'Present LongerThan ShorterThan Contains Like Match GreaterThan LessThan Before After',
+      about: /validation/i,
+    },
+    { group: 'filter', names: 'conditionTree search searchExtended segment' },
+    { names: 'projection' },
+    { group: 'caller', names: 'id email firstName lastName team role tags timezone', about: /caller/i },
+    { group: 'sort', names: 'field ascending', about: /sort/i },
+    { group: 'hook position', names: 'Before After', about: /hook/i },
+    { group: 'hook type', names: 'List Create Update Delete Aggregate', about: /hook/i },
+    { group: 'binary mode', names: 'datauri hex' },
+    { group: 'time range', names: 'Day Week Month Quarter Year' },
+  ],
+  '2.8': [
+    {
+      group: 'flattenColumn',
+      names: 'columnName include exclude level readonly columnType',
+      about: /flattenColumn/,
+    },
+    { group: 'flattenRelation', names: 'relationName include exclude readonly', about: /flattenRelation/ },
+    {
+      group: 'flattenJsonColumn',
+      names: 'columnName columnType level readonly keepOriginalColumn',
+      about: /flattenJsonColumn/,
+    },
+  ],
+  '4.1': [
+    {
+      names:
+        'createAgent addDataSource customizeCollection addChart removeCollection use start stop restart updateTypesOnFileSystem generateSchemaOnly',
+    },
+  ],
+  '4.2': [
+    { group: 'Actions', names: 'addAction' },
+    {
+      group: 'Fields',
+      names:
+        'addField importField renameField removeField addFieldValidation setFieldNullable replaceFieldWriting replaceFieldBinaryMode',
+    },
+    {
+      group: 'Relations',
+      names: 'addManyToOneRelation addOneToManyRelation addOneToOneRelation addManyToManyRelation addExternalRelation',
+    },
+    { group: 'Segments', names: 'addSegment' },
+    { group: 'Hooks', names: 'addHook' },
+    { group: 'Search', names: 'replaceSearch disableSearch' },
+    { group: 'Sorting', names: 'emulateFieldSorting replaceFieldSorting disableFieldSorting' },
+    { group: 'Filtering', names: 'emulateFieldFiltering emulateFieldOperator replaceFieldOperator' },
+    { group: 'Charts', names: 'addChart' },
+    { group: 'Overrides', names: 'overrideCreate overrideUpdate overrideDelete' },
+    { group: 'Other', names: 'disableCount use chaining' },
+  ],
+  '4.3': [
+    {
+      names: 'value distribution timeBased multipleTimeBased percentage objective leaderboard smart',
+    },
+  ],
+  '7': [{ names: 'useUnsafeActionEndpoint addAi basePath namespaces' }],
+};
+
+export const rows: readonly Row[] = Object.keys(sections)
+  .sort()
+  .flatMap((section) =>
+    sections[section]!.flatMap(({ group, names, about, notAbout }) =>
+      names.split(' ').map((name) => ({
+        id: [section, ...(group ? [group] : []), name].join(' · '),
+        section,
+        name,
+        isAbout: (title) => (about?.test(title) ?? true) && !notAbout?.test(title),
+      })),
+    ),
+  );
+
+/**
+ * Whether the name of a test (its suites and itself joined by ' > ') quotes the name of a row. Each part is read as cells
+ * between ' | ', ': ' and '; ', and a cell as a list, arguments and quotation marks aside. The name is an item of some list,
+ * or begins one of the first cell; a name that is no English word may stand anywhere in that.
+ */
+export function quotes({ name, isAbout }: Row, title: string): boolean {
+  const word = new RegExp(/[a-z][A-Z]/.test(name) ? `(?<![\\w-])${name}(?![\\w-])` : `^${name}(?![\\w-])`);
+  const isQuoted = title.split(' > ').some((part) => {
+    const plain = part.replaceAll('`', '').replace(/\([^)]*\)/g, '');
+    const [head, ...cells] = plain.split(/ \| |: |; /).map((cell) => cell.split(/, | and | or /));
+    return head!.some((item) => word.test(item)) || cells.flat().includes(name);
+  });
+  return isQuoted && isAbout(title);
+}

@@ -1,0 +1,13 @@
+// Starts the scripts of the ledger as a reader would, in a process of their own: they hold a Vitest themselves.
+import { execFile } from 'node:child_process';
+
+/** What the script printed, whether it ended well or not. */
+export function runScript(name: 'write' | 'mutate', args: readonly string[] = []): Promise<string> {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !key.startsWith('VITEST')));
+  const options = { env: { ...env, NODE_ENV: 'test' }, maxBuffer: 10 ** 7 };
+  return new Promise((resolve) => {
+    execFile('node_modules/.bin/tsx', [`test/spec/ledger/${name}.ts`, ...args], options, (error, stdout, stderr) =>
+      resolve(error && !stdout.trim() ? `${error.message}\n${stderr}` : stdout.trim()),
+    );
+  });
+}

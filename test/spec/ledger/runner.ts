@@ -1,0 +1,131 @@
+// Runs the tests of the specification in one Vitest, which can be made to see a module of src/ with one text in it
+// replaced by another. Nothing is written to disk: the module is swapped while Vitest reads it, and every test file runs
+// in a process of its own, so that no run sees what another one has loaded.
+import { basename, resolve } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { createVitest, type TestModule, type TestSpecification } from 'vitest/node';
+import { quotes, type Row } from './rows.ts';
+
+export interface SpecTest {
+  readonly id: string;
+  readonly section: string;
+  /** Relative to the root of the package. */
+  readonly file: string;
+  /** Suites and test, joined by ' > '. */
+  readonly title: string;
+}
+
+/** Switches a behaviour off: `text` stands exactly once in `file`. */
+export interface Mutation {
+  readonly file: string;
+  readonly text: string;
+  readonly into: string;
+}
+
+export interface Outcome {
+  readonly passed: number;
+  readonly failed: number;
+  /** What kept tests from running at all. */
+  readonly errors: readonly string[];
+  /** Whether a run read the module that was to be swapped; true without a mutation. */
+  readonly isSwapped: boolean;
+}
+
+export interface SpecRunner {
+  readonly tests: readonly SpecTest[];
+  run(tests: readonly SpecTest[], mutation?: Mutation): Promise<Outcome>;
+  close(): Promise<void>;
+}
+
+export const testsOf = (row: Row, tests: readonly SpecTest[]): SpecTest[] =>
+  tests.filter((test) => test.section === row.section && quotes(row, test.title));
+
+/** How often `text` stands in `whole`. */
+export const timesIn = (whole: string, text: string): number => whole.split(text).length - 1;
+
+const specFile = /^([\d.]+)-[^/]*\.test\.ts$/;
+
+export async function openRunner(root = process.cwd()): Promise<SpecRunner> {
+  let current: (Mutation & { readonly path: string }) | undefined;
+  let isSwapped = false;
+  const vitest = await createVitest(
+    'test',
+    { root, watch: false, reporters: [{}], include: ['test/spec/*-*.test.ts'], update: 'none', bail: 0 },
+    {
+      plugins: [
+        {
+          name: 'swap-one-module',
+          enforce: 'pre',
+          transform(code, id) {
+            const wanted = current;
+            if (!wanted || id.split('?')[0] !== wanted.path || timesIn(code, wanted.text) !== 1) return null;
+            isSwapped = true;
+            return { code: code.replace(wanted.text, () => wanted.into), map: null };
+          },
+        },
+      ],
+    },
+  );
+  const { testModules, unhandledErrors } = await vitest.collect();
+  const broken = [...unhandledErrors, ...testModules.flatMap((module) => module.errors())];
+  if (broken.length > 0) throw new Error(`The tests cannot be listed: ${messageOf(broken[0])}`);
+  const modules = new Map<string, TestModule>();
+  // Vitest lists files by what it remembers of earlier runs.
+  const sorted = testModules.toSorted((a, b) => (a.relativeModuleId < b.relativeModuleId ? -1 : 1));
+  const tests = sorted.flatMap((module) => {
+    const [, section] = specFile.exec(basename(module.moduleId)) ?? [];
+    if (section === undefined) return [];
+    modules.set(module.relativeModuleId, module);
+    return [...module.children.allTests()].map(
+      ({ id, fullName }): SpecTest => ({ id, section, file: module.relativeModuleId, title: fullName }),
+    );
+  });
+
+  const specificationsOf = (asked: readonly SpecTest[]): TestSpecification[] =>
+    [...new Set(asked.map(({ file }) => file))].map((file) => {
+      const { project, moduleId } = modules.get(file)!;
+      const testIds = asked.filter((test) => test.file === file).map(({ id }) => id);
+      return project.createSpecification(moduleId, { testIds });
+    });
+
+  return {
+    tests,
+    async run(asked, mutation) {
+      const path = mutation && resolve(root, mutation.file);
+      current = path === undefined ? undefined : { ...mutation!, path };
+      isSwapped = mutation === undefined;
+      if (path !== undefined) vitest.invalidateFile(path);
+      try {
+        const result = await vitest.runTestSpecifications(specificationsOf(asked), false);
+        const wanted = new Set(asked.map(({ id }) => id));
+        // Those of earlier runs are told again.
+        const files = new Set(asked.map(({ file }) => file));
+        const ran = result.testModules.filter(({ relativeModuleId }) => files.has(relativeModuleId));
+        const states = ran
+          .flatMap((module) => [...module.children.allTests()])
+          .filter(({ id }) => wanted.has(id))
+          .map((test) => test.result().state);
+        const broken = ran.flatMap((module) => [
+          ...module.errors(),
+          ...[...module.children.allSuites()].flatMap((suite) => suite.errors()),
+        ]);
+        return {
+          passed: states.filter((state) => state === 'passed').length,
+          failed: states.filter((state) => state === 'failed').length,
+          errors: broken.map(messageOf),
+          isSwapped,
+        };
+      } finally {
+        current = undefined;
+        if (path !== undefined) vitest.invalidateFile(path);
+      }
+    },
+    close: () => vitest.close(),
+  };
+}
+
+/** The first line, without colors. */
+function messageOf(error: unknown): string {
+  const text = error instanceof Object && 'message' in error ? String(error.message) : String(error);
+  return stripVTControlCharacters(text).split('\n')[0]!;
+}
