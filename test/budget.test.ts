@@ -1,4 +1,5 @@
-// What assistants pay, in tokens (gpt-tokenizer, o200k_base), and the limits that answers must hold.
+// What assistants pay, in tokens (gpt-tokenizer, o200k_base), and the limits that answers must hold; and what the database
+// pays, in statements a call.
 import { createHash } from 'node:crypto';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,6 +8,8 @@ import { systemClock } from '../src/core/clock.ts';
 import { AppError } from '../src/core/errors.ts';
 import { errorText } from '../src/mcp/result.ts';
 import { estimateTokens } from '../src/mcp/tokens.ts';
+import { type Counted, counted } from './agent/counted.ts';
+import { accessOf, databases, type Shop } from './agent/shop.ts';
 import { servers, type TestDatabase } from './databases.ts';
 import { answerOf, type House, legacy, modern, openHouse, post } from './mcp/house.ts';
 import { runSql } from './sql/schemas.ts';
@@ -292,3 +295,95 @@ test.each(Object.entries(samples))(
     expect(ratio).toBeLessThanOrEqual(2.2);
   },
 );
+
+describe.each(databases)('statements a call on $name, BEGIN and COMMIT aside', (seller) => {
+  const scopes = { orders: { field: 'total', operator: 'GreaterThan', value: 1 } } as const;
+  const access = accessOf({ scopes });
+  const isMariadb = seller.name === 'mariadb';
+
+  const open = async (returns: boolean): Promise<Shop & Pick<Counted, 'statements'>> => {
+    let count: Counted | undefined;
+    const shop = await seller.open({
+      wrap: (source) => {
+        count = counted(source, returns);
+        return count.source;
+      },
+      customize: (agent) => {
+        agent.customizeCollection('orders', (orders) => {
+          orders
+            .renameField('placed_at', 'ordered')
+            .importField('city', { path: 'customer:city' })
+            .addField('label', {
+              columnType: 'String',
+              dependencies: ['total', 'customer:name'],
+              getValues: (records) => records.map(({ total }) => `${total}`),
+            })
+            .addSegment('dear', { field: 'total', operator: 'GreaterThan', value: 5 })
+            .addFieldValidation('total', 'GreaterThan', 0)
+            .replaceFieldWriting('total', (value) => ({ total: value }));
+          // None of these costs a statement.
+          for (const position of ['Before', 'After'] as const)
+            for (const type of ['List', 'Create', 'Update', 'Delete', 'Aggregate'] as const)
+              orders.addHook(position, type, () => {});
+        });
+      },
+    });
+    count!.statements();
+    return { ...shop, statements: count!.statements };
+  };
+
+  test('list, get, count, aggregate, related list: 1 each', async () => {
+    const { engine, statements, close } = await open(true);
+    const spent: Record<string, number> = {};
+    const spend = async (name: string, run: Promise<unknown>) => {
+      await run;
+      spent[name] = statements();
+    };
+    const request = { collection: 'orders', segment: 'dear', search: '2', searchExtended: true };
+    const get = { field: 'id', operator: 'Equal', value: 2 } as const;
+    const fields = ['id', 'ordered', 'city', 'label', 'customer:name'];
+    await spend('list', engine.list(access, { ...request, fields, sort: [{ field: 'city' }], limit: 2 }));
+    await spend('get', engine.list(access, { collection: 'orders', filter: get, fields, limit: 1 }));
+    await spend('count', engine.count(access, request));
+    const groups = [{ field: 'ordered', bucket: 'Month' }, { field: 'city' }] as const;
+    await spend(
+      'aggregate',
+      engine.aggregate(access, { ...request, operation: 'Sum', field: 'total', groups, limit: 5 }),
+    );
+    const related = { collection: 'customers', id: 2, relation: 'orders', fields, limit: 2 };
+    await spend('related list', engine.listRelated(access, related));
+    await close();
+    expect(spent).toEqual({ list: 1, get: 1, count: 1, aggregate: 1, 'related list': 1 });
+  });
+
+  const values = { total: 9, ordered: '2024-05-01T00:00:00Z', customer_id: 1 };
+  const write = async (returns: boolean): Promise<unknown[]> => {
+    const { engine, statements, close } = await open(returns);
+    const created = await engine.create(access, { collection: 'orders', records: [{ id: 9, ...values }] });
+    const spent = [statements()];
+    const changed = await engine.update(access, { collection: 'orders', ids: created.ids, values: { total: 8 } });
+    spent.push(statements());
+    const same = await engine.update(access, { collection: 'orders', ids: created.ids, values: { total: 8 } });
+    spent.push(statements());
+    const removed = await engine.delete(access, { collection: 'orders', ids: created.ids });
+    spent.push(statements());
+    await close();
+    return [spent, [changed, same, removed].map((each) => [each.count, each.records[0]?.total])];
+  };
+  const told = [
+    [1, 8],
+    [1, 8],
+    [1, 8],
+  ];
+
+  test('create, update, update to equal values, delete: 1 each, and 2 for an update on MariaDB', async () => {
+    const update = isMariadb ? 2 : 1;
+    expect(await write(true)).toEqual([[1, update, update, 1], told]);
+  });
+
+  test('the same where the database gives nothing back, as MySQL: at most 2, 3, 3, 2', async () => {
+    const [spent, answers] = await write(false);
+    expect(answers).toEqual(told);
+    expect((spent as number[]).map((each, at) => each <= [2, 3, 3, 2][at]!)).toEqual([true, true, true, true]);
+  });
+});

@@ -24,6 +24,7 @@ const roomReach: Readonly<Record<string, readonly string[]>> = {
   console: ['store', 'oauth', 'workflow', 'api', 'mcp/tools.ts'],
   app: ['store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'console'],
   hosts: ['app', 'store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'console'],
+  plugins: ['agent'],
   testing: ['app', 'store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'console'],
   cli: ['app', 'store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'console', 'hosts'],
   index: ['app', 'store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'console', 'hosts', 'testing', 'cli'],
@@ -34,7 +35,9 @@ const agentReach: Readonly<Record<string, readonly string[]>> = {
   sources: [],
   query: ['sources', 'model/types.ts'],
   model: ['sources'],
-  customize: ['model', 'actions/definitions.ts'],
+  customize: ['model', 'actions/definitions.ts', 'charts/definitions.ts'],
+  ai: [],
+  charts: ['query', 'sources'],
   actions: ['query', 'sources'],
 };
 
@@ -43,8 +46,10 @@ const vocabulary = [
   'src/agent/model/types.ts',
   'src/agent/query/types.ts',
   'src/agent/sources/source.ts',
+  'src/agent/ai/definitions.ts',
   'src/agent/engine.ts',
   'src/agent/customize/definitions.ts',
+  'src/agent/charts/definitions.ts',
   'src/store/store.ts',
 ];
 
@@ -57,7 +62,7 @@ const owners: readonly (readonly [packages: RegExp, where: RegExp])[] = [
     /^src\/(store\/|agent\/sources\/sql\/|core\/sqlite(-\w+)?\.ts$)/,
   ],
   [/^bullmq$/, /^src\/workflow\//],
-  [/^(openai|@anthropic-ai\/sdk)$/, /^src\/agent\/ai\.ts$/],
+  [/^(openai|@anthropic-ai\/sdk)$/, /^src\/agent\/ai(\.ts$|\/)/],
   [/^pino$/, /^src\/core\/observe\.ts$/],
   [/^rate-limiter-flexible$/, /^src\/core\/limit\.ts$/],
   [/^express$/, /^src\/(.+\/)?(routes|interaction)\.ts$|^src\/console\/|^src\/app\.ts$/],

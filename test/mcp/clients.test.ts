@@ -2,7 +2,9 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Extension } from '../../src/mcp/server.ts';
 import { type House, openHouse } from './house.ts';
 
 const info = { name: 'client-test', version: '1.0.0' };
@@ -33,6 +35,21 @@ async function connectClient(name: string, url: string): Promise<Conversation> {
   return client as Conversation;
 }
 
+const requestedSchema = { type: 'object' as const, properties: { color: { type: 'string' as const } } };
+const asking: Extension = {
+  capabilities: {},
+  tools: [
+    {
+      definition: { name: 'ask', inputSchema: { type: 'object' } },
+      async run(_params, ctx) {
+        const answer = await ctx.mcpReq.elicitInput({ message: 'Which color?', requestedSchema });
+        return { content: [{ type: 'text', text: String(answer.content?.color) }] };
+      },
+    },
+  ],
+  install: () => undefined,
+};
+
 describe.each(['shared', 'sdk'] as const)('served by %s instances', (serving) => {
   let house: House;
   beforeAll(async () => {
@@ -58,4 +75,18 @@ describe.each(['shared', 'sdk'] as const)('served by %s instances', (serving) =>
       ],
     ]);
   });
+});
+
+test('a question reaches a client that has no standing stream', async () => {
+  const house = await openHouse({ legacySessions: 'auto', extension: asking });
+  const client = new FirstClient(info, { capabilities: { elicitation: {} } });
+  client.setRequestHandler(ElicitRequestSchema, async () => ({ action: 'accept', content: { color: 'green' } }));
+  const withoutStream: typeof fetch = async (url, init) =>
+    init?.method === 'GET' ? new Response(null, { status: 405 }) : fetch(url, init);
+  const transport = new FirstTransport(new URL(house.url), { requestInit, fetch: withoutStream });
+  await client.connect(transport as Parameters<FirstClient['connect']>[0]);
+  const result = await client.callTool({ name: 'ask', arguments: {} }, undefined, { timeout: 5000 });
+  await client.close();
+  await house.close();
+  expect(result.content).toEqual([{ type: 'text', text: 'green' }]);
 });

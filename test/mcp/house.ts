@@ -2,7 +2,8 @@
 // `user-<n>` (all OAuth scopes), `writer-<n>` (no read) and nothing else. A user sees the notes that are his.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createEngine, type Engine } from '../../src/agent/engine.ts';
+import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
+import type { Engine } from '../../src/agent/engine.ts';
 import { createMemorySource, type MemoryTable } from '../../src/agent/sources/memory.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
 import { type Access, type Caller, fullAccess } from '../../src/core/caller.ts';
@@ -47,9 +48,11 @@ export const notes: MemoryTable = {
   rows: Array.from({ length: 150 }, (_, i) => [i + 1, (i % 50) + 1, `note ${i + 1} of user ${(i % 50) + 1}`]),
 };
 
-export function openEngine(source: Source): Promise<Engine> {
+function openEngine(source: Source, customize: (agent: EngineAgent) => void = () => {}): Promise<Engine> {
+  const agent = createEngineAgent().addDataSource(() => source);
+  customize(agent);
   const limits = { pageSizeLimit: 1000, queryTimeoutMs: 30_000 };
-  return createEngine({ sources: [source], observe: () => undefined, clock: systemClock, limits });
+  return agent.createEngine({ observe: () => undefined, clock: systemClock, limits });
 }
 
 export interface House {
@@ -72,6 +75,7 @@ export interface House {
 export type HouseOptions = Partial<Pick<McpFrontParts, 'extension' | 'legacySessions' | 'serving'>> & {
   /** Default: the notes, in memory. */
   readonly source?: Source;
+  readonly customize?: (agent: EngineAgent) => void;
   readonly beforeList?: BeforeList;
   /** Wraps the engine, to see or steer what it is asked. */
   readonly around?: (engine: Engine) => Engine;
@@ -89,7 +93,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     renewed: [] as string[],
   };
   const { extension, legacySessions, serving, beforeList } = options;
-  const opened = await openEngine(options.source ?? createMemorySource('memory', [notes]));
+  const opened = await openEngine(options.source ?? createMemorySource('memory', [notes]), options.customize);
   const real = options.around?.(opened) ?? opened;
   const engine: Engine = {
     ...real,

@@ -1,0 +1,55 @@
+// An agent with MCP in front, as a host application starts it: a person signs in, an assistant lists, and a restart changes
+// what it finds under its running session.
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { loadConfig } from '../../src/index.ts';
+import { openStore } from '../../src/store/open.ts';
+import { shopAgent } from './agent.ts';
+import { callTool } from './call.ts';
+import { signedIn } from './shop.ts';
+
+const account = { email: 'ada@example.com', password: 'correct horse battery' };
+
+async function addAdmin(dataDir: string): Promise<void> {
+  const config = loadConfig({ env: {}, file: { dataDir } });
+  const store = await openStore({ config, observe: () => undefined, clock: systemClock });
+  await store.identity.addUser({ ...account, level: 'admin' });
+  await store.close();
+}
+
+test('assistants are served by the model of the last restart, with the token that they have', async () => {
+  const { agent, folder } = shopAgent();
+  let name = 'full name';
+  agent
+    .customizeCollection('customers', (customers) => customers.renameField('name', name))
+    .mountAiMcpServer({ enabledTools: ['describeCollection', 'list'] })
+    .mountOnStandaloneServer(0);
+  const { server } = await agent.start();
+  await addAdmin(join(folder, 'data'));
+  const { mcpUrl } = server!;
+  const { token } = await signedIn({ mcpUrl } as Parameters<typeof signedIn>[0], account);
+  const list = () => callTool(mcpUrl, token, 'list', { collectionName: 'customers', pagination: { size: 1 } });
+
+  const before = await list();
+  name = 'who';
+  await agent.restart();
+  const after = await list();
+  name = 'city';
+  const failed = await agent.restart().then(
+    () => 'restarted',
+    (error: Error) => error.message,
+  );
+  const still = await list();
+  const disabled = await callTool(mcpUrl, token, 'aggregate', { collectionName: 'customers', operation: 'Count' });
+  const columns = [before, after, still].map((answer) => (answer as { json: { columns: string[] } }).json.columns);
+  expect([columns, failed, 'error' in disabled]).toEqual([
+    [
+      ['id', 'full name', 'city', 'secret'],
+      ['id', 'who', 'city', 'secret'],
+      ['id', 'who', 'city', 'secret'],
+    ],
+    expect.stringMatching(/would be called 'city'\. \(.*agent-mcp\.test\.ts:\d+\)/),
+    true,
+  ]);
+});

@@ -1,0 +1,16 @@
+// Plugins that are wrong, in a file of their own: errors must lead to where they are used as well.
+import type { CollectionCustomizer } from '../../src/index.ts';
+
+export function plugin(collection: CollectionCustomizer): void {
+  collection.renameField('nothing', 'something');
+}
+
+export async function laterPlugin(collection: CollectionCustomizer): Promise<void> {
+  await Promise.resolve();
+  collection.renameField('nothing', 'something');
+}
+
+export async function wrongPlugin(collection: CollectionCustomizer): Promise<void> {
+  await Promise.resolve();
+  collection.emulateFieldOperator('id', 'Equals' as 'Equal');
+}

@@ -1,0 +1,105 @@
+// The examples of docs/library.md and docs/sources.md run as they stand, with 'portico' being the sources beside them.
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { writeDemo } from '../src/cli/demo.ts';
+import { systemClock } from '../src/core/clock.ts';
+import { settings } from '../src/core/config.ts';
+import { loadSqliteDriver } from '../src/core/sqlite.ts';
+import { createAgent, type DataSourceFactory } from '../src/index.ts';
+import { accessOf } from './agent/shop.ts';
+
+let folder: string;
+const environment = { ...process.env };
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'portico-docs-'));
+});
+afterEach(() => {
+  process.env = { ...environment };
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The runnable example of a page, as a module. */
+async function load(page: string, change: (code: string) => string = (code) => code): Promise<Record<string, unknown>> {
+  const [, code = ''] = /```js run\n(.*?)```/s.exec(readFileSync(page, 'utf8')) ?? [];
+  const path = join(folder, 'example.mjs');
+  writeFileSync(path, change(code).replace("from 'portico'", `from '${resolve('src/index.ts')}'`));
+  return import(path);
+}
+
+test('the example of docs/library.md starts, serves and stops', async () => {
+  writeDemo(join(folder, 'demo.sqlite'), { driver: loadSqliteDriver().driver, clock: systemClock });
+  Object.assign(process.env, {
+    AUTH_SECRET: 'a',
+    ENV_SECRET: 'b',
+    DATABASE_URL: `sqlite:${join(folder, 'demo.sqlite')}`,
+    MCP_SERVER_PORT: '0',
+    SERVICE_DATA_DIR: join(folder, 'data'),
+    SERVICE_LOG_LEVEL: 'Error',
+  });
+  const place = (code: string) =>
+    code.replace("'typings.ts'", `'${join(folder, 'typings.ts')}', schemaPath: '${join(folder, 'schema.json')}'`);
+  const { engine, server, stop } = (await load('docs/library.md', place)) as {
+    engine: Awaited<ReturnType<ReturnType<typeof createAgent>['start']>>['engine'];
+    server: { mcpUrl: string };
+    stop: () => Promise<void>;
+  };
+  const { status } = await fetch(server.mcpUrl, { method: 'POST', body: '{}' });
+  const { rows } = await engine.list(accessOf(), {
+    collection: 'customers',
+    fields: ['loyalty_points'],
+    segment: 'Big spenders',
+    limit: 5,
+  });
+  await stop();
+  expect([
+    status,
+    rows.every(([points]) => Number(points) > 500),
+    engine.index(accessOf()).some(({ name }) => name === 'suppliers'),
+    existsSync(join(folder, 'typings.ts')),
+    existsSync(join(folder, 'schema.json')),
+  ]).toEqual([401, true, false, true, true]);
+});
+
+test('the example of docs/sources.md is filtered, sorted and related as a database is', async () => {
+  const { createCountries } = (await load('docs/sources.md')) as {
+    createCountries: (fetchCountries: () => Promise<object[]>) => DataSourceFactory;
+  };
+  let asked = 0;
+  const fetchCountries = async () => {
+    asked++;
+    return [
+      { code: 'NO', name: 'Norway', people: 5_500_000 },
+      { code: 'VA', name: 'Vatican', people: 800 },
+      { code: 'AQ', name: 'Antarctica' },
+    ];
+  };
+  const agent = createAgent({ authSecret: 'a', envSecret: 'b', schemaPath: join(folder, 'schema.json') });
+  const { engine } = await agent
+    .addDataSource(createCountries(fetchCountries))
+    .customizeCollection('countries', (countries) =>
+      countries.addSegment('small', { field: 'people', operator: 'LessThan', value: 1000 }),
+    )
+    .start();
+  const list = async (request: object) =>
+    (await engine.list(accessOf(), { collection: 'countries', fields: ['code'], limit: 9, ...request })).rows.flat();
+  const told = [
+    await list({ segment: 'small' }),
+    await list({ sort: [{ field: 'people', ascending: false }] }),
+    await list({ search: 'nor' }),
+    (await engine.aggregate(accessOf(), { collection: 'countries', operation: 'Max', field: 'people', limit: 1 })).rows,
+    engine.describe(accessOf(), 'countries').permissions.add && engine.index(accessOf())[0]?.writable,
+  ];
+  await agent.stop();
+  expect([told, asked >= 4]).toEqual([[['VA'], ['NO', 'VA', 'AQ'], ['NO'], [[5_500_000]], false], true]);
+});
+
+test('docs/library.md lists every option of createAgent, and names settings that there are', () => {
+  const text = readFileSync('docs/library.md', 'utf8');
+  const rows = [...text.matchAll(/^\| `(\w+)` +\|/gm)].map(([, name]) => name);
+  const source = readFileSync('src/app/options.ts', 'utf8');
+  const [, body = ''] = /export interface AgentOptions \{(.*?)\n\}/s.exec(source) ?? [];
+  const options = [...body.matchAll(/readonly (\w+)\??:/g)].map(([, name]) => name);
+  expect([rows, 'dataDir' in settings]).toEqual([options, true]);
+});
