@@ -13,7 +13,7 @@ export interface Link {
   readonly ids: readonly (readonly unknown[])[];
 }
 
-export interface LinkOutcome extends Omit<Outcome, 'tables'> {
+export interface LinkOutcome extends Omit<Outcome, 'tables' | 'possible'> {
   /** The rows of the written table afterwards, when it succeeds. */
   readonly rows: Row[];
   /** The table that is written. */

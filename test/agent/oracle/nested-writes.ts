@@ -4,7 +4,7 @@
 import type { Row } from '../../../src/agent/sources/source.ts';
 import { type Meaning, matches, visible } from './interpreter.ts';
 import type { WorldRelation, WorldTable } from './world.ts';
-import { type Given, mark, pointsOutOfSight } from './writes.ts';
+import { conflictsOf, type Given, mark, pointsOutOfSight } from './writes.ts';
 
 interface Draft {
   readonly values: Record<string, unknown>;
@@ -19,6 +19,11 @@ export interface Place {
 
 export class Story {
   readonly codes = new Set<string>();
+  /**
+   * What a step on the way may be refused for, though the end would be right: databases look at each statement, and the
+   * record at the end of a relation may be one that the write itself changes again.
+   */
+  readonly possible = new Set<string>();
   readonly #meaning: Meaning;
   readonly #rows: Map<string, Row[]>;
 
@@ -258,6 +263,7 @@ export class Story {
       if (!visible(this.#meaning, table, this.row(place))) this.codes.add('FORBIDDEN');
       if (pointsOutOfSight(this.#meaning, table, this.row(place), written)) this.codes.add('INVALID_RECORD');
     }
+    for (const code of conflictsOf(this.#meaning.world)) this.possible.add(code);
   }
 }
 

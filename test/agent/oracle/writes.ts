@@ -23,6 +23,8 @@ export type Write =
 export interface Outcome {
   /** Any of these codes is right; none when it must succeed. */
   readonly codes: ReadonlySet<string>;
+  /** These are right as well, but it may succeed. */
+  readonly possible: ReadonlySet<string>;
   /** The rows of the tables afterwards, when it succeeds. */
   readonly tables: readonly WorldTable[];
   /** Those that were written, in the order asked for; before, for a delete. */
@@ -129,12 +131,14 @@ export function interpretWrite(meaning: Meaning, write: Write): Outcome {
     if (write.kind !== 'create') story.update(places, table.name, write.values, found.length);
     touched = written.map((place) => story.row(place));
   }
-  if (tables.some(hasTwins)) story.codes.add('INVALID_RECORD');
-  if (hasDangling({ ...meaning.world, tables })) {
-    story.codes.add('INVALID_RECORD');
-    story.codes.add('RECORD_IN_USE');
-  }
-  return { codes: story.codes, tables, touched };
+  for (const code of conflictsOf({ ...meaning.world, tables })) story.codes.add(code);
+  return { codes: story.codes, possible: story.possible, tables, touched };
+}
+
+/** What a database refuses to hold. */
+export function conflictsOf(world: World): readonly string[] {
+  if (hasDangling(world)) return ['INVALID_RECORD', 'RECORD_IN_USE'];
+  return world.tables.some(hasTwins) ? ['INVALID_RECORD'] : [];
 }
 
 function findRows(meaning: Meaning, table: WorldTable, write: Exclude<Write, { kind: 'create' }>): (Row | undefined)[] {
