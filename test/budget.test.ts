@@ -81,16 +81,21 @@ interface Listed {
   tools: { name: string; title: string; description: string; inputSchema: unknown; annotations: object }[];
 }
 
+/** What we have more than the specification. */
+const beside = new Set(['aggregate', 'getChart', 'requestActionFileUpload']);
+
 const modelView = ({ name, description, inputSchema }: Listed['tools'][number]) =>
   countTokens(JSON.stringify({ name, description, input_schema: inputSchema }));
 
 describe('what a client is shown before it calls', () => {
-  test('tools/list: no tool over 350 tokens, the three under 750, and under 8 kB on the wire', async () => {
+  test('tools/list: no tool over 350 tokens, those of the specification at most 1,300, all at most 2,100, under 8 kB on the wire', async () => {
     const { body } = await post(house, legacy('tools/list'));
     const { tools } = (body as { result: Listed }).result;
     const costs = tools.map(modelView);
     expect(Math.max(...costs)).toBeLessThanOrEqual(350);
-    expect(costs.reduce((a, b) => a + b)).toBeLessThanOrEqual(750);
+    const sum = (some: readonly Listed['tools'][number][]) => some.map(modelView).reduce((a, b) => a + b);
+    expect(sum(tools.filter(({ name }) => !beside.has(name)))).toBeLessThanOrEqual(1300);
+    expect(sum(tools)).toBeLessThanOrEqual(2100);
     expect(JSON.stringify(body).length).toBeLessThanOrEqual(8000);
   });
 

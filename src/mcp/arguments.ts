@@ -56,6 +56,11 @@ export function readCount(value: unknown, argument: string): number | undefined 
   return number;
 }
 
+/** Whatever was sent, read as JSON where it is the text of some; undefined when absent or null. */
+export function readValue(given: Given, name: string): unknown {
+  return fromText(given[name]) ?? undefined;
+}
+
 /** An object, or the same as JSON text. */
 export function readObject(given: Given, name: string, example: string): Given | undefined {
   const value = fromText(given[name]);

@@ -77,6 +77,8 @@ export type HouseOptions = Partial<Pick<McpFrontParts, 'extension' | 'legacySess
   readonly source?: Source;
   readonly customize?: (agent: EngineAgent) => void;
   readonly beforeList?: BeforeList;
+  /** What a user may do; default: everything, but notes of his own alone. */
+  readonly access?: (userId: number) => Access;
   /** Wraps the engine, to see or steer what it is asked. */
   readonly around?: (engine: Engine) => Engine;
   readonly settings?: ConfigInput['file'];
@@ -105,7 +107,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   const front = createMcpFront({
     config,
     engine,
-    gate: tokenGate(house),
+    gate: tokenGate(house, options.access ?? accessOf),
     activity: { record: (entry) => house.activity.push(entry) },
     observe: (observation) => house.observations.push(observation),
     clock: systemClock,
@@ -131,17 +133,20 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   };
 }
 
-function tokenGate(house: Pick<House, 'holds' | 'revoked' | 'asked' | 'renewed'>): Gate {
+function tokenGate(
+  house: Pick<House, 'holds' | 'revoked' | 'asked' | 'renewed'>,
+  access: (userId: number) => Access,
+): Gate {
   const find = (token: string): Authenticated => {
     const [, kind, id] = /^(user|writer)-(\d+)$/.exec(token) ?? [];
     if (!kind || house.revoked.has(token)) fail('UNAUTHENTICATED', { problem: 'There is no usable token.' });
     return {
-      access: accessOf(Number(id)),
+      access: access(Number(id)),
       userId: Number(id),
       clientId: `client-${id}`,
       clientName: 'Test client',
       grantId: `grant-${id}`,
-      scopes: new Set(kind === 'user' ? ['mcp:read', 'mcp:write'] : ['mcp:write']),
+      scopes: new Set(kind === 'user' ? ['mcp:read', 'mcp:write', 'mcp:action'] : ['mcp:write']),
       tokenHash: token,
       versions: { permissions: 1, grants: 1 },
     };

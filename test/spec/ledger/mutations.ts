@@ -5,6 +5,7 @@ import { agent } from './mutations/agent.ts';
 import { charts } from './mutations/charts.ts';
 import { conditions } from './mutations/conditions.ts';
 import { customizer } from './mutations/customizer.ts';
+import { mcpActions } from './mutations/mcp-actions.ts';
 import { plugins } from './mutations/plugins.ts';
 import { types } from './mutations/types.ts';
 import { writes } from './mutations/writes.ts';
@@ -20,6 +21,7 @@ export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   charts,
   conditions,
   customizer,
+  mcpActions,
   plugins,
   types,
   writes,

@@ -1,0 +1,60 @@
+import type { RecordId } from '../../agent/record-id.ts';
+import { fail } from '../../core/errors.ts';
+import { checkNames, type Given, readRequiredText } from '../arguments.ts';
+import { withToolNames } from '../engine-names.ts';
+import { answerListing, type Listing, type ListingDoors, listingNames, readListing } from '../listing.ts';
+import { nameOf, readRecordId } from '../record-ids.ts';
+import type { Tool, ToolCall } from '../tools.ts';
+
+interface ListRelatedArguments extends Listing {
+  readonly collection: string;
+  readonly relation: string;
+  readonly parent: RecordId;
+}
+
+export const listRelated: Tool<ListRelatedArguments> = {
+  name: 'listRelated',
+  title: 'List related records',
+  description: 'As list, for a to-many relation of one record.',
+  scope: 'mcp:read',
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  inputSchema: {
+    type: 'object',
+    properties: {
+      collectionName: { type: 'string' },
+      relationName: {},
+      parentRecordId: {},
+      ...Object.fromEntries(listingNames.map((name) => [name, {}])),
+    },
+    required: ['collectionName', 'relationName', 'parentRecordId'],
+  },
+  parse,
+  subject: ({ collection, parent }) => ({ collection, recordIds: [nameOf(parent)] }),
+  run,
+};
+
+function parse(given: Given): ListRelatedArguments {
+  checkNames(given, ['collectionName', 'relationName', 'parentRecordId', ...listingNames]);
+  const send = 'send the name of a collection; describeCollection without a name lists them.';
+  const relate = 'send the name of a to-many relation; describeCollection shows them as "many".';
+  return {
+    collection: readRequiredText(given, 'collectionName', send),
+    relation: readRequiredText(given, 'relationName', relate),
+    parent:
+      readRecordId(given, 'parentRecordId') ??
+      fail('INVALID_ARGUMENT', { argument: 'parentRecordId', problem: 'send the id of the record.' }),
+    ...readListing(given),
+  };
+}
+
+const toolNames = { collection: 'collectionName', relation: 'relationName', id: 'parentRecordId' };
+
+function run(args: ListRelatedArguments, call: ToolCall): Promise<string> {
+  const { access, engine } = call;
+  const { collection, relation, parent: id } = args;
+  const doors: ListingDoors = {
+    list: (request, options) => engine.listRelated(access, { ...request, collection, relation, id }, options),
+    count: (request, options) => engine.countRelated(access, { ...request, collection, relation, id }, options),
+  };
+  return withToolNames(toolNames, () => answerListing(args, call, doors));
+}

@@ -1,0 +1,11 @@
+// Where the tools of relations and actions are switched off.
+import type { Points } from '../mutations.ts';
+
+export const mcpActions: Points = {
+  'src/mcp/tools/list-related.ts': {
+    '4.4 · tool · listRelated': [
+      'engine.listRelated(access, { ...request, collection, relation, id }, options)',
+      'engine.list(access, { ...request, collection }, options)',
+    ],
+  },
+};
