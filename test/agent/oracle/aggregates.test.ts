@@ -12,4 +12,6 @@ test.each(Array.from({ length: WORLDS }, (_, world) => seed + world))(
   'memory and every database answer 60 random aggregates with what they mean, one statement each (seed %i)',
   (worldSeed) =>
     judgeAggregates(worldSeed, 60, servers, (url, clock) => createSqlSource(url, { clock, observe: () => {} })),
+  // Alone a world takes a second or two; beside other work on a small machine, twenty times that.
+  120_000,
 );

@@ -10,4 +10,6 @@ console.log(`oracle seed ${seed} (ORACLE_SEED=${seed} asks the same again)`);
 test.each(Array.from({ length: WORLDS }, (_, world) => seed + world))(
   'memory and every database answer 80 random queries with what they mean, one statement a list (seed %i)',
   (worldSeed) => judge(worldSeed, 80, servers, (url, clock) => createSqlSource(url, { clock, observe: () => {} })),
+  // Alone a world takes a second or two; beside other work on a small machine, twenty times that.
+  120_000,
 );

@@ -11,6 +11,8 @@ export interface Codec {
   readonly type: ColumnType;
   readonly operators: ReadonlySet<Operator>;
   readonly sortable: boolean;
+  /** SQL of what a list reads, made of the quoted column; the column itself when absent. */
+  readonly read?: (column: string) => string;
   /** The driver's value, never null, to the canonical one; absent when they are the same. */
   readonly decode?: (value: unknown) => unknown;
   /** The canonical value, never null, to what is bound. */
@@ -88,6 +90,11 @@ export function decodeDigits(value: unknown): unknown {
 /** `YYYY-MM-DD HH:mm:ss[.f][+00]` in UTC to the canonical instant; microseconds stay where there are some. */
 export function decodeInstant(value: unknown): unknown {
   const text = String(value);
+  // Most have milliseconds, or none, and no zone.
+  if (text[4] === '-' && text[10] === ' ' && text[16] === ':' && !text.endsWith('C')) {
+    if (text.length === 23 && text[19] === '.') return `${text.slice(0, 10)}T${text.slice(11)}Z`;
+    if (text.length === 19) return `${text.slice(0, 10)}T${text.slice(11)}.000Z`;
+  }
   const zoneless = text.endsWith('+00') ? text.slice(0, -3) : text;
   // Years of five digits, years before Christ and infinity have no canonical form: they stay as the database writes
   // them, and are never null, since a page that goes on after null would start again.

@@ -46,9 +46,11 @@ export function buildSelect(select: Select, context: StatementContext): Statemen
   const root = writer.root(select.table);
   const joins = writer.joins(root, select.joins);
   const where = writer.where(root, select.where);
-  const query = knex.select(
-    select.columns.length ? select.columns.map((path) => knex.raw(writer.column(root, path))) : [knex.raw('1')],
-  );
+  const read = select.columns.map((path) => {
+    const column = writer.column(root, path);
+    return knex.raw(shapes.facts(path, select.table).codec.read?.(column) ?? column);
+  });
+  const query = knex.select(read.length ? read : [knex.raw('1')]);
   const binds = from(query, writer, root, joins, where, context);
   for (const { path, ascending } of select.order) {
     const { codec } = shapes.facts(path, select.table);
