@@ -63,6 +63,8 @@ export interface Engine {
   explain<O extends keyof Explained>(access: Access, request: Explained[O], operation: O): Promise<string>;
   readonly actions: Actions;
   readonly charts: Charts;
+  /** Stands for what the engine was built of: another object after a restart, so that what was worked out can be kept by it. */
+  readonly build: object;
   close(): Promise<void>;
 }
 
@@ -150,6 +152,7 @@ export async function buildEngine(options: EngineOptions): Promise<BuiltEngine> 
       explain(ops, access, operation ?? ('list' as O), request),
     actions,
     charts,
+    build: Object.freeze({}),
     close: async () => {
       await Promise.all(sources.map((source) => source.close()));
     },

@@ -72,6 +72,9 @@ export function createLiveEngine(first: Engine): LiveEngine {
       names: (...given) => current.engine.charts.names(...given),
       render: (...given) => on((it) => it.charts.render(...given)),
     },
+    get build() {
+      return current.engine.build;
+    },
     close: () => current.engine.close(),
   };
 

@@ -8,7 +8,7 @@
 //   7. the body is small enough, UTF-8, flat enough, JSON    413, 400
 //   8. the token has the OAuth scope of the tool             403
 // Then the hot methods of well-formed requests go to two long-lived instances, one for 2026-07-28 and one for what came
-// before (mux.ts), tools/list as bytes made once. Everything else goes to the SDK's own handler, which owns every other
+// before (mux.ts), tools/list as bytes made once for each set of tools that callers are shown. Everything else goes to the SDK's own handler, which owns every other
 // answer of the protocol.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type NodeIncomingMessageLike, type NodeServerResponseLike, toNodeHandler } from '@modelcontextprotocol/node';
@@ -26,6 +26,7 @@ import { allowOrigin, answerPreflight, createAdmission } from './admission.ts';
 import { announcesTooMuch, readJson } from './body.ts';
 import { createCallTool, type Identity, recordCall } from './call.ts';
 import { authInfoOf, identityOfHttp } from './identity.ts';
+import { createMenu, type Menu } from './menu.ts';
 import { createMux, type HotRequest, type Mux } from './mux.ts';
 import { answerError, type Refuser } from './refusal.ts';
 import { createServerBuilder, type Extension } from './server.ts';
@@ -62,9 +63,10 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
   const admission = createAdmission(config);
   const tools = selectTools(config.enabledTools, observe);
   const toolsByName = new Map<string, Tool>(tools.map((tool) => [tool.name, tool]));
+  const menu = createMenu(tools, parts.engine);
   const callTool = createCallTool(parts);
   const { version, extension } = parts;
-  const build = createServerBuilder({ version, tools, callTool, extension, notify: () => handler.notify });
+  const build = createServerBuilder({ version, tools, menu, callTool, extension, notify: () => handler.notify });
   const onerror = (cause: Error) => {
     observe({ type: 'warning', message: `The MCP SDK reported: ${cause.message}` });
   };
@@ -75,7 +77,7 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
   const methods = sessions ? ['POST', 'GET', 'DELETE', 'OPTIONS'] : ['POST', 'OPTIONS'];
   const refuser: Refuser = { gate, observe, limitBytes: config.bodyLimitBytes, clock };
   const refuse = (res: ServerResponse, error: AppError) => answerError(refuser, res.req, res, error);
-  const shared = parts.serving === 'sdk' ? undefined : createShared(build, clock, refuse, onerror);
+  const shared = parts.serving === 'sdk' ? undefined : createShared(build, menu, clock, refuse, onerror);
 
   const serve = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     // DNS rebinding: a page whose name was pointed at us shows its own name in Host (MCP 2025-11-25, transports, security).
@@ -148,24 +150,22 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
         leg.mux.serve(request, identity, res, acceptsStreams(req));
         return;
       }
-      if (leg.list !== undefined) {
-        await confirm(identity);
-        const text = `{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},"result":${leg.list}}`;
-        res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
-        res.end(text);
-        return;
-      }
+      const current = await confirm(identity);
+      const mask = menu.maskFor(current.auth);
+      const list = leg.lists.get(mask) ?? (await leg.makeList(mask, current));
+      const text = `{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},"result":${list}}`;
+      res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+      res.end(text);
+      return;
     }
-    await confirm(identity);
-    const withAuth = Object.assign(req, { auth: authInfoOf(identity) });
+    const withAuth = Object.assign(req, { auth: authInfoOf(await confirm(identity)) });
     await viaSdk(withAuth as NodeIncomingMessageLike, res as unknown as NodeServerResponseLike, body);
   };
 
   /** What is not a tool call has no work to hold back: the token is compared before it is answered. */
-  const confirm = async (identity: Identity): Promise<void> => {
+  const confirm = async (identity: Identity): Promise<Identity> => {
     const holds = gate.holds(identity.auth);
-    if (holds === true || (await holds)) return;
-    await gate.renew(identity.auth);
+    return holds === true || (await holds) ? identity : { auth: await gate.renew(identity.auth) };
   };
 
   return {
@@ -187,21 +187,45 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
 
 interface Leg {
   readonly mux: Mux;
-  /** The result of tools/list as JSON, once it is made. */
-  list?: string;
+  /** The results of tools/list as JSON, by mask (menu.ts), once they are made. */
+  readonly lists: ReadonlyMap<number, string>;
+  /** The instance itself is asked in the name of one that is shown these tools. */
+  makeList(mask: number, identity: Identity): Promise<string>;
+}
+
+/** Far more than the sets of tools that roles make of one table. */
+const MOST_LISTS = 500;
+
+function createLeg(mux: Mux, menu: Menu, params: Record<string, unknown>): Leg {
+  const lists = new Map<number, string>();
+  return {
+    mux,
+    lists,
+    async makeList(mask, identity) {
+      const list = JSON.stringify(await mux.ask('tools/list', params, identity));
+      // A restart meanwhile may have changed what the list was made of.
+      if (menu.maskFor(identity.auth) === mask) {
+        if (lists.size >= MOST_LISTS) lists.clear();
+        lists.set(mask, list);
+      }
+      return list;
+    },
+  };
 }
 
 function createShared(
   build: ReturnType<typeof createServerBuilder>,
+  menu: Menu,
   clock: Clock,
   refuse: (res: ServerResponse, error: AppError) => void,
   onerror: (cause: Error) => void,
 ) {
-  const modern: Leg = { mux: createMux(clock, refuse) };
-  const legacy: Leg = { mux: createMux(clock, refuse) };
-  const keepList = async (leg: Leg, params: Record<string, unknown>) => {
-    leg.list = JSON.stringify(await leg.mux.ask('tools/list', params));
+  const envelope = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
   };
+  const modern = createLeg(createMux(clock, refuse), menu, { _meta: envelope });
+  const legacy = createLeg(createMux(clock, refuse), menu, {});
   const stdio = serveStdio(() => build((ctx) => modern.mux.identityOf(ctx.mcpReq.id)), {
     transport: modern.mux,
     onerror,
@@ -212,13 +236,7 @@ function createShared(
     await server.connect(legacy.mux);
     const clientInfo = { name: 'portico', version: '0' };
     await legacy.mux.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
-    await keepList(legacy, {});
   };
-  const envelope = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities': {},
-  };
-  keepList(modern, { _meta: envelope }).catch(onerror);
   openLegacy().catch(onerror);
   return {
     modern,

@@ -20,8 +20,8 @@ export interface HotRequest {
 export interface Mux extends Transport {
   /** Answers `res`, as JSON, or as an event stream once a message comes before the result and the client takes streams. */
   serve(request: HotRequest, identity: Identity, res: ServerResponse, takesStream: boolean): void;
-  /** Asks the instance on our own behalf; the result as it would go to a client. */
-  ask(method: string, params: Record<string, unknown>): Promise<unknown>;
+  /** Asks the instance for ourselves, or in the name of `identity`; the result as it would go to a client. */
+  ask(method: string, params: Record<string, unknown>, identity?: Identity): Promise<unknown>;
   identityOf(id: RequestId): Identity | undefined;
   /** Calls under way. */
   readonly pending: number;
@@ -35,10 +35,15 @@ interface Exchange {
   stopKeepAlive?: () => void;
 }
 
+interface Question {
+  readonly identity: Identity | undefined;
+  readonly answer: (message: JSONRPCMessage) => void;
+}
+
 /** `refuse` answers a request whose token stopped being good while it was served. */
 export function createMux(clock: Clock, refuse: (res: ServerResponse, error: AppError) => void): Mux {
   const exchanges = new Map<RequestId, Exchange>();
-  const questions = new Map<RequestId, (message: JSONRPCMessage) => void>();
+  const questions = new Map<RequestId, Question>();
   let next = 1;
 
   const keepAlive = (exchange: Exchange) => {
@@ -97,7 +102,7 @@ export function createMux(clock: Clock, refuse: (res: ServerResponse, error: App
       if (id === undefined) return;
       const exchange = exchanges.get(id);
       if (!exchange) {
-        if (answers) questions.get(id)?.(message);
+        if (answers) questions.get(id)?.answer(message);
         return;
       }
       if (!answers) {
@@ -120,18 +125,19 @@ export function createMux(clock: Clock, refuse: (res: ServerResponse, error: App
       });
       mux.onmessage?.({ jsonrpc: '2.0', ...request, id });
     },
-    ask(method, params) {
+    ask(method, params, identity) {
       const id = next++;
       return new Promise((resolve, reject) => {
-        questions.set(id, (message) => {
+        const answer = (message: JSONRPCMessage) => {
           questions.delete(id);
           if ('result' in message) resolve(message.result);
           else reject(new Error('error' in message ? message.error.message : 'no result'));
-        });
+        };
+        questions.set(id, { identity, answer });
         mux.onmessage?.({ jsonrpc: '2.0', id, method, params });
       });
     },
-    identityOf: (id) => exchanges.get(id)?.identity,
+    identityOf: (id) => (exchanges.get(id) ?? questions.get(id))?.identity,
     get pending() {
       return exchanges.size;
     },

@@ -13,6 +13,7 @@ import {
 import { AppError } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
 import type { CallTool, Identity } from './call.ts';
+import type { Menu } from './menu.ts';
 import type { Tool } from './tools.ts';
 
 export const instructions = `Portico gives you the records of an application's databases, as the signed-in user may see them.
@@ -48,6 +49,7 @@ export interface ExtraTool {
 export interface ServerParts {
   readonly version: string;
   readonly tools: readonly Tool[];
+  readonly menu: Menu;
   readonly callTool: CallTool;
   readonly extension?: Extension | undefined;
   /** Tells the clients that listen of changes. */
@@ -57,11 +59,10 @@ export interface ServerParts {
 export type BuildServer = (identityOf: (ctx: ServerContext) => Identity | undefined) => Server;
 
 export function createServerBuilder(parts: ServerParts): BuildServer {
-  const { tools, callTool, extension } = parts;
-  const definitions: ToolDefinition[] = [
-    ...tools.map(toDefinition),
-    ...(extension?.tools.map((tool) => tool.definition) ?? []),
-  ];
+  const { tools, menu, callTool, extension } = parts;
+  const definitions = new Map(tools.map((tool) => [tool, toDefinition(tool)]));
+  const added = extension?.tools.map((tool) => tool.definition) ?? [];
+  const shownTo = ({ auth }: Identity): readonly Tool[] => menu.toolsOf(menu.maskFor(auth));
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const extras = new Map(extension?.tools.map((tool) => [tool.definition.name, tool]));
   const cached = { ttlMs: LIST_TTL_MS, cacheScope: 'private' } as const;
@@ -82,17 +83,22 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
         },
       },
     );
-    server.setRequestHandler('tools/list', () => ({ tools: definitions }));
+    // Fail closed: a request that no bearer check vouches for is not served.
+    const identify = (ctx: ServerContext): Identity => identityOf(ctx) ?? failUnknown();
+    server.setRequestHandler('tools/list', (_request, ctx) => ({
+      tools: [...shownTo(identify(ctx)).map((tool) => definitions.get(tool)!), ...added],
+    }));
     server.setRequestHandler('tools/call', async (request, ctx) => {
       const { name, arguments: given } = request.params;
-      const identity = identityOf(ctx);
-      // Fail closed: a call that no bearer check vouches for is not served.
-      if (!identity) throw new ProtocolError(ProtocolErrorCode.InternalError, 'No identity for this request');
+      const identity = identify(ctx);
       const tool = byName.get(name);
       if (tool) return callTool(tool, given ?? {}, identity, ctx.mcpReq.signal);
       const extra = extras.get(name);
       if (extra) return extra.run(request.params, askOnCall(ctx), parts.notify());
-      const near = nearNames(name, byName.keys());
+      const near = nearNames(
+        name,
+        shownTo(identity).map((shown) => shown.name),
+      );
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
         new AppError('UNKNOWN_TOOL', { tool: name, near }).message,
@@ -119,6 +125,10 @@ function askOnCall(ctx: ServerContext): ServerContext {
       requestSampling: (params, options) => mcpReq.requestSampling(params, { relatedRequestId, ...options }),
     },
   };
+}
+
+function failUnknown(): never {
+  throw new ProtocolError(ProtocolErrorCode.InternalError, 'No identity for this request');
 }
 
 function toDefinition(tool: Tool): ToolDefinition {

@@ -5,6 +5,7 @@ import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
 import type { Observe } from '../core/observe.ts';
+import type { Offer } from './offers.ts';
 import { aggregate } from './tools/aggregate.ts';
 import { describeCollection } from './tools/describe-collection.ts';
 import { list } from './tools/list.ts';
@@ -22,6 +23,8 @@ export interface Tool<Arguments = unknown> {
   readonly title: string;
   readonly description: string;
   readonly scope: 'mcp:read' | 'mcp:write' | 'mcp:action';
+  /** Whether the caller's permissions let the tool do something; a caller for whom they do not is not shown it. */
+  readonly isOffered: Offer;
   readonly annotations: {
     readonly readOnlyHint: boolean;
     readonly destructiveHint: boolean;

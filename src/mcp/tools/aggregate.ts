@@ -13,6 +13,7 @@ import {
   readRequiredText,
   readText,
 } from '../arguments.ts';
+import { offers } from '../offers.ts';
 import { estimateTokens, fitsTokens } from '../tokens.ts';
 import type { Tool, ToolCall } from '../tools.ts';
 
@@ -55,6 +56,7 @@ export const aggregate: Tool<AggregateArguments> = {
   title: 'Count and sum up records',
   description,
   scope: 'mcp:read',
+  isOffered: offers.browse,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   inputSchema: {
     type: 'object',

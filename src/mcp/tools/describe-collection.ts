@@ -1,5 +1,6 @@
 import type { CollectionDescription, CollectionSummary, FieldDescription } from '../../agent/engine.ts';
 import { checkNames, type Given, readChoice, readText } from '../arguments.ts';
+import { offers } from '../offers.ts';
 import { fitsTokens } from '../tokens.ts';
 import type { Tool, ToolCall } from '../tools.ts';
 
@@ -15,6 +16,7 @@ export const describeCollection: Tool<DescribeArguments> = {
   description:
     'Without collectionName: all collections, each with its relations. With one: its key, fields with type (`?` may be null, `!` needed to create, `ro` read-only) and relations as "one|many collection". detail "full" adds the operators that filters may use and your permissions. Call it before listing a collection you do not know.',
   scope: 'mcp:read',
+  isOffered: offers.browse,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   inputSchema: {
     type: 'object',

@@ -3,6 +3,7 @@ import { fail } from '../../core/errors.ts';
 import { checkNames, type Given, readRequiredText } from '../arguments.ts';
 import { withToolNames } from '../engine-names.ts';
 import { answerListing, type Listing, type ListingDoors, listingNames, readListing } from '../listing.ts';
+import { offers } from '../offers.ts';
 import { nameOf, readRecordId } from '../record-ids.ts';
 import type { Tool, ToolCall } from '../tools.ts';
 
@@ -17,6 +18,7 @@ export const listRelated: Tool<ListRelatedArguments> = {
   title: 'List related records',
   description: 'As list, for a to-many relation of one record.',
   scope: 'mcp:read',
+  isOffered: offers.browseRelated,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   inputSchema: {
     type: 'object',

@@ -1,5 +1,6 @@
 import { checkNames, type Given, readRequiredText } from '../arguments.ts';
 import { answerListing, type Listing, listingNames, readListing } from '../listing.ts';
+import { offers } from '../offers.ts';
 import type { Tool, ToolCall } from '../tools.ts';
 
 interface ListArguments extends Listing {
@@ -15,6 +16,7 @@ export const list: Tool<ListArguments> = {
   title: 'List records',
   description,
   scope: 'mcp:read',
+  isOffered: offers.browse,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   inputSchema: {
     type: 'object',
