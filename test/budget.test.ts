@@ -8,10 +8,11 @@ import { systemClock } from '../src/core/clock.ts';
 import { AppError } from '../src/core/errors.ts';
 import { errorText } from '../src/mcp/result.ts';
 import { estimateTokens } from '../src/mcp/tokens.ts';
+import { toolNames } from '../src/mcp/tools.ts';
 import { type Counted, counted } from './agent/counted.ts';
 import { accessOf, databases, type Shop } from './agent/shop.ts';
 import { servers, type TestDatabase } from './databases.ts';
-import { answerOf, type House, legacy, modern, openHouse, post } from './mcp/house.ts';
+import { answerOf, type House, legacy, modern, openHouse, post, withExtras } from './mcp/house.ts';
 import { runSql } from './sql/schemas.ts';
 
 // A lending library: eleven tables, one of thirteen fields.
@@ -63,6 +64,7 @@ beforeAll(async () => {
   await runSql(database, [...tables, `INSERT INTO members VALUES ${inserts}`, `INSERT INTO books VALUES ${books}`]);
   house = await openHouse({
     source: createSqlSource(database.url, { observe: () => undefined, clock: systemClock }),
+    customize: withExtras('branches'),
   });
 });
 afterAll(async () => {
@@ -91,6 +93,7 @@ describe('what a client is shown before it calls', () => {
   test('tools/list: no tool over 350 tokens, those of the specification at most 1,300, all at most 2,100, under 8 kB on the wire', async () => {
     const { body } = await post(house, legacy('tools/list'));
     const { tools } = (body as { result: Listed }).result;
+    expect(tools.map(({ name }) => name)).toEqual(toolNames);
     const costs = tools.map(modelView);
     expect(Math.max(...costs)).toBeLessThanOrEqual(350);
     const sum = (some: readonly Listed['tools'][number][]) => some.map(modelView).reduce((a, b) => a + b);

@@ -6,7 +6,7 @@ import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Extension } from '../../src/mcp/server.ts';
 import { toolNames } from '../../src/mcp/tools.ts';
-import { type House, openHouse } from './house.ts';
+import { type House, openHouse, withExtras } from './house.ts';
 
 const info = { name: 'client-test', version: '1.0.0' };
 const requestInit = { headers: { authorization: 'Bearer user-3' } };
@@ -54,7 +54,7 @@ const asking: Extension = {
 describe.each(['shared', 'sdk'] as const)('served by %s instances', (serving) => {
   let house: House;
   beforeAll(async () => {
-    house = await openHouse({ serving });
+    house = await openHouse({ serving, customize: withExtras('notes', 'owner') });
   });
   afterAll(() => house.close());
 

@@ -48,6 +48,19 @@ export const notes: MemoryTable = {
   rows: Array.from({ length: 150 }, (_, i) => [i + 1, (i % 50) + 1, `note ${i + 1} of user ${(i % 50) + 1}`]),
 };
 
+/** An action and charts, so that the tools for them are of use; `relation` makes one to many of a column. */
+export const withExtras =
+  (collection: string, relation?: string) =>
+  (agent: EngineAgent): void => {
+    agent.addChart('total', (_context, resultBuilder) => resultBuilder.value(1));
+    agent.customizeCollection(collection, (customizer) => {
+      customizer
+        .addAction('Archive', { scope: 'Single', execute: (_context, resultBuilder) => resultBuilder.success() })
+        .addChart('age', (_context, resultBuilder) => resultBuilder.value(2));
+      if (relation) customizer.addOneToManyRelation('others', collection, { originKey: relation });
+    });
+  };
+
 function openEngine(source: Source, customize: (agent: EngineAgent) => void = () => {}): Promise<Engine> {
   const agent = createEngineAgent().addDataSource(() => source);
   customize(agent);
