@@ -136,6 +136,7 @@ interface Given<V> {
   readonly values: { readonly value: readonly (V | null)[] };
   readonly text: { readonly value: string };
   readonly pattern: { readonly value: string };
+  readonly expression: { readonly value: string | RegExp };
   readonly length: { readonly value: number };
   readonly days: { readonly value: number };
   readonly hours: { readonly value: number };

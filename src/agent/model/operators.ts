@@ -25,6 +25,8 @@ interface Row {
   readonly arrays?: 'too' | 'only';
   /** Whether an answer of the source is taken; true when absent. */
   readonly native?: false;
+  /** Answered after reading wherever the source answers anything. */
+  readonly here?: true;
   readonly ways?: readonly Way[];
 }
 
@@ -144,7 +146,8 @@ const rows = {
 
   Like: { takes: 'pattern', types: texts },
   ILike: { takes: 'pattern', types: texts },
-  Match: { takes: 'text', types: texts },
+  // Never by the source: sources/pattern.ts says why.
+  Match: { takes: 'expression', types: texts, native: false, here: true },
   Contains: { takes: 'text', types: texts, ways: [like('Like', (text) => `%${text}%`)] },
   NotContains: { takes: 'text', types: texts, ways: [negated('Contains')] },
   IContains: { takes: 'text', types: texts, ways: [like('ILike', (text) => `%${text}%`)] },
@@ -257,12 +260,13 @@ export function solveOperators(
 ): ReadonlyMap<Operator, Answer> {
   const found = new Map<Operator, Answer>();
   const answer = (operator: Operator, by: Answer['by']) =>
-    found.set(operator, Object.freeze({ takes: table[operator].takes, by }));
+    found.set(operator, Object.freeze({ takes: takesFor(table[operator], by), by }));
   for (const [operator, by] of patches?.answers ?? []) answer(operator, by);
   for (const operator of operators) {
     const row = table[operator];
     if (!found.has(operator) && allowed(row, type) && row.native !== false && native.has(operator))
       answer(operator, 'native');
+    if (!found.has(operator) && allowed(row, type) && row.here && native.size > 0) answer(operator, 'here');
   }
   sayWithOthers(found, type);
   if (patches?.rest) {
@@ -271,6 +275,11 @@ export function solveOperators(
     sayWithOthers(found, type);
   }
   return new Map(operators.flatMap((operator) => (found.has(operator) ? [[operator, found.get(operator)!]] : [])));
+}
+
+/** Code that answers reads an expression itself, in the language that it wants. */
+function takesFor({ takes }: Row, by: Answer['by']): Takes {
+  return takes === 'expression' && typeof by === 'object' ? 'text' : takes;
 }
 
 function sayWithOthers(found: Map<Operator, Answer>, type: ColumnType): void {
@@ -300,7 +309,7 @@ export function decidedHere(operator: Operator): readonly Operator[] | undefined
 }
 
 function isDecidedHere(operator: Operator): boolean {
-  return operator !== 'Match' && table[operator].native !== false;
+  return table[operator].here === true || table[operator].native !== false;
 }
 
 function rewrite(way: Way, type: ColumnType): Rewrite {

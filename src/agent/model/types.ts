@@ -145,7 +145,17 @@ export interface Need extends Route {
 }
 
 /** What an operator wants as its value. */
-export type Takes = 'nothing' | 'value' | 'value or null' | 'values' | 'text' | 'pattern' | 'length' | 'days' | 'hours';
+export type Takes =
+  | 'nothing'
+  | 'value'
+  | 'value or null'
+  | 'values'
+  | 'text'
+  | 'pattern'
+  | 'expression'
+  | 'length'
+  | 'days'
+  | 'hours';
 
 /**
  * An operator of one column: what it takes, and who answers it: the source, the engine after reading, other operators of

@@ -3,6 +3,7 @@
 import { fail } from '../../core/errors.ts';
 import { nearNames } from '../../core/near.ts';
 import type { Column, Moment, Takes } from '../model/types.ts';
+import { compilePattern, type Pattern } from '../sources/pattern.ts';
 import type { PrimitiveType } from '../sources/source.ts';
 import { readDay, readInstant, readTime } from './dates.ts';
 
@@ -45,6 +46,8 @@ export function checkValue(takes: Takes, given: unknown, asked: Asked): unknown 
         return refuse(asked, "a pattern that does not end in a single '\\'", given);
       return pattern;
     }
+    case 'expression':
+      return expression(given, asked);
     case 'length':
       return count(given, asked, 0, Number.MAX_SAFE_INTEGER, 'a whole number of characters');
     case 'days':
@@ -135,6 +138,16 @@ function text(given: unknown, asked: Asked): string {
   }
   if (typeof given === 'number' || typeof given === 'boolean') return String(given);
   return refuse(asked, 'a text', given);
+}
+
+function expression(given: unknown, asked: Asked): Pattern {
+  const written = given instanceof RegExp ? given : text(given, asked);
+  try {
+    return compilePattern(written);
+  } catch (cause) {
+    const why = (cause as SyntaxError).message;
+    return refuse(asked, `a regular expression in the syntax of RE2, without lookaround (${why})`, String(written));
+  }
 }
 
 /** A number, or a text of digits where a number would lose some; undefined when it is neither. */

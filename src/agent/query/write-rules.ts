@@ -4,14 +4,13 @@ import { type FieldProblem, fail, isAppError } from '../../core/errors.ts';
 import type { Operator } from '../../core/filter.ts';
 import type { Collection, Column, FieldRule, Model, Moment } from '../model/types.ts';
 import { holds } from '../sources/evaluate.ts';
-import { compilePattern, type Pattern } from '../sources/pattern.ts';
 import { placeSaid } from './lower.ts';
 import { pathTo } from './paths.ts';
 import type { Filter, Path } from './types.ts';
 import { checkValue } from './values.ts';
 import { type Draft, type Writer, wanted } from './write-values.ts';
 
-/** The values of rules, canonical; a Match has its pattern. */
+/** The values of rules, canonical. */
 export type RuleBook = ReadonlyMap<FieldRule, unknown>;
 
 /** Texts that are longer are not looked through for a pattern. */
@@ -36,7 +35,6 @@ function compileRule(
   const refuse = (problem: string, cause: unknown): never =>
     fail('CONFIGURATION', { problem: `The rule '${operator}' of '${name}': ${problem} (${at})` }, cause);
   try {
-    if (operator === 'Match') return compilePattern(value as string | RegExp);
     if ((value === null || value === undefined) && answer.takes !== 'nothing')
       return refuse('it needs a value.', undefined);
     const checked = checkValue(answer.takes, value, { column, at: 'its value', moment, days: true });
@@ -112,8 +110,7 @@ export function brokenRules(
 }
 
 function isKept(wanted: unknown, { operator, answer }: FieldRule, path: Path, value: unknown, moment: Moment): boolean {
-  if (operator === 'Match')
-    return (value as string).length <= MATCHED_LIMIT && (wanted as Pattern).test(value as string);
+  if (answer.takes === 'expression' && (value as string).length > MATCHED_LIMIT) return false;
   const { by } = answer;
   const filter: Filter =
     typeof by === 'object' && 'say' in by

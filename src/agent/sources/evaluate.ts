@@ -2,6 +2,7 @@
 // must agree with it.
 import type { Column } from '../model/types.ts';
 import type { Filter, Path } from '../query/types.ts';
+import type { Pattern } from './pattern.ts';
 
 export type Some = Filter & { readonly op: 'some' };
 
@@ -65,6 +66,8 @@ function testHolds({ is, path: { field }, value: given }: Filter & { readonly op
       return isLike(text, wanted);
     case 'ILike':
       return isLike(fold(text), fold(wanted));
+    case 'Match':
+      return (given as Pattern).test(text);
     case 'Contains':
       return text.includes(wanted);
     case 'NotContains':

@@ -328,6 +328,8 @@ function leaf(
       return pattern(String(given), 'su').test(String(value));
     case 'ILike':
       return pattern(String(given), 'siu').test(String(value));
+    case 'Match':
+      return new RegExp(String(given), 'u').test(String(value));
     case 'Contains':
       return String(value).includes(String(given));
     case 'IContains':

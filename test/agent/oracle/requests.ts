@@ -38,6 +38,23 @@ const likes = [
   'a%b',
   '',
 ];
+const expressions = [
+  'a',
+  '^a',
+  'b$',
+  '^[A-Z]',
+  '.b',
+  '\\d+',
+  '^$',
+  '^.$',
+  '^(?:a|zz)',
+  '[%_]',
+  '\\\\',
+  '\\p{L}{2}',
+  '^\\S+ \\S+$',
+  '😀b?$',
+  "'",
+];
 export interface Name {
   readonly name: string;
   readonly kind: Kind;
@@ -128,11 +145,14 @@ export function createQuestion(world: World, random: Random, table = random.pick
 
 /** What leads through many cannot stand beside what is made. */
 function createQuestionFilter(world: World, table: WorldTable, names: readonly Name[], random: Random): PlainFilter {
-  if (!random.chance(0.35)) return createFilter(world, names, random, 2);
-  const many = manyNamesOf(world, table);
-  if (many.length === 0) return createFilter(world, names, random, 2);
+  const many = random.chance(0.35) ? manyNamesOf(world, table) : [];
+  if (many.length === 0) return createFilter(world, names.map(withMatch), random, 2);
   return createFilter(world, [...random.some(names.filter(isHeld), 1, 3), ...random.some(many, 2, 5)], random, 2);
 }
+
+/** Decided after reading, so that it stands where a field that is made may stand. */
+const withMatch = (name: Name): Name =>
+  name.kind === 'text' && !name.operators ? { ...name, operators: [...operatorsOf.text, 'Match', 'Match'] } : name;
 
 function createSearch(names: readonly Name[], random: Random): Pick<Question, 'sought' | 'search' | 'extended'> {
   // Periods are where mistakes hide.
@@ -200,6 +220,7 @@ function createValue(kind: Kind, operator: Operator, random: Random, now: number
   if (countedPeriods.includes(operator)) return 1 + random.number(60);
   if (hours.includes(operator)) return random.number(50);
   if (lengths.includes(operator)) return random.number(5);
+  if (operator === 'Match') return random.pick(expressions);
   if (patterns.includes(operator))
     return random.pick(operator === 'ILike' ? likes.filter((like) => !/😀/u.test(like)) : likes);
   // Beyond ASCII, the databases do not agree on what is the same letter in another case.
