@@ -1,7 +1,6 @@
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { toolNames } from '../../src/mcp/tools.ts';
 import { answerOf, type House, legacy, modern, openHouse, post } from './house.ts';
 
 let house: House;
