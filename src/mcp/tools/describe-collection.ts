@@ -1,5 +1,8 @@
+import type { ActionDescription } from '../../agent/actions.ts';
 import type { CollectionDescription, CollectionSummary, FieldDescription } from '../../agent/engine.ts';
+import { actionText } from '../action-arguments.ts';
 import { checkNames, type Given, readChoice, readText } from '../arguments.ts';
+import { chartNames } from '../charts.ts';
 import { offers } from '../offers.ts';
 import { fitsTokens } from '../tokens.ts';
 import type { Tool, ToolCall } from '../tools.ts';
@@ -36,14 +39,31 @@ function parse(given: Given): DescribeArguments {
 }
 
 async function run(args: DescribeArguments, call: ToolCall): Promise<string> {
-  if (args.collection === undefined) return indexText(call.engine.index(call.access), call.config.answerTokens);
-  return descriptionText(call.engine.describe(call.access, args.collection), args.full);
+  if (args.collection === undefined) {
+    return indexText(call.engine.index(call.access), call.config.answerTokens, chartNames(call));
+  }
+  const { access, engine } = call;
+  const description = engine.describe(access, args.collection);
+  return descriptionText(description, args.full, {
+    actions: engine.actions.describe(access, args.collection),
+    charts: chartNames(call, args.collection),
+  });
 }
 
-/** `{collections: {name: relations}}`; names alone, and then as many as fit, when there are very many. */
-export function indexText(collections: readonly CollectionSummary[], budgetTokens: number): string {
+/**
+ * `{collections: {name: relations}, charts?: [name]}`; names of collections alone, and then as many as fit, when there are
+ * very many.
+ */
+export function indexText(
+  collections: readonly CollectionSummary[],
+  budgetTokens: number,
+  charts: readonly string[] = [],
+): string {
   const entries = collections.map((collection): [string, string] => [collection.name, summary(collection)]);
-  const whole = JSON.stringify({ collections: Object.fromEntries(entries) });
+  const whole = JSON.stringify({
+    collections: Object.fromEntries(entries),
+    ...(charts.length > 0 && { charts }),
+  });
   if (fitsTokens(whole, budgetTokens)) return whole;
   const names = collections.map((collection) => collection.name);
   const namesOnly = JSON.stringify({ collections: names });
@@ -60,8 +80,21 @@ function summary(collection: CollectionSummary): string {
   return [...kind, ...collection.relations].join(' ');
 }
 
-/** `{name, key, fields: {name: type}, relations: {name: "one collection"}}`; `full` adds operators and permissions. */
-export function descriptionText(description: CollectionDescription, full: boolean): string {
+export interface Doings {
+  readonly actions: readonly ActionDescription[];
+  /** Of one record each. */
+  readonly charts: readonly string[];
+}
+
+/**
+ * `{name, key, fields: {name: type}, relations: {name: "one collection"}, actions: {name: "single form"}, charts: [name]}`;
+ * `full` adds operators, permissions and what the actions say of themselves.
+ */
+export function descriptionText(
+  description: CollectionDescription,
+  full: boolean,
+  { actions, charts }: Doings = { actions: [], charts: [] },
+): string {
   const { name, kind, key, fields, relations, segments, searchable, countable, permissions } = description;
   return JSON.stringify({
     name,
@@ -74,10 +107,19 @@ export function descriptionText(description: CollectionDescription, full: boolea
       ),
     }),
     ...(segments.length > 0 && { segments }),
+    ...(actions.length > 0 && {
+      actions: Object.fromEntries(actions.map((action) => [action.name, actionLine(action, full)])),
+    }),
+    ...(charts.length > 0 && { charts }),
     ...(!searchable && { searchable }),
     ...(!countable && { countable }),
     ...(full && { operators: operatorTexts(fields), permissions: permissionText(permissions) }),
   });
+}
+
+function actionLine(action: ActionDescription, full: boolean): string {
+  const { description } = action;
+  return full && description !== undefined ? `${actionText(action)}: ${description}` : actionText(action);
 }
 
 function fieldText(field: FieldDescription): string {

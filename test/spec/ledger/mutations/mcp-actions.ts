@@ -8,4 +8,10 @@ export const mcpActions: Points = {
       'engine.list(access, { ...request, collection }, options)',
     ],
   },
+  'src/mcp/tools/get-action-form.ts': {
+    '4.4 · tool · getActionForm': [
+      'const request = toRequest(args);',
+      'const request = { ...toRequest(args), values: {} };',
+    ],
+  },
 };

@@ -1,0 +1,59 @@
+import type { Option } from '../../agent/actions/elements.ts';
+import {
+  type ActionArguments,
+  actionNames,
+  actionProperties,
+  checkAction,
+  readActionArguments,
+  toRequest,
+} from '../action-arguments.ts';
+import { checkNames, type Given, readText } from '../arguments.ts';
+import { withToolNames } from '../engine-names.ts';
+import { formText } from '../form-answer.ts';
+import { offers } from '../offers.ts';
+import { nameOf } from '../record-ids.ts';
+import type { Tool, ToolCall } from '../tools.ts';
+
+interface FormArguments extends ActionArguments {
+  /** The field whose value changed since the form was last asked for. */
+  readonly changed: string | undefined;
+}
+
+export const getActionForm: Tool<FormArguments> = {
+  name: 'getActionForm',
+  title: 'Get the form of an action',
+  description:
+    'What to send to executeAction: the fields as they are with the values so far. After setting a field with reload, ask again with all values. searches {field: text} finds options.',
+  scope: 'mcp:read',
+  isOffered: offers.trigger,
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  inputSchema: {
+    type: 'object',
+    properties: { ...actionProperties, changedField: {} },
+    required: ['collectionName', 'actionName'],
+  },
+  parse(given: Given) {
+    checkNames(given, [...actionNames, 'changedField']);
+    return { ...readActionArguments(given), changed: readText(given, 'changedField') };
+  },
+  subject: ({ collection, recordIds }) => ({ collection, ...(recordIds && { recordIds: recordIds.map(nameOf) }) }),
+  run,
+};
+
+async function run(args: FormArguments, call: ToolCall): Promise<string> {
+  const { access, engine, signal, config } = call;
+  const { changed, searches } = args;
+  checkAction(call, args);
+  const request = toRequest(args);
+  const asked = Object.entries(searches);
+  return withToolNames({ field: 'searches', collection: 'collectionName' }, async () => {
+    const [answer, ...options] = await Promise.all([
+      engine.actions.loadForm(access, { ...request, ...(changed !== undefined && { changed }) }, { signal }),
+      ...asked.map(([field, search]) =>
+        engine.actions.searchOptions(access, { ...request, field, search }, { signal }),
+      ),
+    ]);
+    const found = asked.map(([field], index): [string, readonly Option[]] => [field, options[index]!]);
+    return formText(answer, Object.fromEntries(found), config.answerTokens);
+  });
+}

@@ -1,0 +1,34 @@
+// The small shop with actions and charts, behind the real endpoint.
+
+import type { ActionDefinition } from '../../src/agent/actions/definitions.ts';
+import type { EngineAgent } from '../../src/agent/agent.ts';
+import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import { accessOf, type Rights, shopTables } from '../agent/shop.ts';
+import { ask } from './asking.ts';
+import { type House, type HouseOptions, openHouse } from './house.ts';
+
+export interface Counter {
+  readonly house: House;
+  /** A tool's answer. */
+  ask(tool: string, given: Record<string, unknown>, token?: string): Promise<string>;
+}
+
+/** `actions` of orders by name. */
+export async function openCounter(
+  actions: Readonly<Record<string, ActionDefinition>>,
+  rights: Rights = {},
+  options: HouseOptions = {},
+): Promise<Counter> {
+  const house = await openHouse({
+    source: createMemorySource('memory', shopTables),
+    access: () => accessOf(rights),
+    ...options,
+    customize(agent: EngineAgent) {
+      agent.customizeCollection('orders', (orders) => {
+        for (const [name, definition] of Object.entries(actions)) orders.addAction(name, definition);
+      });
+      options.customize?.(agent);
+    },
+  });
+  return { house, ask: (tool, given, token) => ask(house, tool, given, token) };
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { htmlToText } from '../../src/mcp/html-text.ts';
+
+test.each([
+  ['<h1>Done</h1><p>Order <b>12</b> &amp; 13</p>', 'Done\nOrder 12 & 13'],
+  ['a<br>b<br/>c', 'a\nb\nc'],
+  ['<table><tr><td>x</td><td>1</td></tr><tr><td>y</td><td>2</td></tr></table>', 'x 1\ny 2'],
+  ['<script>alert("<p>no</p>")</script>yes', 'yes'],
+  ['<style>p{}</style><!-- <p>no</p> -->yes', 'yes'],
+  ['<img src=x onerror="alert(1)>2">after', 'after'],
+  ['<a href="javascript:alert(1)">link</a>', 'link'],
+  ['1 < 2 and 3 > 2', '1 < 2 and 3 > 2'],
+  ['&lt;script&gt; &#x41;&#66; &unknown; &#0;', '<script> AB &unknown;'],
+  ['<script>never closed', ''],
+  ['<p', ''],
+  ['<!doctype html><p>x', 'x'],
+  ['plain', 'plain'],
+])('%s', (html, text) => {
+  expect(htmlToText(html)).toBe(text);
+});
+
+test('a long text is cut, and what was made to be slow is not', () => {
+  const from = performance.now();
+  expect(htmlToText('<'.repeat(1_000_000)).length).toBe(4001);
+  expect(htmlToText(`<a ${'b="'.repeat(300_000)}`)).toBe('');
+  expect(htmlToText(`<p>${'word '.repeat(5000)}</p>`)).toHaveLength(4001);
+  expect(performance.now() - from).toBeLessThan(2000);
+});
