@@ -3,19 +3,18 @@
 import { fail } from '../core/errors.ts';
 import type { CodeRecord } from './customize/definitions.ts';
 import type { Column } from './model/types.ts';
-import { readOptions, rowsLimitOf } from './operations.ts';
+import { rowsLimitOf } from './operations.ts';
 import { writtenBy } from './operations-write.ts';
 import { overriddenDelete, overriddenUpdate, overrideOf } from './overrides.ts';
-import { executeRead } from './query/execute.ts';
 import { isNested, linkColumns, updateNested } from './query/execute-nested.ts';
 import { deleteRecords, updateRecords, type WriteContext } from './query/execute-write.ts';
 import { splitFilter } from './query/here.ts';
 import { type Conditions, lowerConditions } from './query/lower.ts';
-import { planRead } from './query/plan-read.ts';
-import { conditionOf, keysFilter, planDelete, planTarget, planUpdate, type Target } from './query/plan-write.ts';
-import type { Filter, Query } from './query/types.ts';
+import { keysFilter, knownCondition, planDelete, planTarget, planUpdate, type Target } from './query/plan-write.ts';
+import type { Filter } from './query/types.ts';
 import type { Condition, Row } from './sources/source.ts';
 import { readCurrent } from './write-current.ts';
+import { readKeysOf } from './write-known.ts';
 import { isEmpty, prepareUpdate } from './write-prepare.ts';
 import { noKey, type Place, RECORDS_LIMIT, type Site, writable } from './write-site.ts';
 import { inTransaction } from './write-transaction.ts';
@@ -55,7 +54,7 @@ export async function deleteInside(site: Site, conditions: Conditions): Promise<
   if (override) {
     const keys = await readKeys(site, where);
     if (keys.length === 0) return 0;
-    const condition = conditionOf(keysFilter(site.target, keys), site.scope);
+    const condition = knownCondition(keysFilter(site.target, keys), site.scope);
     return (await overriddenDelete(site, site.target, override, { keys, condition }, site.call.options)).length;
   }
   const written = new Set<Column>();
@@ -82,7 +81,7 @@ async function inOne(
 ): Promise<number> {
   if (where.op === 'never') return 0;
   const target = { ...place.target, columns: [] };
-  const condition = conditionOf(where, place.scope);
+  const condition = knownCondition(where, place.scope);
   let count = 0;
   await inTransaction(place, { target, guards: [], written }, place.call.options, async (context) => {
     ({ count } = await run(context, target, condition));
@@ -106,7 +105,7 @@ async function inParts(
 ): Promise<number> {
   const keys = await readKeys(place, where);
   if (keys.length === 0) return 0;
-  const conditionFor = (some: readonly Row[]) => conditionOf(keysFilter(target, some), place.scope);
+  const conditionFor = (some: readonly Row[]) => knownCondition(keysFilter(target, some), place.scope);
   const work = { target, guards: [], written, keys, condition: conditionFor(keys.slice(0, RECORDS_LIMIT)) };
   await inTransaction(place, work, place.call.options, async (context, nest) => {
     for (let at = 0; at < keys.length; at += RECORDS_LIMIT) {
@@ -119,16 +118,11 @@ async function inParts(
 }
 
 async function readKeys(site: Site, where: Filter): Promise<Row[]> {
-  const { view, scope, target, call } = site;
+  const { view, target, call } = site;
   const { collection } = view;
   if (target.key.length === 0) noKey(site);
   const limit = rowsLimitOf(call.ops);
-  const select = target.key.map((path) => ({ name: path.id, path, through: [], leaf: path.id }));
-  const order = target.key.map((path) => ({ path, ascending: true }));
-  const query: Query = { collection, select, where, order, limit, skip: 0, cursor: false };
-  // The keys are asked for again, as they are in the database.
-  const plan = { ...planRead(query, scope, limit), binary: [] };
-  const { rows, hasMore } = await executeRead(plan, limit, readOptions(call.ops, call.options), call);
+  const { keys, hasMore } = await readKeysOf(call, collection, { where, target, limit }, call.options);
   if (hasMore) fail('TOO_MANY_ROWS', { collection: collection.name, field: target.key[0]!.id, limit });
-  return rows.map((row) => plan.columns.map((slot) => row[slot]));
+  return keys;
 }

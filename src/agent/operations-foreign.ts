@@ -1,7 +1,7 @@
 // Nobody may point to a record that he could not read. Within one source the statement that writes sees to it (guards); a
 // record of another source is looked for before.
 import { fail } from '../core/errors.ts';
-import { countWhere } from './operations.ts';
+import { countWhere, scopesOf } from './operations.ts';
 import { NO_SUCH_RECORD } from './query/execute-write.ts';
 import { distinctKeys } from './query/lookups.ts';
 import { pathTo } from './query/paths.ts';
@@ -10,15 +10,13 @@ import type { Draft } from './query/write-values.ts';
 import type { Site } from './write-site.ts';
 
 /** INVALID_RECORD naming the field; of records that are written along, too. */
-export async function needForeign(
-  site: Pick<Site, 'call' | 'scope' | 'writer'>,
-  drafts: readonly Draft[],
-): Promise<void> {
-  const { call, scope, writer } = site;
+export async function needForeign(site: Pick<Site, 'call' | 'writer'>, drafts: readonly Draft[]): Promise<void> {
+  const { call, writer } = site;
+  const scope = scopesOf(call);
   const { collection, relations, sight } = writer.view;
   for (const relation of new Set(drafts.flatMap(({ related }) => [...related.keys()]))) {
     const inners = drafts.flatMap(({ related }) => related.get(relation) ?? []);
-    await needForeign({ call, scope, writer: writer.at(relation.to) }, inners);
+    await needForeign({ call, writer: writer.at(relation.to) }, inners);
   }
   for (const { inverse, reach, to, on, only } of relations) {
     const [pair] = on;

@@ -9,11 +9,12 @@ import { type Call, callOf, getCollection, type Operations, readOptions, scopesO
 import { linkPairs } from './operations-pairs.ts';
 import { updateWhere } from './operations-write.ts';
 import { onlyAt, pathTo } from './query/paths.ts';
-import { conditionOf, equals, keysFilter, planTarget } from './query/plan-write.ts';
+import { equals, keysFilter, planTarget } from './query/plan-write.ts';
 import { and } from './query/simplify.ts';
 import { insideViewOf, type View, viewOf } from './query/view.ts';
 import type { Values } from './query/write-values.ts';
 import { type RecordId, unpackId } from './record-id.ts';
+import { decide, knowing } from './write-known.ts';
 import { checkValues } from './write-prepare.ts';
 import { insideSiteOf, needKey, noKey, type Place, placeOf, readKeys, type WriteVerb, writable } from './write-site.ts';
 import { packReady } from './write-transaction.ts';
@@ -109,7 +110,8 @@ async function link(
     onlyAt(relation, 'to', relation.to, []),
     ...columns.map((column, at) => equals(pathTo(relation.to, [], column), values[at])),
   ];
-  const where = and(keysFilter(place.target, keys), place.scope(relation.to), ...(isOn ? [] : related));
+  const scoped = await knowing(() => place.scope(relation.to));
+  const where = and(keysFilter(place.target, keys), scoped, ...(isOn ? [] : related));
   return updateWhere(place, { keys, set, where }, options);
 }
 
@@ -142,10 +144,9 @@ async function ownValues(
   options: WriteOptions,
 ): Promise<unknown[]> {
   const { collection } = home;
-  const scope = scopesOf(call);
   const target = planTarget(home);
   const key = unpackId(collection.key, id, 'id', call.moment);
-  const condition = conditionOf(and(keysFilter(target, [key]), scope(collection)), scope);
+  const condition = await decide(call, collection, and(keysFilter(target, [key]), scopesOf(call)(collection)));
   const columns = origin.map((column) => pathTo(collection, [], column));
   const [row] = await collection.source.read(
     { table: collection.table, columns, ...condition, order: [], limit: 1 },

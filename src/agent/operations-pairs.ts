@@ -7,13 +7,14 @@ import { readOptions, scopesOf } from './operations.ts';
 import type { LinkDoor } from './operations-link.ts';
 import { deleteRecords, insertRecords, Shortfall } from './query/execute-write.ts';
 import { pathTo } from './query/paths.ts';
-import { conditionOf, equals, keysFilter, planGuards, planTarget } from './query/plan-write.ts';
+import { equals, keysFilter, knownCondition, planGuards, planTarget } from './query/plan-write.ts';
 import { and, or } from './query/simplify.ts';
 import type { Filter, Path } from './query/types.ts';
 import type { Values } from './query/write-values.ts';
 import type { RecordId } from './record-id.ts';
 import { markOf } from './sources/evaluate.ts';
 import type { Row } from './sources/source.ts';
+import { decide, knowing } from './write-known.ts';
 import { checkValues } from './write-prepare.ts';
 import { noKey, type Place, readKeys } from './write-site.ts';
 import { answerWith, inTransaction, packReady } from './write-transaction.ts';
@@ -73,7 +74,7 @@ async function makePairs({ place, records, through }: Pairs, options: WriteOptio
   // The values come from the database, and are as they are.
   const full = checked.map((values, at) => new Map([...values, ...records[at]!]));
   const written = new Set(records.flatMap((values) => [...values.keys()]));
-  const guards = planGuards(view, scope, written, writing.returning.joinedChecks);
+  const guards = await knowing(() => planGuards(view, scope, written, writing.returning.joinedChecks));
   if (!target.key.length && (guards.some(({ isLate }) => isLate) || !writing.returning.insert)) noKey(place);
   const { collection } = through;
   const columns = [...written].map((column) => pathTo(collection, [], column));
@@ -83,7 +84,7 @@ async function makePairs({ place, records, through }: Pairs, options: WriteOptio
     const there = await context.session.read({ ...read, joins: [], where });
     const known = new Set(there.map((row) => markRow(columns, row)));
     if (known.size > 0 && view.sight.withholds(collection)) {
-      const seen = await context.session.read({ ...read, ...conditionOf(and(where, scope(collection)), scope) });
+      const seen = await context.session.read({ ...read, ...knownCondition(and(where, scope(collection)), scope) });
       if (seen.length < there.length) failHidden(collection.name, verb);
     }
     const missing = full.filter((_, at) => !known.has(markRecord(columns, records[at]!)));
@@ -98,11 +99,11 @@ async function deletePairs(pairs: Pairs, options: WriteOptions): Promise<WriteAn
   const { collection } = through;
   if (target.key.length === 0) noKey(place);
   const columns = [...records[0]!.keys()].map((column) => pathTo(collection, [], column));
-  const where = and(anyOf(records, columns), scope(collection));
+  const scoped = await knowing(() => scope(collection));
   const select = {
     table: collection.table,
     columns: [...target.key, ...columns],
-    ...conditionOf(where, scope),
+    ...(await decide(place.call, collection, and(anyOf(records, columns), scoped))),
     order: [],
   };
   const rows = await inTransaction(place, { target, guards: [], written: new Set() }, options, async (context) => {
@@ -111,7 +112,7 @@ async function deletePairs(pairs: Pairs, options: WriteOptions): Promise<WriteAn
     const known = new Set(found.map((row) => markRow(columns, row.slice(target.key.length))));
     const missing = ids.filter((_, at) => !known.has(markRecord(columns, records[at]!)));
     if (missing.length) fail('RECORD_NOT_FOUND', { collection: relation.to.name, id: missing[0]!, missing });
-    return deleteFound(context, keys, conditionOf(and(keysFilter(target, keys), scope(collection)), scope));
+    return deleteFound(context, keys, knownCondition(and(keysFilter(target, keys), scope(collection)), scope));
   });
   return answerWith(place, rows, options, (row) => [row, undefined]);
 }
@@ -147,7 +148,7 @@ async function readPairs(
     {
       table: to.table,
       columns: [...target.key, ...held],
-      ...conditionOf(and(keysFilter(target, keys), scope(to)), scope),
+      ...(await decide(call, to, and(keysFilter(target, keys), scope(to)))),
       order: [],
     },
     readOptions(call.ops, options),

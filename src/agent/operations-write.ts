@@ -4,23 +4,22 @@ import type { Access } from '../core/caller.ts';
 import { fail } from '../core/errors.ts';
 import type { Overrides } from './customize/definitions.ts';
 import type { CreateRequest, DeleteRequest, UpdateRequest, WriteAnswer, WriteOptions } from './engine.ts';
-import { createNarrowing, hasHooks, hookOf, type Narrowing, runAfterWrite, runHooks } from './hooks.ts';
+import { createNarrowing, hasHooks, type Narrowing, runAfterWrite, runHooks } from './hooks.ts';
 import type { Column } from './model/types.ts';
-import { type Operations, readOptions } from './operations.ts';
+import type { Operations } from './operations.ts';
 import { needForeign } from './operations-foreign.ts';
 import { overriddenCreate, overriddenDelete, overriddenUpdate, overrideOf } from './overrides.ts';
-import { failCode } from './query/code.ts';
 import { createNested, isNested, linkColumns, updateNested } from './query/execute-nested.ts';
 import { deleteRecords, insertRecords, readRecords as readBefore, updateRecords } from './query/execute-write.ts';
-import { splitFilter } from './query/here.ts';
 import { lowerConditions } from './query/lower.ts';
-import { conditionOf, keysFilter, planGuards, planTarget, storedColumns, type Target } from './query/plan-write.ts';
+import { keysFilter, planGuards, planTarget, storedColumns, type Target } from './query/plan-write.ts';
 import { binarySlots, readyRows } from './query/shape.ts';
 import { always, and } from './query/simplify.ts';
 import type { Filter } from './query/types.ts';
 import { type Draft, newDraft, type Values } from './query/write-values.ts';
 import type { Row } from './sources/source.ts';
 import { readCurrent } from './write-current.ts';
+import { decide, knowing, readKeysOf } from './write-known.ts';
 import { prepareCreate, prepareUpdate } from './write-prepare.ts';
 import {
   checkCount,
@@ -78,7 +77,7 @@ async function insert(place: Place, target: Target, drafts: readonly Draft[], op
   const { view, scope, writing } = place;
   const { returning } = writing;
   const written = writtenBy(drafts);
-  const guards = planGuards(view, scope, written, returning.joinedChecks);
+  const guards = await knowing(() => planGuards(view, scope, written, returning.joinedChecks));
   const nested = isNested(drafts);
   if (!target.key.length && (nested || guards.some(({ isLate }) => isLate) || !returning.insert)) noKey(place);
   await needForeign(place, drafts);
@@ -121,14 +120,13 @@ export async function update(
     : null;
   const lowering = { view, moment: call.moment, code: call.code };
   const current = async (fields: readonly string[]) => {
-    const meant = await lowerConditions(place.scope, conditions, lowering);
-    const narrowed = await lowerNarrowed(place, narrowing, 'Update');
+    const meant = await knowing(() => lowerConditions(place.scope, conditions, lowering));
+    const narrowed = await lowerNarrowed(place, narrowing);
     return readCurrent(place, and(asked ? keysFilter(place.target, asked) : always, meant, narrowed), fields);
   };
   const { draft, patch } = await prepareUpdate(place, values, current, narrowing, options.preview ?? false);
-  const condition = await lowerConditions(place.scope, conditions, lowering);
-  if (filter) checkDecided(condition);
-  const meant = and(condition, await lowerNarrowed(place, narrowing, 'Update'));
+  const condition = await knowing(() => lowerConditions(place.scope, conditions, lowering));
+  const meant = and(condition, await lowerNarrowed(place, narrowing));
   const keys = asked ?? (await findKeys(place, meant, options));
   const where = and(keysFilter(place.target, keys), meant);
   if (keys.length > 1 && collection.key.some((column) => draft.values.has(column)))
@@ -186,10 +184,12 @@ async function storeUpdate(
   { keys, draft, where }: Updating,
   options: WriteOptions,
 ): Promise<{ readonly rows: readonly Row[]; readonly before: readonly Row[] }> {
-  const { view, scope } = place;
+  const { view, scope, call } = place;
+  const { collection } = view;
   const written = writtenBy([draft]);
-  const guards = planGuards(view, scope, written, place.writing.returning.joinedChecks);
-  const condition = conditionOf(where, scope);
+  const { joinedChecks } = place.writing.returning;
+  const guards = await knowing(() => planGuards(view, scope, written, joinedChecks));
+  const condition = await decide(call, collection, where);
   await needForeign(place, [draft]);
   let before: Row[] = [];
   const rows = await inTransaction(
@@ -226,8 +226,9 @@ export async function remove(
     const told = { ...narrowing.told, isPreview: options.preview ?? false };
     await runHooks(collection, ['Before', 'Delete'], call.code, told);
   }
-  const narrowed = await lowerNarrowed(place, narrowing, 'Delete');
-  const condition = conditionOf(and(keysFilter(place.target, keys), scope(collection), narrowed), scope);
+  const narrowed = await lowerNarrowed(place, narrowing);
+  const scoped = await knowing(() => scope(collection));
+  const condition = await decide(call, collection, and(keysFilter(place.target, keys), scoped, narrowed));
   const target = narrowing ? planTarget(view, storedColumns(collection)) : place.target;
   const work = { target, guards: [], written: new Set<Column>(), keys, condition };
   const rows = override
@@ -240,41 +241,19 @@ export async function remove(
   return answerWith(place, rows, options, (row) => [row, undefined]);
 }
 
-/** INVALID_ARGUMENT when the records would have to be read to know which are meant. */
-function checkDecided(condition: Filter): void {
-  if (splitFilter(condition).rest.op !== 'always')
-    fail('INVALID_ARGUMENT', {
-      argument: 'filter',
-      problem: 'the database cannot decide it. List the records first, and give their ids.',
-    });
-}
-
 /** What hooks let through. */
-async function lowerNarrowed(
-  { view, call }: Site,
-  narrowing: Narrowing | null,
-  type: 'Update' | 'Delete',
-): Promise<Filter> {
+async function lowerNarrowed({ view, call }: Site, narrowing: Narrowing | null): Promise<Filter> {
   if (!narrowing) return always;
-  const filter = await narrowing.lower({ view, moment: call.moment, code: call.code });
-  const { what, at } = hookOf(view.collection, type);
-  if (splitFilter(filter).rest.op !== 'always')
-    failCode(what, at, new Error('It narrowed the filter by what the database cannot decide'));
-  return filter;
+  return narrowing.lower({ view, moment: call.moment, code: call.code });
 }
 
-async function findKeys(place: Site, where: Filter, options: WriteOptions): Promise<unknown[][]> {
-  if (where.op === 'never') return [];
-  const { source, table } = place.view.collection;
-  const order = place.target.key.map((path) => ({ path, ascending: true }));
-  const found = await source.read(
-    { table, columns: place.target.key, ...conditionOf(where, place.scope), order, limit: RECORDS_LIMIT + 1 },
-    readOptions(place.call.ops, options),
-  );
-  if (found.length > RECORDS_LIMIT)
+/** As many as may be written. TOO_MANY_ROWS where more than the engine reads at once would have to be read to decide. */
+async function findKeys({ call, view, target }: Site, where: Filter, options: WriteOptions): Promise<unknown[][]> {
+  const { keys, hasMore } = await readKeysOf(call, view.collection, { where, target, limit: RECORDS_LIMIT }, options);
+  if (hasMore)
     fail('INVALID_ARGUMENT', {
       argument: 'filter',
       problem: `it matches more than ${RECORDS_LIMIT} records; narrow it, and write in several calls.`,
     });
-  return found;
+  return keys;
 }

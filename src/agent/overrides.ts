@@ -12,7 +12,7 @@ import { callCode } from './query/code.ts';
 import { isNested } from './query/execute-nested.ts';
 import { markKey } from './query/execute-write.ts';
 import { insideFilter, insideNameOf } from './query/inside-names.ts';
-import { conditionOf, keysFilter, planGuards, type Target } from './query/plan-write.ts';
+import { keysFilter, planGuards, type Target } from './query/plan-write.ts';
 import { binarySlots, readyRows } from './query/shape.ts';
 import { and } from './query/simplify.ts';
 import type { Filter } from './query/types.ts';
@@ -20,6 +20,7 @@ import { checkStored } from './query/values.ts';
 import { insideViewOf, scopeViewOf } from './query/view.ts';
 import { type Draft, draftRecord, readDraft } from './query/write-values.ts';
 import type { Condition, Row } from './sources/source.ts';
+import { decide, knowing } from './write-known.ts';
 import { codeWriter, keyConditions, noKey, type Site } from './write-site.ts';
 import { failMissing } from './write-transaction.ts';
 
@@ -40,7 +41,7 @@ export async function overriddenCreate(
   refusePreview(preview);
   const { collection } = site.view;
   // What cannot be read again cannot be held against the row scope.
-  if (target.key.length === 0 && site.scope(collection).op !== 'always') noKey(site);
+  if (target.key.length === 0 && (await knowing(() => site.scope(collection))).op !== 'always') noKey(site);
   const data = recordsOf(site, drafts);
   await needForeign(site, drafts);
   const records = await run(site, 'create', override, () =>
@@ -63,7 +64,7 @@ export async function overriddenUpdate(
   const { view } = site;
   const [patch] = recordsOf(site, [draft]);
   await needForeign(site, [draft]);
-  await readBefore(site, target, keys, conditionOf(where, site.scope), options);
+  await readBefore(site, target, keys, await decide(site.call, view.collection, where), options);
   const filter = { conditionTree: meant(site, keys) };
   await run(site, 'update', override, () =>
     override.handler({ ...callUnder(site.call, override).code(), filter, patch: patch! }),
@@ -144,10 +145,10 @@ async function readAfter(
   written: ReadonlySet<Column>,
   collection: string,
 ): Promise<Row[]> {
-  const { view, scope } = site;
-  const guards = planGuards(view, scope, written, true);
+  const { view, scope, call } = site;
+  const guards = await knowing(() => planGuards(view, scope, written, true));
   const where = and(keysFilter(target, keys), ...guards.map(({ condition }) => condition.where));
-  const rows = await readRows(site, target, conditionOf(where, scope));
+  const rows = await readRows(site, target, await decide(call, view.collection, where));
   if (rows.length === keys.length) return inOrder(target, rows, keys);
   const why = 'not every record is there afterwards, or it or a record that it points to is not one that you may see.';
   return fail('FAILED_AFTER_WRITE', { collection, why });

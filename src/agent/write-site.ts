@@ -5,7 +5,7 @@ import { fail } from '../core/errors.ts';
 import type { PlainFilter } from '../core/filter.ts';
 import type { WriteOptions } from './engine.ts';
 import type { Collection, Column, Field, Moment, Route } from './model/types.ts';
-import { type Call, callOf, getCollection, type Operations, scopesOf } from './operations.ts';
+import { type Call, callOf, getCollection, type Operations } from './operations.ts';
 import { markKey } from './query/execute-write.ts';
 import { insideNameOf } from './query/inside-names.ts';
 import type { ScopeOf } from './query/lower.ts';
@@ -14,6 +14,7 @@ import { insideViewOf, type View, viewOf } from './query/view.ts';
 import { type Writer, whyReadOnly } from './query/write-values.ts';
 import { type RecordId, unpackId } from './record-id.ts';
 import type { Writing } from './sources/source.ts';
+import { knownScopes } from './write-known.ts';
 
 /** The most records that one call may write. */
 export const RECORDS_LIMIT = 500;
@@ -24,6 +25,7 @@ export type WriteVerb = keyof typeof phrases;
 export interface Site {
   readonly call: Call;
   readonly view: View;
+  /** What can be known only by asking outside a transaction is thrown as Unknown (write-known.ts). */
   readonly scope: ScopeOf;
   readonly target: Target;
   readonly verb: (typeof phrases)[WriteVerb];
@@ -68,7 +70,7 @@ function createSite(call: Call, view: View, writer: Writer, isInside: boolean): 
   return {
     call,
     view,
-    scope: scopesOf(call),
+    scope: knownScopes(call),
     target: planTarget(view),
     verb: writer.verb as Site['verb'],
     showsKey,

@@ -15,6 +15,7 @@ import type { Writer } from './query/write-values.ts';
 import { packId } from './record-id.ts';
 import { Refusal } from './sources/refusal.ts';
 import type { Condition, Row, Session } from './sources/source.ts';
+import { knowing } from './write-known.ts';
 import { needWriting, noKey, type Place, type Site } from './write-site.ts';
 
 export interface Work {
@@ -44,16 +45,18 @@ export async function inTransaction(
   const { returning } = writing;
   const at: Whereabouts = { writer, written };
   try {
-    const rows = await writing.transaction(
-      (session) => {
-        const marked = (mark: Whereabouts) => markSession(session, () => Object.assign(at, mark));
-        const context = { session: marked({ writer, written }), returning, target, guards, scope, verb };
-        return run(
-          context,
-          createNest(place, (more, mark) => ({ ...context, ...more, session: marked(mark) })),
-        );
-      },
-      { ...readOptions(call.ops, options), ...(options.preview && { discard: true }) },
+    const rows = await knowing(() =>
+      writing.transaction(
+        (session) => {
+          const marked = (mark: Whereabouts) => markSession(session, () => Object.assign(at, mark));
+          const context = { session: marked({ writer, written }), returning, target, guards, scope, verb };
+          return run(
+            context,
+            createNest(place, (more, mark) => ({ ...context, ...more, session: marked(mark) })),
+          );
+        },
+        { ...readOptions(call.ops, options), ...(options.preview && { discard: true }) },
+      ),
     );
     readyRows(rows, binarySlots(target.columns));
     return rows;

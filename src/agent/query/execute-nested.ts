@@ -15,7 +15,7 @@ import {
   type WriteContext,
 } from './execute-write.ts';
 import { pathTo } from './paths.ts';
-import { conditionOf, equals, keysFilter, type Target } from './plan-write.ts';
+import { equals, keysFilter, knownCondition, type Target } from './plan-write.ts';
 import { and, or } from './simplify.ts';
 import type { Filter } from './types.ts';
 import { type Draft, newDraft } from './write-values.ts';
@@ -108,7 +108,7 @@ export async function updateNested(
         { ...context, guards: [] },
         some,
         values,
-        conditionOf(keysFilter(target, some), context.scope),
+        knownCondition(keysFilter(target, some), context.scope),
       );
   };
   await write(
@@ -187,7 +187,7 @@ async function updateEnds(
 }
 
 async function updateEach(nest: Nest, end: WriteContext, keys: readonly Row[], inner: Draft): Promise<void> {
-  const condition = conditionOf(keysFilter(end.target, keys), end.scope);
+  const condition = knownCondition(keysFilter(end.target, keys), end.scope);
   if (isNested([inner])) await updateNested(nest, end, keys, inner, condition);
   else await updateRecords(end, keys, inner.values, condition);
 }
@@ -240,7 +240,7 @@ function findEnds(
   const keys: Filter[] = tuples.map((tuple) =>
     and(...on.map(({ to }, at) => equals(pathTo(collection, [], to), tuple[at]))),
   );
-  const condition = conditionOf(and(or(...keys), scope(collection)), scope);
+  const condition = knownCondition(and(or(...keys), scope(collection)), scope);
   return session.read({ table: collection.table, ...condition, columns, order: [] });
 }
 

@@ -4,8 +4,8 @@
 
 import { fail } from '../../core/errors.ts';
 import type { Collection, Column } from '../model/types.ts';
-import { looksAt } from '../sources/looks-at.ts';
-import type { Condition, Delete, Insert, Row, Update } from '../sources/source.ts';
+import { follows, looksAt } from '../sources/looks-at.ts';
+import type { Condition, Delete, Insert, Join, Row, Update } from '../sources/source.ts';
 import { splitFilter } from './here.ts';
 import type { ScopeOf } from './lower.ts';
 import { onlyAt, pathTo } from './paths.ts';
@@ -64,8 +64,10 @@ export function planGuards(view: View, scope: ScopeOf, written: ReadonlySet<Colu
   const guards: Guard[] = [];
   const add = (where: Filter, fields: readonly string[]) => {
     if (where.op === 'always') return;
-    const condition = conditionOf(where, scope);
-    const isLate = looksAt(condition.joins, collection.table) || (condition.joins.length > 0 && !mayJoin);
+    const condition = knownCondition(where, scope);
+    const { table } = collection;
+    const isLate =
+      looksAt(condition.joins, table) || follows(condition.where, table) || (!mayJoin && looksFurther(condition));
     guards.push({ condition, fields, isLate });
   };
   add(scope(collection), []);
@@ -85,13 +87,27 @@ export function planGuards(view: View, scope: ScopeOf, written: ReadonlySet<Colu
 }
 
 /** CONFIGURATION when the condition, which then is of a row scope, can only be decided after reading. */
-export function conditionOf(where: Filter, scope: ScopeOf): Condition {
+export function conditionOf(where: Filter, joinsOf: (where: Filter) => readonly Join[]): Condition {
   if (splitFilter(where).rest.op !== 'always')
     fail('CONFIGURATION', {
       problem:
         'A row scope here is decided after reading, so that nothing can be written under it; an administrator has to say it with stored fields.',
     });
-  return { where, joins: planJoins(where, scope) };
+  return { where, joins: joinsOf(where) };
+}
+
+/** The same of a condition and scopes in which nothing is left to look up. */
+export function knownCondition(where: Filter, scope: ScopeOf): Condition {
+  return conditionOf(where, (planned) => planJoins(planned, scope));
+}
+
+function looksFurther({ joins, where }: Condition): boolean {
+  return joins.length > 0 || hasSome(where);
+}
+
+function hasSome(filter: Filter): boolean {
+  if (filter.op === 'not') return hasSome(filter.of);
+  return filter.op === 'some' || ((filter.op === 'and' || filter.op === 'or') && filter.of.some(hasSome));
 }
 
 const isMissing = (path: Path): Filter => ({ op: 'test', path, is: 'Missing', value: null });

@@ -30,7 +30,7 @@ export async function judgeLinks(seed: number, links: number, servers: readonly 
     }
     for (let count = 0; count < links; count++) {
       const zone = createZone(random);
-      const scopes = random.chance(0.4) ? createScopes(world, random) : {};
+      const scopes = random.chance(0.4) ? createScopes(world, random, true) : {};
       const link = createLink(writers[0]!.world, random);
       for (const writer of writers) {
         const told = `seed ${seed}, link ${count}, ${writer.name}: ${JSON.stringify({ link, zone, scopes })}`;

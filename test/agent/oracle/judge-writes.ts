@@ -45,7 +45,7 @@ export async function judgeWrites(seed: number, writes: number, servers: readonl
     }
     for (let count = 0; count < writes; count++) {
       const zone = createZone(random);
-      const scopes = random.chance(0.5) ? createScopes(world, random) : {};
+      const scopes = random.chance(0.5) ? createScopes(world, random, true) : {};
       const write = createWrite(writers[0]!.world, random);
       const packed = random.chance(0.5);
       for (const writer of writers) {

@@ -161,7 +161,7 @@ function createSearch(names: readonly Name[], random: Random): Pick<Question, 's
   return { sought, search: writeSought(sought, random), extended: random.chance(0.5) };
 }
 
-/** `far`: also through relations to many, under which nothing can be written. */
+/** `far`: also through relations to many. */
 export function createScopes(world: World, random: Random, far = false): Record<string, PlainFilter> {
   const scopes: Record<string, PlainFilter> = {};
   for (const table of world.tables)

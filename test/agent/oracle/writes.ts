@@ -4,7 +4,7 @@ import type { PlainFilter } from '../../../src/core/filter.ts';
 import { type Meaning, matches, visible } from './interpreter.ts';
 import { Story } from './nested-writes.ts';
 import type { Random } from './random.ts';
-import { createFilter, namesOf } from './requests.ts';
+import { createFilter, manyNamesOf, namesOf } from './requests.ts';
 import { createValueOf, uniqueOf, type World, type WorldRelation, type WorldTable } from './world.ts';
 
 export type Given = Readonly<Record<string, unknown>>;
@@ -42,8 +42,7 @@ export function createWrite(world: World, random: Random): Write {
     return { kind, table: table.name, records };
   }
   const values = nest(world, table, createValues(world, table, random), random, false);
-  if (kind === 'filter')
-    return { kind, table: table.name, filter: createFilter(world, namesOf(world, table), random, 1), values };
+  if (kind === 'filter') return { kind, table: table.name, filter: createWriteFilter(world, table, random), values };
   // MariaDB looks at rows one by one where they point to each other.
   const most = table.name === 'people' ? 1 : 3;
   const ids = random.some(table.rows, 1, most).map((row) => keyOf(table, row));
@@ -110,6 +109,11 @@ function createValues(world: World, table: WorldTable, random: Random): Given {
     if (!relation.inverse && relation.from.some((name) => name in values) && random.chance(0.8))
       point(world, relation, values, random);
   return values;
+}
+
+function createWriteFilter(world: World, table: WorldTable, random: Random): PlainFilter {
+  const names = random.chance(0.4) ? manyNamesOf(world, table) : [];
+  return createFilter(world, names.length ? names : namesOf(world, table), random, 1);
 }
 
 export function interpretWrite(meaning: Meaning, write: Write): Outcome {

@@ -96,7 +96,7 @@ function storedBind(codec: Codec, value: number): Bind {
 function whereOf(write: Update | Delete, writer: Writer, root: Root, { dialect }: StatementContext): Statement {
   const { table, joins: list } = write;
   const isApart = looksAt(list, table) || follows(write.where, table) || list.some(isTyped);
-  if (dialect !== 'mysql' || list.length === 0 || !isApart) {
+  if (dialect !== 'mysql' || write.key.length === 0 || !isApart) {
     const { sql, binds } = writer.condition(root, write);
     return sql === TRUE ? { sql: '', binds } : { sql: ` where ${sql}`, binds };
   }
