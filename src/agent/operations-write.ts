@@ -80,7 +80,7 @@ async function insert(place: Place, target: Target, drafts: readonly Draft[], op
   const guards = await knowing(() => planGuards(view, scope, written, returning.joinedChecks));
   const nested = isNested(drafts);
   if (!target.key.length && (nested || guards.some(({ isLate }) => isLate) || !returning.insert)) noKey(place);
-  await needForeign(place, drafts);
+  await needForeign(place, drafts, true);
   return inTransaction(place, { target, guards, written }, options, (context, nest) =>
     nested
       ? createNested(nest, context, drafts)
@@ -190,7 +190,7 @@ async function storeUpdate(
   const { joinedChecks } = place.writing.returning;
   const guards = await knowing(() => planGuards(view, scope, written, joinedChecks));
   const condition = await decide(call, collection, where);
-  await needForeign(place, [draft]);
+  await needForeign(place, [draft], false);
   let before: Row[] = [];
   const rows = await inTransaction(
     place,

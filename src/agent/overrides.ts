@@ -43,7 +43,7 @@ export async function overriddenCreate(
   // What cannot be read again cannot be held against the row scope.
   if (target.key.length === 0 && (await knowing(() => site.scope(collection))).op !== 'always') noKey(site);
   const data = recordsOf(site, drafts);
-  await needForeign(site, drafts);
+  await needForeign(site, drafts, true);
   const records = await run(site, 'create', override, () =>
     override.handler({ ...callUnder(site.call, override).code(), data }),
   );
@@ -63,7 +63,7 @@ export async function overriddenUpdate(
   refusePreview(options.preview);
   const { view } = site;
   const [patch] = recordsOf(site, [draft]);
-  await needForeign(site, [draft]);
+  await needForeign(site, [draft], false);
   await readBefore(site, target, keys, await decide(site.call, view.collection, where), options);
   const filter = { conditionTree: meant(site, keys) };
   await run(site, 'update', override, () =>

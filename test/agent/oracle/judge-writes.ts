@@ -8,8 +8,8 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { isAppError } from '../../../src/core/errors.ts';
 import type { TestServer } from '../../databases.ts';
 import { counted } from '../counted.ts';
-import { accessWith, attempt, type OpenSource, type Subject, subject } from './judge.ts';
-import { createRandom } from './random.ts';
+import { accessWith, attempt, dividedSubject, divideWorld, type OpenSource, type Subject, subject } from './judge.ts';
+import { createRandom, type Random } from './random.ts';
 import { createScopes, createZone } from './requests.ts';
 import { createMemoryTables, createTables } from './tables.ts';
 import { createWorld, type World, type WorldTable } from './world.ts';
@@ -37,50 +37,83 @@ export async function judgeWrites(seed: number, writes: number, servers: readonl
       const database = await server.create();
       await createTables(world, database);
       const source = await open(database.url, clock);
-      writers.push({
-        ...(await subject(database.dialect, source, world, clock, () => database.drop())),
-        world,
-        isSilent: false,
-      });
+      const one = await subject(database.dialect, source, world, clock, () => database.drop());
+      writers.push({ ...one, world, isSilent: false });
     }
-    for (let count = 0; count < writes; count++) {
-      const zone = createZone(random);
-      const scopes = random.chance(0.5) ? createScopes(world, random, true) : {};
-      const write = createWrite(writers[0]!.world, random);
-      const packed = random.chance(0.5);
-      for (const writer of writers) {
-        const told = `seed ${seed}, write ${count}, ${writer.name}: ${JSON.stringify({ write, zone, scopes })}`;
-        const expected = interpretWrite({ scopes, zone, ...writer }, write);
-        const { code, answer } = await run(writer.engine, accessWith(scopes, zone), write, packed, told);
-        const table = writer.world.tables.find((each) => each.name === write.table)!;
-        // Without a key, what the database does not give back cannot be read again.
-        if (code === 'READ_ONLY' && table.key.length === 0)
-          expect(writer.isSilent || Object.keys(scopes).length > 0, told).toBe(true);
-        else if (code !== undefined) expect([...expected.codes, ...expected.possible], told).toContain(code);
-        else {
-          expect([...expected.codes], told).toEqual([]);
-          const touched = expected.touched.map((row) => namesAndValues(table, row));
-          // A filter has no order of its own.
-          if (write.kind === 'filter') expect(sorted(answer!.records), told).toEqual(sorted(touched));
-          else
-            expect(
-              answer!.records.map((record) => ({ ...record })),
-              told,
-            ).toEqual(touched);
-          writer.world = { ...writer.world, tables: expected.tables };
-        }
-        await compareTable(writer, write.table, told);
-        for (const { name, to } of table.relations) if (isNested(write, name)) await compareTable(writer, to, told);
-      }
-    }
-    for (const writer of writers)
-      for (const { name } of world.tables) await compareTable(writer, name, `seed ${seed}, at the end, ${writer.name}`);
+    await writeAll(seed, writes, random, writers);
   } finally {
-    for (const each of writers) {
-      await each.engine.close();
-      await each.drop();
+    await closeAll(writers);
+  }
+}
+
+/** The same with the tables divided between two sources of a kind. */
+export async function judgeWritesAcross(
+  seed: number,
+  writes: number,
+  servers: readonly TestServer[],
+  open: OpenSource,
+) {
+  const random = createRandom(seed);
+  const whole = createWorld(random);
+  const { away, near, far } = divideWorld(whole, random);
+  const world = twistWrites({ ...whole, away }, random);
+  const clock = { ...systemClock, now: () => world.now };
+  const memory = { source: createMemoryTables(world, far), tables: away };
+  const first = await subject('memory', createMemoryTables(world, near), world, clock, undefined, memory);
+  const writers: Writer[] = [{ ...first, world, isSilent: false }];
+  try {
+    for (const server of servers) {
+      const each = await dividedSubject(world, { away, near, far }, server, open, clock);
+      writers.push({ ...each, world, isSilent: false });
+    }
+    await writeAll(seed, writes, random, writers);
+  } finally {
+    await closeAll(writers);
+  }
+}
+
+async function closeAll(writers: readonly Writer[]): Promise<void> {
+  for (const each of writers) {
+    await each.engine.close();
+    await each.drop();
+  }
+}
+
+async function writeAll(seed: number, writes: number, random: Random, writers: readonly Writer[]): Promise<void> {
+  const { world } = writers[0]!;
+  for (let count = 0; count < writes; count++) {
+    const zone = createZone(random);
+    const scopes = random.chance(0.5) ? createScopes(world, random, true) : {};
+    const write = createWrite(writers[0]!.world, random);
+    const packed = random.chance(0.5);
+    for (const writer of writers) {
+      const told = `seed ${seed}, write ${count}, ${writer.name}: ${JSON.stringify({ write, zone, scopes })}`;
+      const expected = interpretWrite({ scopes, zone, ...writer }, write);
+      const { code, answer } = await run(writer.engine, accessWith(scopes, zone), write, packed, told);
+      const table = writer.world.tables.find((each) => each.name === write.table)!;
+      // Without a key, what the database does not give back cannot be read again.
+      if (code === 'READ_ONLY' && table.key.length === 0)
+        expect(writer.isSilent || Object.keys(scopes).length > 0, told).toBe(true);
+      else if (code !== undefined) expect([...expected.codes, ...expected.possible], told).toContain(code);
+      else {
+        expect([...expected.codes], told).toEqual([]);
+        const touched = expected.touched.map((row) => namesAndValues(table, row));
+        // A filter has no order of its own.
+        if (write.kind === 'filter') expect(sorted(answer!.records), told).toEqual(sorted(touched));
+        else
+          expect(
+            answer!.records.map((record) => ({ ...record })),
+            told,
+          ).toEqual(touched);
+        writer.world = { ...writer.world, tables: expected.tables };
+      }
+      await compareTable(writer, write.table, told);
+      for (const { name, to } of table.relations) if (isNested(write, name)) await compareTable(writer, to, told);
     }
   }
+  for (const writer of writers)
+    for (const { name } of writer.world.tables)
+      await compareTable(writer, name, `seed ${seed}, at the end, ${writer.name}`);
 }
 
 interface Done {

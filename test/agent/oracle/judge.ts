@@ -62,17 +62,7 @@ export async function judgeAcross(seed: number, questions: number, servers: read
   const memory = { source: createMemoryTables(world, far), tables: away };
   const subjects = [await subject('memory', createMemoryTables(world, near), world, clock, undefined, memory)];
   try {
-    for (const server of servers) {
-      const [one, two] = [await server.create(), await server.create()];
-      await createTables(world, one, near);
-      await createTables(world, two, far);
-      const other = { source: await open(two.url, clock), tables: away };
-      const drop = async () => {
-        await one.drop();
-        await two.drop();
-      };
-      subjects.push(await subject(one.dialect, await open(one.url, clock), world, clock, drop, other));
-    }
+    for (const server of servers) subjects.push(await dividedSubject(world, { away, near, far }, server, open, clock));
     await askAll(seed, questions, world, random, subjects, Number.POSITIVE_INFINITY);
   } finally {
     for (const each of subjects) {
@@ -80,6 +70,26 @@ export async function judgeAcross(seed: number, questions: number, servers: read
       await each.drop();
     }
   }
+}
+
+type Division = ReturnType<typeof divideWorld>;
+
+export async function dividedSubject(
+  world: World,
+  { away, near, far }: Division,
+  server: TestServer,
+  open: OpenSource,
+  clock: Clock,
+): Promise<Subject> {
+  const [one, two] = [await server.create(), await server.create()];
+  await createTables(world, one, near);
+  await createTables(world, two, far);
+  const other = { source: await open(two.url, clock), tables: away };
+  const drop = async () => {
+    await one.drop();
+    await two.drop();
+  };
+  return subject(one.dialect, await open(one.url, clock), world, clock, drop, other);
 }
 
 /** Which tables lie in which of two sources. */

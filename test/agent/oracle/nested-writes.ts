@@ -4,7 +4,7 @@
 import type { Row } from '../../../src/agent/sources/source.ts';
 import { type Meaning, matches, visible } from './interpreter.ts';
 import type { WorldRelation, WorldTable } from './world.ts';
-import { conflictsOf, type Given, mark, pointsOutOfSight } from './writes.ts';
+import { conflictsOf, type Given, isHalfWritten, mark, pointsOutOfSight } from './writes.ts';
 
 interface Draft {
   readonly values: Record<string, unknown>;
@@ -264,6 +264,8 @@ export class Story {
       if (pointsOutOfSight(this.#meaning, table, this.row(place), written)) this.codes.add('INVALID_RECORD');
     }
     for (const code of conflictsOf(this.#meaning.world)) this.possible.add(code);
+    for (const place of places)
+      if (isHalfWritten(this.#meaning, this.table(place.table), written)) this.possible.add('INVALID_RECORD');
   }
 }
 

@@ -101,8 +101,15 @@ export interface World {
   readonly tables: readonly WorldTable[];
   /** What code says of writes, by table. */
   readonly writing?: ReadonlyMap<string, WriteTwists>;
+  /** The tables that lie in a second source, where there are two. */
+  readonly away?: ReadonlySet<string>;
   /** Milliseconds since the epoch. */
   readonly now: number;
+}
+
+/** Whether the two lie in different sources. */
+export function isApart({ away }: World, one: string, other: string): boolean {
+  return away !== undefined && away.has(one) !== away.has(other);
 }
 
 export const choices = ['alpha', 'beta', 'gamma', 'omega'] as const;

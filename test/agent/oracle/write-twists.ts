@@ -3,7 +3,7 @@
 import type { EngineAgent } from '../../../src/agent/agent.ts';
 import type { Operator } from '../../../src/core/filter.ts';
 import type { Random } from './random.ts';
-import { createValueOf, type Kind, type World, type WorldTable } from './world.ts';
+import { createValueOf, isApart, type Kind, type World, type WorldTable } from './world.ts';
 
 export interface WriteTwists {
   readonly rules: readonly { readonly field: string; readonly operator: Operator; readonly value?: unknown }[];
@@ -44,7 +44,7 @@ function createTwists(world: World, table: WorldTable, random: Random): WriteTwi
   const [from] = random.some(extra, 0, 1);
   const to = extra.find(({ name, kind, nullable }) => name !== from?.name && kind === from?.kind && nullable);
   const [relation] = random.some(
-    table.relations.filter(({ inverse, only }) => !inverse && !only),
+    table.relations.filter(({ inverse, only, to }) => !inverse && !only && !isApart(world, table.name, to)),
     0,
     1,
   );

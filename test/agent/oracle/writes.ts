@@ -5,7 +5,7 @@ import { type Meaning, matches, visible } from './interpreter.ts';
 import { Story } from './nested-writes.ts';
 import type { Random } from './random.ts';
 import { createFilter, manyNamesOf, namesOf } from './requests.ts';
-import { createValueOf, uniqueOf, type World, type WorldRelation, type WorldTable } from './world.ts';
+import { createValueOf, isApart, uniqueOf, type World, type WorldRelation, type WorldTable } from './world.ts';
 
 export type Given = Readonly<Record<string, unknown>>;
 
@@ -75,8 +75,8 @@ function nest(world: World, table: WorldTable, given: Given, random: Random, isN
   const { far } = world.writing?.get(table.name) ?? {};
   if (far && random.chance(0.15)) record[far.field] = createValueOf('text', random, world.now);
   for (const relation of table.relations) {
-    // That would not say the type.
-    if (relation.only || !random.chance(isNew ? 0.2 : 0.3)) continue;
+    // That would not say the type, and nothing is written along in another source.
+    if (relation.only || isApart(world, table.name, relation.to) || !random.chance(isNew ? 0.2 : 0.3)) continue;
     const target = targetOf(world, relation);
     const isWhole = relation.inverse || random.chance(0.5);
     const inner: Record<string, unknown> = isWhole ? { ...createRecord(world, target, random) } : {};
@@ -170,7 +170,7 @@ export function hasTwins(table: WorldTable): boolean {
 function hasDangling(world: World): boolean {
   return world.tables.some((table) =>
     table.relations.some((relation) => {
-      if (relation.inverse || relation.only) return false;
+      if (relation.inverse || relation.only || isApart(world, table.name, relation.to)) return false;
       const target = targetOf(world, relation);
       const marks = new Set(target.rows.map((row) => mark(relation.target.map((name) => row[at(target, name)]))));
       return table.rows.some((row) => {
@@ -189,9 +189,21 @@ export function pointsOutOfSight(meaning: Meaning, table: WorldTable, row: Row, 
     if (only && row[at(table, only.column)] !== only.value) return false;
     const values = relation.from.map((name) => row[at(table, name)]);
     const target = targetOf(meaning.world, relation);
+    // What is not there is told from what may not be seen only by a database that holds the key.
+    const isWithheld = meaning.scopes[relation.to] !== undefined;
+    const isEnforced = !only && !isApart(meaning.world, table.name, relation.to);
     const found = target.rows.find(
       (each) => mark(relation.target.map((name) => each[at(target, name)])) === mark(values),
     );
-    return !values.includes(null) && found !== undefined && !visible(meaning, target, found);
+    if (values.includes(null)) return false;
+    return found ? !visible(meaning, target, found) : isWithheld && !isEnforced;
   });
+}
+
+/** What a key of another source is about cannot be told by half of it: such a write may be refused. */
+export function isHalfWritten({ world, scopes }: Meaning, table: WorldTable, written: ReadonlySet<string>): boolean {
+  return table.relations.some(
+    ({ from, to, only }) =>
+      only && scopes[to] && isApart(world, table.name, to) && written.has(only.column) !== written.has(from[0]!),
+  );
 }

@@ -1,0 +1,15 @@
+import { test } from 'vitest';
+import { createSqlSource } from '../../../src/agent/sources/sql/source.ts';
+import { servers } from '../../databases.ts';
+import { seedFrom } from './judge.ts';
+import { judgeWritesAcross } from './judge-writes.ts';
+
+const WORLDS = 20;
+const seed = seedFrom(process.env.ORACLE_SEED);
+console.log(`oracle seed of writes across sources ${seed} (ORACLE_SEED=${seed} writes the same again)`);
+
+test.each(Array.from({ length: WORLDS }, (_, world) => seed + world))(
+  'two sources of a kind do 200 random writes as they are meant, or refuse them whole (seed %i)',
+  (worldSeed) =>
+    judgeWritesAcross(worldSeed, 200, servers, (url, clock) => createSqlSource(url, { clock, observe: () => {} })),
+);
