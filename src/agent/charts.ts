@@ -1,5 +1,5 @@
 // Charts are functions that users write: they ask for what they need, and say with a builder what it looks like. A chart of
-// the whole agent is there for every caller; one of a collection is about one record, which the caller must be allowed to
+// the whole agent is there for every caller whose Access sees them (all do, but for an address that names collections); one of a collection is about one record, which the caller must be allowed to
 // read.
 import type { Access } from '../core/caller.ts';
 import { fail, isAppError } from '../core/errors.ts';
@@ -60,8 +60,11 @@ export function createCharts(ops: Operations, entries: readonly ChartEntry[]): C
     byHome.set(entry.collection, others.set(entry.name, entry));
   }
 
-  function find({ chart, collection }: ChartRequest): ChartEntry {
-    const known = byHome.get(collection);
+  const chartsOf = (access: Access, collection: string | undefined) =>
+    collection === undefined && !access.seesAgentCharts ? undefined : byHome.get(collection);
+
+  function find(access: Access, { chart, collection }: ChartRequest): ChartEntry {
+    const known = chartsOf(access, collection);
     const near = nearNames(String(chart), [...(known?.keys() ?? [])]);
     return known?.get(chart) ?? fail('UNKNOWN_CHART', { chart: String(chart), near });
   }
@@ -69,11 +72,11 @@ export function createCharts(ops: Operations, entries: readonly ChartEntry[]): C
   return {
     names(access, collection) {
       if (collection !== undefined) getCollection(ops.model, access, collection);
-      return [...(byHome.get(collection)?.keys() ?? [])];
+      return [...(chartsOf(access, collection)?.keys() ?? [])];
     },
     async render(access, request, options = {}) {
       const home = request.collection === undefined ? undefined : getCollection(ops.model, access, request.collection);
-      const entry = find(request);
+      const entry = find(access, request);
       const { timezone, id } = request;
       const call = callOf(ops, access, { ...(timezone !== undefined && { timezone }) }, options);
       const context = home ? await recordContext(call, home, id) : call.code();

@@ -39,9 +39,18 @@ export interface Access {
    * variable without a value gives a filter that matches nothing (fail closed).
    */
   scope(collection: string): PlainFilter | null;
+  /** Whether the charts of the whole agent are there for the caller: what they tell is of any collection. */
+  readonly seesAgentCharts: boolean;
 }
 
 /** For customization code, start-up and tests: everything is allowed. Never handed to an entry point. */
 export function fullAccess(caller: Caller): Access {
-  return { caller, can: () => true, canTrigger: () => true, field: () => 'write', scope: () => null };
+  return {
+    caller,
+    can: () => true,
+    canTrigger: () => true,
+    field: () => 'write',
+    scope: () => null,
+    seesAgentCharts: true,
+  };
 }

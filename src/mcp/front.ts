@@ -2,7 +2,7 @@
 //   1. Host is one of ours                                   403
 //   2. Origin is absent or allowed                           403    OPTIONS is answered here
 //   3. the method is POST (GET, DELETE within a session)     405
-//   4. no token and no unknown parameter in the query        401, 400
+//   4. the query narrows, and says nothing else              401, 400    (narrowing.ts)
 //   5. the access token, and its DPoP proof                  401    nothing of the body has been read yet
 //   6. Content-Type is JSON                                  415
 //   7. the body is small enough, UTF-8, flat enough, JSON    413, 400
@@ -28,6 +28,7 @@ import { createCallTool, type Identity, recordCall } from './call.ts';
 import { authInfoOf, identityOfHttp } from './identity.ts';
 import { createMenu, type Menu } from './menu.ts';
 import { createMux, type HotRequest, type Mux } from './mux.ts';
+import { createNarrowingGate, readNarrowing } from './narrowing.ts';
 import { answerError, type Refuser } from './refusal.ts';
 import { createServerBuilder, type Extension } from './server.ts';
 import { createSessions } from './sessions.ts';
@@ -59,12 +60,13 @@ export interface McpFront {
 
 /** CONFIGURATION for enabled tools that do not exist. */
 export function createMcpFront(parts: McpFrontParts): McpFront {
-  const { config, gate, clock, observe } = parts;
+  const { config, clock, observe } = parts;
+  const gate = createNarrowingGate(parts.gate);
   const admission = createAdmission(config);
   const tools = selectTools(config.enabledTools, observe);
   const toolsByName = new Map<string, Tool>(tools.map((tool) => [tool.name, tool]));
   const menu = createMenu(tools, parts.engine);
-  const callTool = createCallTool(parts);
+  const callTool = createCallTool({ ...parts, gate });
   const { version, extension } = parts;
   const build = createServerBuilder({ version, tools, menu, callTool, extension, notify: () => handler.notify });
   const onerror = (cause: Error) => {
@@ -97,9 +99,9 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
     if (req.method !== 'POST' && !sessionMethod) {
       fail('METHOD_NOT_ALLOWED', { method: req.method ?? '', allow: sessions ? methods.slice(0, 3) : ['POST'] });
     }
-    checkQuery(req.url ?? '');
+    const narrowing = readNarrowing(req.url ?? '');
     const checked = gate.check(req);
-    const auth: Authenticated = checked instanceof Promise ? await checked : checked;
+    const auth = gate.narrow(checked instanceof Promise ? await checked : checked, narrowing);
     const identity: Identity = { auth };
     if (sessionMethod) {
       if (!(await sessions!.serve(sessionId, req, res, undefined, identity)))
@@ -243,20 +245,6 @@ function createShared(
     legacy,
     close: () => Promise.allSettled([stdio.close(), server.close()]),
   };
-}
-
-/** RFC 6750 section 2.3 and MCP, access token usage: a token in the query string is never used. */
-function checkQuery(url: string): void {
-  const at = url.indexOf('?');
-  if (at < 0) return;
-  for (const name of new URLSearchParams(url.slice(at + 1)).keys()) {
-    if (/^(access_?token|token|authorization|api_?key)$/i.test(name)) {
-      fail('UNAUTHENTICATED', {
-        problem: `A token in the query string is not taken and should now be revoked. Send it in the Authorization header.`,
-      });
-    }
-    fail('INVALID_ARGUMENT', { argument: name, problem: 'unknown parameter of the address; remove it.' });
-  }
 }
 
 function isJson(contentType: string | undefined): boolean {

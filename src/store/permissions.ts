@@ -244,6 +244,7 @@ function createAccess(
 
   return Object.freeze({
     caller,
+    seesAgentCharts: true,
     can: (verb: Verb, collection: string): boolean => grantOf(collection).verbs.has(verb),
     canTrigger(collection: string, action: string): boolean {
       const grant = grantOf(collection);

@@ -216,6 +216,7 @@ export function accessOf({
       renderingId: 1,
     },
     can: (_verb: Verb, collection: string) => !browse || browse.includes(collection),
+    seesAgentCharts: true,
     canTrigger: (collection, action) => !untriggered.includes(`${collection}.${action}`),
     field: (collection, field): FieldAccess => (hidden.includes(`${collection}.${field}`) ? 'hidden' : 'write'),
     scope: (collection) => scopes[collection] ?? null,

@@ -20,6 +20,7 @@ export function selectingAccess(access: Access, collection: string, key: readonl
     canTrigger: (name, action) => access.canTrigger(name, action),
     field: (name, field) => (name === collection && key.includes(field) ? 'write' : access.field(name, field)),
     scope: (name) => access.scope(name),
+    seesAgentCharts: access.seesAgentCharts,
   };
 }
 

@@ -195,6 +195,7 @@ export function accessWith(scopes: Readonly<Record<string, PlainFilter>>, timezo
   return {
     caller: { ...caller, permissionLevel: 'user', renderingId: 1 },
     can: () => true,
+    seesAgentCharts: true,
     canTrigger: () => true,
     field: () => 'write',
     scope: (collection) => scopes[collection] ?? null,

@@ -1,0 +1,243 @@
+// /mcp?readonly=true&collections=... : the same token with less, in every way that a call can take.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { EngineAgent } from '../../src/agent/agent.ts';
+import { createMemorySource, type MemoryTable } from '../../src/agent/sources/memory.ts';
+import { type Access, fullAccess, verbs } from '../../src/core/caller.ts';
+import { narrowAccess, readNarrowing } from '../../src/mcp/narrowing.ts';
+import { answerOf, type House, legacy, modern, openHouse, post } from './house.ts';
+
+const table = (name: string, columns: MemoryTable['columns'], rows: MemoryTable['rows']): MemoryTable => ({
+  name,
+  columns,
+  primaryKey: ['id'],
+  rows,
+});
+const id = { name: 'id', type: 'Number' } as const;
+const tables = [
+  table('customers', [id, { name: 'surname', type: 'String' }], [[1, 'Sandvik']]),
+  table('orders', [id, { name: 'customerId', type: 'Number' }, { name: 'label', type: 'String' }], [[7, 1, 'boots']]),
+  table('lines', [id, { name: 'orderId', type: 'Number' }], [[3, 7]]),
+];
+
+function customize(agent: EngineAgent): void {
+  agent.addChart('turnover', (_context, resultBuilder) => resultBuilder.value(1));
+  agent.customizeCollection('orders', (orders) => {
+    orders
+      .addManyToOneRelation('customer', 'customers', { foreignKey: 'customerId' })
+      .addOneToManyRelation('lines', 'lines', { originKey: 'orderId' })
+      .importField('customerSurname', { path: 'customer:surname' })
+      .addAction('Cancel', { scope: 'Single', execute: (_context, resultBuilder) => resultBuilder.success() });
+  });
+}
+
+const ways = ['modern', 'legacy', 'the SDK handler', 'a session'] as const;
+let houses: Readonly<Record<(typeof ways)[number], House>>;
+beforeAll(async () => {
+  const open = (serving: 'shared' | 'sdk') =>
+    openHouse({ source: createMemorySource('memory', tables), customize, serving, legacySessions: 'auto' });
+  const [shared, sdk] = await Promise.all([open('shared'), open('sdk')]);
+  houses = { modern: shared, legacy: shared, 'the SDK handler': sdk, 'a session': shared };
+});
+afterAll(async () => {
+  await houses.legacy.close();
+  await houses['the SDK handler'].close();
+});
+
+type Result = Readonly<Record<string, unknown>> & { readonly tools?: readonly { name: string }[] };
+
+async function send(way: (typeof ways)[number], query: string, method: string, params = {}): Promise<Result> {
+  const house = { url: `${houses[way].url}${query}` };
+  if (way === 'modern' || way === 'the SDK handler') {
+    const request = modern(method, params);
+    return resultOf((await post(house, request.body, request.headers)).body);
+  }
+  if (way === 'legacy') return resultOf((await post(house, legacy(method, params))).body);
+  const opened = await post(
+    house,
+    legacy('initialize', {
+      protocolVersion: '2025-11-25',
+      capabilities: { elicitation: {} },
+      clientInfo: { name: 'test', version: '1' },
+    }),
+  );
+  const session = { 'mcp-session-id': opened.headers.get('mcp-session-id')!, 'mcp-protocol-version': '2025-11-25' };
+  return resultOf((await post(house, legacy(method, params), session)).body);
+}
+
+/** A session answers with an event stream. */
+function resultOf(body: unknown): Result {
+  const message = typeof body === 'string' ? JSON.parse(/^data: (\{.*)$/m.exec(body)![1]!) : body;
+  return message.result ?? message;
+}
+
+const call = async (way: (typeof ways)[number], query: string, name: string, args: object): Promise<unknown> =>
+  answerOf({ result: await send(way, query, 'tools/call', { name, arguments: args }) });
+
+const shown = async (way: (typeof ways)[number], query: string) =>
+  (await send(way, query, 'tools/list')).tools!.map((tool) => tool.name);
+
+describe.each(ways)('through %s', (way) => {
+  test('readonly=true shows the tools that only read', async () => {
+    const all = (await send(way, '', 'tools/list')).tools as readonly {
+      name: string;
+      annotations: { readOnlyHint: boolean };
+    }[];
+    const about = new Set(['getActionForm', 'requestActionFileUpload']);
+    expect(await shown(way, '?readonly=true')).toEqual(
+      all.filter((tool) => tool.annotations.readOnlyHint && !about.has(tool.name)).map((tool) => tool.name),
+    );
+  });
+
+  test('collections=orders is all there is', async () => {
+    const query = '?collections=orders';
+    expect([
+      await call(way, query, 'describeCollection', {}),
+      await call(way, query, 'describeCollection', { collectionName: 'orders' }),
+      await call(way, query, 'list', { collectionName: 'customers' }),
+    ]).toEqual([
+      { collections: { orders: expect.not.stringMatching(/customer|lines/) } },
+      expect.not.objectContaining({ relations: expect.anything() }),
+      expect.stringMatching(/customers/),
+    ]);
+  });
+});
+
+const wide = (name: string, args: object) => call('modern', '', name, args);
+const narrow = (name: string, args: object) => call('modern', '?collections=orders,lines', name, args);
+
+describe('what lies outside', () => {
+  const paths = { collectionName: 'orders', fields: ['customer:surname'] };
+
+  test('is there without the narrowing, which is what the other tests of this file rest on', async () => {
+    expect([
+      await wide('list', paths),
+      await wide('list', { collectionName: 'orders', search: 'Sandvik', shouldSearchInRelation: true, fields: ['id'] }),
+      await wide('list', { collectionName: 'orders', fields: ['customerSurname'] }),
+    ]).toEqual([
+      expect.objectContaining({ rows: [['Sandvik']] }),
+      expect.objectContaining({ rows: [[7]] }),
+      expect.objectContaining({ rows: [['Sandvik']] }),
+    ]);
+  });
+
+  test.each<[string, string, object]>([
+    ['a path', 'list', paths],
+    ['an imported field', 'list', { collectionName: 'orders', fields: ['customerSurname'] }],
+    ['a near name of a field', 'list', { collectionName: 'orders', fields: ['customers'] }],
+    ['a filter', 'list', { collectionName: 'orders', filters: { field: 'customer:surname', operator: 'Present' } }],
+    ['a sort', 'list', { collectionName: 'orders', sort: [{ field: 'customer:surname', ascending: true }] }],
+    ['a group', 'aggregate', { collectionName: 'orders', operation: 'count', groups: ['customer:surname'] }],
+    ['a near name of a collection', 'list', { collectionName: 'customer' }],
+    ['the collection itself', 'describeCollection', { collectionName: 'customers' }],
+  ])('%s: an error that names nothing of it', async (_what, name, args) => {
+    const answer = String(await narrow(name, args));
+    const sent = JSON.stringify(args);
+    // What was sent may be repeated; what was not sent may not be told.
+    const told = ['surname', 'customers', 'customerSurname', 'customer:'].filter((word) => !sent.includes(word));
+    expect([answer, told.filter((word) => answer.includes(word))]).toEqual([expect.stringMatching(/[Nn]o /), []]);
+  });
+
+  test('a search through relations does not find it', async () => {
+    const args = { collectionName: 'orders', search: 'Sandvik', shouldSearchInRelation: true, fields: ['id'] };
+    expect(await narrow('list', args)).toMatchObject({ rows: [] });
+  });
+
+  test('relations between what is left stay', async () => {
+    const filters = { field: 'lines:id', operator: 'Equal', value: 3 };
+    expect(await narrow('list', { collectionName: 'orders', filters, fields: ['id'] })).toMatchObject({ rows: [[7]] });
+  });
+});
+
+test('a name that does not exist is as one that may not be seen', async () => {
+  const answers = async (query: string) => [
+    await call('modern', query, 'describeCollection', {}),
+    await shown('modern', query),
+    await call('modern', query, 'list', { collectionName: 'lines' }),
+  ];
+  const [withIt, without] = [await answers('?collections=orders,nothing'), await answers('?collections=orders')];
+  expect([withIt, await shown('modern', '?collections=nothing')]).toEqual([without, []]);
+});
+
+test('a token checked again in the middle of a call is narrowed again', async () => {
+  const { holds, renewed } = houses.modern;
+  holds.push(false);
+  const answer = await call('modern', '?collections=orders', 'list', { collectionName: 'lines' });
+  expect([answer, renewed.splice(0)]).toEqual([expect.stringContaining('lines'), ['user-2']]);
+});
+
+test('one token at several addresses at once: each has its own', async () => {
+  const queries = ['', '?collections=orders', '?collections=lines', '?readonly=true&collections=lines,orders'];
+  const expected = [['customers', 'lines', 'orders'], ['orders'], ['lines'], ['lines', 'orders']];
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, async (_, at) => {
+      const index = (await call('modern', queries[at % 4]!, 'describeCollection', {})) as { collections: object };
+      return Object.keys(index.collections).sort();
+    }),
+  );
+  expect(answers).toEqual(answers.map((_, at) => expected[at % 4]));
+});
+
+describe('the parameters', () => {
+  test.each([
+    ['?readonly=true', { readOnly: true, collections: null }],
+    ['?collections=a,%20b,a', { readOnly: false, collections: new Set(['a', 'b']) }],
+    ['?collections=b%2Ca&readonly=true', { readOnly: true, collections: new Set(['a', 'b']) }],
+  ])('%s', (query, expected) => {
+    expect(readNarrowing(`/mcp${query}`)).toMatchObject(expected);
+  });
+
+  test('the same narrowing has one key, whatever its spelling', () => {
+    const keys = ['?collections=a,b&readonly=true', '?readonly=true&collections=b,a,b'].map(
+      (query) => readNarrowing(`/mcp${query}`)?.key,
+    );
+    expect([keys[0], readNarrowing('/mcp'), readNarrowing('/mcp?')]).toEqual([keys[1], undefined, undefined]);
+  });
+
+  test.each([
+    ['readonly=false', 'readonly: send readonly=true, or leave it out.'],
+    ['readonly=', 'readonly: send readonly=true, or leave it out.'],
+    ['readonly=true&readonly=true', 'readonly: given twice; send readonly=true, or leave it out.'],
+    ['collections=', 'collections: send names with commas between them'],
+    ['collections=a,,b', 'collections: send names with commas between them'],
+    ['collections=a&collections=b', 'collections: given twice; send names with commas between them'],
+    ['Readonly=true', 'Readonly: unknown parameter of the address; remove it.'],
+    ['__proto__=1', '__proto__: unknown parameter of the address; remove it.'],
+  ])('%s is 400 and says what to send', async (query, message) => {
+    const house = { url: `${houses.legacy.url}?${query}` };
+    const { status, body } = await post(house, legacy('tools/list'), { authorization: undefined });
+    expect([status, body]).toEqual([
+      400,
+      expect.objectContaining({ error: expect.objectContaining({ message: expect.stringContaining(message) }) }),
+    ]);
+  });
+});
+
+test('no narrowing of any rights allows what they do not', () => {
+  const collections = ['a', 'b'];
+  const rights = collections.flatMap((collection) => verbs.map((verb) => `${verb} ${collection}`));
+  const widened: string[] = [];
+  for (let bits = 0; bits < 2 ** rights.length; bits++) {
+    const has = new Set(rights.filter((_, at) => bits & (1 << at)));
+    const access: Access = {
+      ...fullAccess({} as Access['caller']),
+      can: (verb, collection) => has.has(`${verb} ${collection}`),
+      canTrigger: (collection) => has.has(`edit ${collection}`),
+      field: (collection) => (has.has(`edit ${collection}`) ? 'write' : 'hidden'),
+      seesAgentCharts: bits % 2 === 0,
+    };
+    for (const query of ['?readonly=true', '?collections=a', '?collections=a,c&readonly=true']) {
+      const narrowed = narrowAccess(access, readNarrowing(query)!);
+      for (const collection of collections) {
+        for (const verb of verbs) {
+          if (narrowed.can(verb, collection) && !access.can(verb, collection)) widened.push(`${query} ${verb}`);
+        }
+        if (narrowed.canTrigger(collection, 'x') && !access.canTrigger(collection, 'x')) widened.push(query);
+        if (narrowed.field(collection, 'x') !== 'hidden' && access.field(collection, 'x') === 'hidden') {
+          widened.push(query);
+        }
+      }
+      if (narrowed.seesAgentCharts && !access.seesAgentCharts) widened.push(query);
+    }
+  }
+  expect(widened).toEqual([]);
+});
