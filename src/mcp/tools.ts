@@ -9,6 +9,7 @@ import type { Offer } from './offers.ts';
 import { aggregate } from './tools/aggregate.ts';
 import { describeCollection } from './tools/describe-collection.ts';
 import { getActionForm } from './tools/get-action-form.ts';
+import { getChart } from './tools/get-chart.ts';
 import { list } from './tools/list.ts';
 import { listRelated } from './tools/list-related.ts';
 
@@ -43,7 +44,7 @@ export interface Tool<Arguments = unknown> {
 }
 
 // A row is called with what its own `parse` gave, which the type of a mixed table cannot say.
-const table = [describeCollection, list, listRelated, getActionForm, aggregate] as unknown as readonly Tool[];
+const table = [describeCollection, list, listRelated, getActionForm, aggregate, getChart] as unknown as readonly Tool[];
 
 export const toolNames: readonly string[] = table.map((tool) => tool.name);
 

@@ -1,4 +1,4 @@
-import type { AggregateAnswer, AggregateRequest, PlainGroup } from '../../agent/engine.ts';
+import type { AggregateRequest, PlainGroup } from '../../agent/engine.ts';
 import { bucketUnits, type Operation, operations } from '../../agent/sources/source.ts';
 import { fail } from '../../core/errors.ts';
 import type { PlainFilter } from '../../core/filter.ts';
@@ -14,7 +14,7 @@ import {
   readText,
 } from '../arguments.ts';
 import { offers } from '../offers.ts';
-import { estimateTokens, fitsTokens } from '../tokens.ts';
+import { tableText } from '../table.ts';
 import type { Tool, ToolCall } from '../tools.ts';
 
 interface AggregateArguments {
@@ -124,26 +124,7 @@ async function run(args: AggregateArguments, call: ToolCall): Promise<string> {
     order: args.order,
     limit: args.limit ?? Math.min(DEFAULT_LIMIT, pageSizeLimit),
   };
-  return answerText(await call.engine.aggregate(call.access, request, { signal: call.signal }), answerTokens);
-}
-
-/** `{columns, rows, hasMore, note?}`, cut on a row where it is larger than the budget. */
-function answerText({ columns, rows, hasMore }: AggregateAnswer, budgetTokens: number): string {
-  const whole = JSON.stringify({ columns, rows, hasMore });
-  if (fitsTokens(whole, budgetTokens)) return whole;
-  const cut = (count: number) =>
-    JSON.stringify({
-      columns,
-      rows: rows.slice(0, count),
-      hasMore: true,
-      note: `Cut at ${count} of ${rows.length} groups: an answer holds about ${budgetTokens} tokens. Narrow the filters, or group by less.`,
-    });
-  let left = budgetTokens - estimateTokens(cut(0)) - 20;
-  let count = 0;
-  for (const row of rows) {
-    left -= estimateTokens(JSON.stringify(row)) + 1;
-    if (left < 0) break;
-    count++;
-  }
-  return cut(count);
+  const { columns, rows, hasMore } = await call.engine.aggregate(call.access, request, { signal: call.signal });
+  const advice = 'Narrow the filters, or group by less.';
+  return tableText({ columns, rows, hasMore }, answerTokens, { of: 'groups', advice });
 }

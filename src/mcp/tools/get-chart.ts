@@ -1,0 +1,73 @@
+import type { RecordId } from '../../agent/record-id.ts';
+import { fail } from '../../core/errors.ts';
+import { checkNames, type Given, readRequiredText, readText } from '../arguments.ts';
+import { chartText } from '../chart-answer.ts';
+import { withToolNames } from '../engine-names.ts';
+import { offers } from '../offers.ts';
+import { nameOf, readRecordId } from '../record-ids.ts';
+import type { Tool, ToolCall } from '../tools.ts';
+
+interface ChartArguments {
+  readonly chart: string;
+  /** Absent: a chart of the whole agent. */
+  readonly collection: string | undefined;
+  readonly id: RecordId | undefined;
+  readonly timezone: string | undefined;
+}
+
+export const getChart: Tool<ChartArguments> = {
+  name: 'getChart',
+  title: 'Get the figures of a chart',
+  description:
+    'Figures that the operator defined: those that describeCollection lists without a name, or those of one record of a collection.',
+  scope: 'mcp:read',
+  isOffered: offers.chart,
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  inputSchema: {
+    type: 'object',
+    properties: {
+      chartName: { type: 'string' },
+      collectionName: { type: 'string' },
+      recordId: {},
+      timezone: { type: 'string' },
+    },
+    required: ['chartName'],
+  },
+  parse,
+  subject: ({ collection, id }) => ({
+    ...(collection !== undefined && { collection }),
+    ...(id !== undefined && { recordIds: [nameOf(id)] }),
+  }),
+  run,
+};
+
+function parse(given: Given): ChartArguments {
+  checkNames(given, ['chartName', 'collectionName', 'recordId', 'timezone']);
+  const args = {
+    chart: readRequiredText(given, 'chartName', 'send the name of a chart; describeCollection lists them.'),
+    collection: readText(given, 'collectionName')?.trim() || undefined,
+    id: readRecordId(given, 'recordId'),
+    timezone: readText(given, 'timezone') || undefined,
+  };
+  if (args.id !== undefined && args.collection === undefined)
+    fail('INVALID_ARGUMENT', { argument: 'collectionName', problem: 'send the collection of the record.' });
+  return args;
+}
+
+async function run({ chart, collection, id, timezone }: ChartArguments, call: ToolCall): Promise<string> {
+  const { access, engine, signal, config } = call;
+  if (collection !== undefined) {
+    // The caller may see the collection, and may read its records; only then is anything said of its charts.
+    engine.charts.names(access, collection);
+    if (!access.can('read', collection)) fail('FORBIDDEN', { verb: 'read', collection });
+  }
+  const request = {
+    chart,
+    ...(collection !== undefined && { collection }),
+    ...(id !== undefined && { id }),
+    ...(timezone !== undefined && { timezone }),
+  };
+  const names = { id: 'recordId', collection: 'collectionName' };
+  const result = await withToolNames(names, () => engine.charts.render(access, request, { signal }));
+  return chartText(result, config.answerTokens);
+}
