@@ -68,6 +68,14 @@ export function readObject(given: Given, name: string, example: string): Given |
   return isObject(value) ? value : invalid(name, `send an object such as ${example}.`);
 }
 
+/** The values of one record by field, a list of such, or either as JSON text: the records. */
+export function readRecords(given: Given, name: string): readonly Given[] {
+  const value = fromText(given[name]);
+  const records = Array.isArray(value) ? value : [value];
+  const example = 'send the values by field, such as {"name":"Ada","age":36}.';
+  return records.map((record) => (isObject(record) ? record : invalid(name, example)));
+}
+
 /** A list of paths; also JSON text, a comma-separated text, or one path. */
 export function readPaths(given: Given, name: string): readonly string[] | undefined {
   let value = fromText(given[name]);

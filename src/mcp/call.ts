@@ -1,5 +1,9 @@
 // One tool call from its name to its answer: the OAuth scope, the arguments, the work, the permissions compared once
 // more, and the entry in the activity log. Every way in (shared instances, the SDK's own handler, sessions) ends here.
+//
+// A read works while the permissions are compared, and its answer is held until they are known to stand; else it is made
+// again. A write cannot be taken back, so that it goes the other way round: the mark in the log, the comparison, and only
+// then the work, once.
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Engine } from '../agent/engine.ts';
 import type { Clock } from '../core/clock.ts';
@@ -8,9 +12,9 @@ import { AppError, type ErrorCode, fail, isAppError, toAppError } from '../core/
 import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
 import type { Authenticated, Gate } from '../oauth/bearer.ts';
-import type { ActivityLog } from '../store/store.ts';
+import type { ActivityEntry, ActivityLog, Intent, KnownOutcome } from '../store/store.ts';
 import { errorResult, textResult } from './result.ts';
-import type { Tool } from './tools.ts';
+import type { Tool, ToolAnswer } from './tools.ts';
 
 /** Who makes one request; it lives as long as the request does. */
 export interface Identity {
@@ -22,7 +26,7 @@ export interface Identity {
 export interface CallParts {
   readonly engine: Engine;
   readonly gate: Gate;
-  readonly activity: Pick<ActivityLog, 'record'>;
+  readonly activity: Pick<ActivityLog, 'record' | 'begin'>;
   readonly config: Config;
   readonly observe: Observe;
   readonly clock: Clock;
@@ -51,16 +55,13 @@ const ATTEMPTS = 2;
 export function createCallTool(parts: CallParts): CallTool {
   const { engine, gate, config, clock } = parts;
 
-  const work = async (call: Call, auth: Authenticated): Promise<string> => {
-    // The token holds the OAuth scope of the tool (RFC 6750 section 3.1). The front asked the same before the SDK saw
-    // the call; this is the check that no other way in can miss.
-    if (!auth.scopes.has(call.tool.scope)) {
-      fail('INSUFFICIENT_SCOPE', { tool: call.tool.name, scopes: [call.tool.scope] });
-    }
-    return call.tool.run(call.args, { access: auth.access, engine, config, signal: call.signal });
+  const work = async ({ tool, args, signal }: Call, auth: Authenticated): Promise<ToolAnswer> => {
+    needScope(tool, auth);
+    const answer = await tool.run(args, { access: auth.access, engine, config, signal });
+    return typeof answer === 'string' ? { text: answer } : answer;
   };
 
-  const answer = async (call: Call, identity: Identity): Promise<string> => {
+  const read = async (call: Call, identity: Identity): Promise<ToolAnswer> => {
     let auth = identity.auth;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (attempt > 0) auth = await recheck(identity);
@@ -76,6 +77,12 @@ export function createCallTool(parts: CallParts): CallTool {
     return fail('NOT_READY', {});
   };
 
+  /** What `renew` gives was true a moment ago, as what `check` gave is where it still holds. */
+  const write = async (call: Call, identity: Identity): Promise<ToolAnswer> => {
+    const { auth } = identity;
+    return work(call, (await gate.holds(auth)) ? auth : await recheck(identity));
+  };
+
   const recheck = async (identity: Identity): Promise<Authenticated> => {
     try {
       return await gate.renew(identity.auth);
@@ -86,22 +93,63 @@ export function createCallTool(parts: CallParts): CallTool {
   };
 
   return async (tool, given, identity, signal) => {
+    const { auth } = identity;
     const startedAt = clock.now();
     const from = clock.monotonic();
     let subject: Subject = {};
+    let type = typeOf(tool);
+    let intent: Intent | undefined;
+    let written: ToolAnswer = { text: '' };
     let failure: AppError | undefined;
-    let text = '';
     try {
       const args = tool.parse(given);
       subject = tool.subject(args);
-      text = await answer({ tool, args, signal }, identity);
+      const call = { tool, args, signal };
+      if (tool.writes?.(args)) {
+        needScope(tool, auth);
+        intent = await begin(parts, entryOf({ tool, type, subject, auth, startedAt }));
+        written = await write(call, identity);
+      } else {
+        type = 'read';
+        written = await read(call, identity);
+      }
     } catch (error) {
       failure = report(parts, tool.name, error);
     }
-    const timing = { startedAt, durationMs: clock.monotonic() - from };
-    recordCall(parts, { tool, subject, auth: identity.auth, ...timing, failure });
-    return failure ? errorResult(failure) : textResult(text);
+    const call = { tool, type, subject, auth, startedAt, durationMs: clock.monotonic() - from, failure };
+    if (intent) await complete(parts, intent, call, written);
+    else recordCall(parts, call);
+    return failure ? errorResult(failure) : textResult(written.text);
   };
+}
+
+/**
+ * The token holds the OAuth scope of the tool (RFC 6750 section 3.1). The front asked the same before the SDK saw the
+ * call; this is the check that no other way in can miss.
+ */
+function needScope(tool: Tool, auth: Authenticated): void {
+  if (!auth.scopes.has(tool.scope)) fail('INSUFFICIENT_SCOPE', { tool: tool.name, scopes: [tool.scope] });
+}
+
+/** Nothing is written that the log cannot tell of. */
+async function begin(parts: CallParts, entry: Parameters<ActivityLog['begin']>[0]): Promise<Intent> {
+  try {
+    return await parts.activity.begin(entry);
+  } catch (cause) {
+    parts.observe({ type: 'warning', message: 'A write was refused: the activity log cannot be written.', cause });
+    return fail('SOURCE_UNAVAILABLE', {}, cause);
+  }
+}
+
+/** What was written stands, whether or not the log could be told: the entry then stays `unknown`. */
+async function complete(parts: CallParts, intent: Intent, call: CallRecord, { recordIds }: ToolAnswer): Promise<void> {
+  const result = { ...outcomeOf(call.failure), ...(recordIds && { recordIds }) };
+  try {
+    await intent.complete(result);
+  } catch (cause) {
+    parts.observe({ type: 'warning', message: `An activity entry of '${call.tool.name}' stays unknown.`, cause });
+  }
+  tell(parts, call);
 }
 
 /** What is not ours becomes INTERNAL; its cause goes to the log under the request id that the caller is told. */
@@ -114,6 +162,8 @@ function report(parts: CallParts, tool: string, error: unknown): AppError {
 
 export interface CallRecord {
   readonly tool: Tool;
+  /** As the tool is when absent; a dry run of a writing tool is a read. */
+  readonly type?: ActivityEntry['type'];
   readonly subject: Subject;
   readonly auth: Authenticated;
   readonly startedAt: number;
@@ -121,32 +171,42 @@ export interface CallRecord {
   readonly failure: AppError | undefined;
 }
 
-/** One entry for each call, denied ones included: names and ids, never argument values. */
-export function recordCall(parts: Pick<CallParts, 'activity' | 'observe'>, call: CallRecord): void {
-  const { tool, auth, failure, startedAt } = call;
-  const outcome = !failure ? 'completed' : denials.has(failure.code) ? 'denied' : 'failed';
-  const code = failure ? { code: failure.code } : {};
-  parts.activity.record({
+const typeOf = ({ annotations }: Tool): ActivityEntry['type'] => (annotations.readOnlyHint ? 'read' : 'write');
+
+/** Names and ids, never argument values. */
+function entryOf({ tool, type, subject, auth, startedAt }: Omit<CallRecord, 'durationMs' | 'failure'>) {
+  return {
     userId: auth.userId,
     renderingId: auth.access.caller.renderingId,
     clientId: auth.clientId,
     clientName: auth.clientName,
     action: tool.name,
-    type: tool.annotations.readOnlyHint ? 'read' : 'write',
-    ...call.subject,
-    outcome,
-    ...code,
+    type: type ?? typeOf(tool),
+    ...subject,
     startedAt,
-    durationMs: Math.max(0, Math.round(call.durationMs)),
-  });
+  };
+}
+
+function outcomeOf(failure: AppError | undefined): { readonly outcome: KnownOutcome; readonly code?: ErrorCode } {
+  if (!failure) return { outcome: 'completed' };
+  return { outcome: denials.has(failure.code) ? 'denied' : 'failed', code: failure.code };
+}
+
+/** One entry for each call, denied ones included. */
+export function recordCall(parts: Pick<CallParts, 'activity' | 'observe'>, call: CallRecord): void {
+  const durationMs = Math.max(0, Math.round(call.durationMs));
+  parts.activity.record({ ...entryOf(call), ...outcomeOf(call.failure), durationMs });
+  tell(parts, call);
+}
+
+function tell(parts: Pick<CallParts, 'observe'>, { tool, subject, auth, durationMs, failure }: CallRecord): void {
   parts.observe({
     type: 'tool.called',
     tool: tool.name,
-    ...(call.subject.collection === undefined ? {} : { collection: call.subject.collection }),
+    ...(subject.collection === undefined ? {} : { collection: subject.collection }),
     userId: auth.userId,
     clientId: auth.clientId,
-    outcome,
-    ...code,
-    milliseconds: call.durationMs,
+    ...outcomeOf(failure),
+    milliseconds: durationMs,
   });
 }

@@ -19,5 +19,13 @@ function renamed(names: Readonly<Record<string, string>>, error: unknown): unkno
     const [, name = '', rest = ''] = /^(\w+)(.*)$/s.exec(error.details.at) ?? [];
     if (names[name]) return new AppError('INVALID_VALUE', { ...error.details, at: names[name] + rest }, error);
   }
+  if (isAppError(error, 'INVALID_RECORD')) {
+    // Only where there are several records does a problem begin with a member of the request: `records[2].name`.
+    const problems = error.details.problems.map(({ field, problem }) => {
+      const [, name = '', rest = ''] = /^(\w+)(\[\d+\]\..*)$/s.exec(field) ?? [];
+      return { field: names[name] ? names[name] + rest : field, problem };
+    });
+    return new AppError('INVALID_RECORD', { ...error.details, problems }, error);
+  }
   return error;
 }

@@ -39,7 +39,7 @@ export interface McpFrontParts {
   readonly config: Config;
   readonly engine: Engine;
   readonly gate: Gate;
-  readonly activity: Pick<ActivityLog, 'record'>;
+  readonly activity: Pick<ActivityLog, 'record' | 'begin'>;
   readonly observe: Observe;
   readonly clock: Clock;
   /** Of this package; told to clients. */

@@ -8,7 +8,7 @@ const invalid = (argument: string, problem: string): never => fail('INVALID_ARGU
 
 /** One id; also the only item of a list, and a list of the parts of a composite key. */
 export function readRecordId(given: Given, name: string): RecordId | undefined {
-  const value = readValue(given, name);
+  const value = readIdValue(given, name);
   if (value === undefined || value === '') return undefined;
   if (isPart(value)) return value;
   if (Array.isArray(value) && value.length > 0 && value.every(isPart)) return value.length === 1 ? value[0]! : value;
@@ -17,16 +17,32 @@ export function readRecordId(given: Given, name: string): RecordId | undefined {
 
 /** `[]` where a list without ids was sent, undefined where nothing was; one id counts as a list of it. */
 export function readRecordIds(given: Given, name: string): readonly RecordId[] | undefined {
-  const value = readValue(given, name);
+  const value = readIdValue(given, name);
   if (value === undefined) return undefined;
   const ids: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (ids.every(isId)) return ids;
   return invalid(name, 'send a list of ids, numbers or texts.');
 }
 
+/**
+ * The ids under `name`, or under `other`, which means the same. INVALID_ARGUMENT where there is none: none is never all.
+ */
+export function readRequiredIds(given: Given, name: string, other: string): readonly RecordId[] {
+  const [ids, others] = [readRecordIds(given, name), readRecordIds(given, other)];
+  if (ids && others) return invalid(other, `send either this or ${name}.`);
+  const some = ids ?? others ?? [];
+  return some.length > 0 ? some : invalid(name, 'send at least one id; none never means all.');
+}
+
 /** As the activity log and answers name a record. */
 export function nameOf(id: RecordId): string {
   return Array.isArray(id) ? id.map(String).join('|') : String(id);
+}
+
+/** Only a list is looked for in a text: a key may well be `true` or `null`. */
+function readIdValue(given: Given, name: string): unknown {
+  const value = given[name];
+  return typeof value === 'string' && !value.trimStart().startsWith('[') ? value : readValue(given, name);
 }
 
 function isPart(value: unknown): value is string | number {

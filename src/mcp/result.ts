@@ -163,7 +163,8 @@ function clipRecord(record: Record<string, unknown>, limit: number): Record<stri
   return copy ?? record;
 }
 
-function clipValue(value: unknown, limit: number, positional: boolean): unknown {
+/** A longer text, or JSON value, is cut and says so; in a `positional` place an object is a JSON value and no relation. */
+export function clipValue(value: unknown, limit: number, positional: boolean): unknown {
   if (typeof value === 'string') return value.length > limit ? clipText(value, limit) : value;
   if (typeof value !== 'object' || value === null) return value;
   const text = JSON.stringify(value);

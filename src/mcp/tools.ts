@@ -7,6 +7,7 @@ import { nearNames } from '../core/near.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Offer } from './offers.ts';
 import { aggregate } from './tools/aggregate.ts';
+import { create } from './tools/create.ts';
 import { describeCollection } from './tools/describe-collection.ts';
 import { getActionForm } from './tools/get-action-form.ts';
 import { getChart } from './tools/get-chart.ts';
@@ -18,6 +19,13 @@ export interface ToolCall {
   readonly engine: Engine;
   readonly config: Config;
   readonly signal: AbortSignal;
+}
+
+/** The answer as compact JSON text: the one text block of the result. */
+export interface ToolAnswer {
+  readonly text: string;
+  /** For the activity log: what was touched, where the arguments did not say it. */
+  readonly recordIds?: readonly string[];
 }
 
 export interface Tool<Arguments = unknown> {
@@ -39,12 +47,25 @@ export interface Tool<Arguments = unknown> {
   readonly parse: (given: Readonly<Record<string, unknown>>) => Arguments;
   /** What the activity log says of the call: names and ids, never values. */
   readonly subject: (args: Arguments) => { readonly collection?: string; readonly recordIds?: readonly string[] };
-  /** The answer as compact JSON text: the one text block of the result. */
-  readonly run: (args: Arguments, call: ToolCall) => Promise<string>;
+  /**
+   * Whether this call may change something; absent: none ever does. Such a call has its permissions compared before it
+   * runs, leaves its mark in the activity log before that, and is never tried twice. A dry run changes nothing.
+   */
+  readonly writes?: (args: Arguments) => boolean;
+  /** The text alone where there is nothing more to say. */
+  readonly run: (args: Arguments, call: ToolCall) => Promise<string | ToolAnswer>;
 }
 
 // A row is called with what its own `parse` gave, which the type of a mixed table cannot say.
-const table = [describeCollection, list, listRelated, getActionForm, aggregate, getChart] as unknown as readonly Tool[];
+const table = [
+  describeCollection,
+  list,
+  listRelated,
+  create,
+  getActionForm,
+  aggregate,
+  getChart,
+] as unknown as readonly Tool[];
 
 export const toolNames: readonly string[] = table.map((tool) => tool.name);
 

@@ -85,11 +85,11 @@ export function createActivityLog(database: Database, observe: Observe, clock: C
       const started = clock.monotonic();
       const id = await database.insert(knex, 'activity_logs', toRow({ ...entry, outcome: 'unknown', durationMs: 0 }));
       return {
-        async complete(outcome, code) {
-          const duration_ms = clock.monotonic() - started;
+        async complete({ outcome, code, recordIds }) {
+          const result = { outcome, code: code ?? null, duration_ms: clock.monotonic() - started };
           await knex('activity_logs')
             .where({ id })
-            .update({ outcome, code: code ?? null, duration_ms });
+            .update({ ...result, ...(recordIds && { record_ids: JSON.stringify(recordIds) }) });
         },
       };
     },

@@ -153,13 +153,18 @@ export interface ActivityEntry {
   readonly durationMs: number;
 }
 
+/** A write that has left its mark; a crash leaves it `unknown`. */
+export interface Intent {
+  /** `recordIds` are those that were not known before, such as of new records. */
+  complete(result: Pick<ActivityEntry, 'code' | 'recordIds'> & { readonly outcome: KnownOutcome }): Promise<void>;
+}
+export type KnownOutcome = Exclude<ActivityEntry['outcome'], 'unknown'>;
+
 export interface ActivityLog {
   /** Reads: kept in memory and written in batches, within 200 ms and at close. Never throws. */
   record(entry: ActivityEntry): void;
   /** Writes and actions: committed as `unknown` before the mutating statement, completed after it. */
-  begin(
-    entry: Omit<ActivityEntry, 'outcome' | 'durationMs'>,
-  ): Promise<{ complete(outcome: 'completed' | 'failed' | 'denied', code?: string): Promise<void> }>;
+  begin(entry: Omit<ActivityEntry, 'outcome' | 'durationMs'>): Promise<Intent>;
   flush(): Promise<void>;
   /** Newest first. */
   list(page: {

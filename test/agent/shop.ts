@@ -189,6 +189,10 @@ export interface Rights {
   readonly browse?: readonly string[];
   /** `collection.field`. */
   readonly hidden?: readonly string[];
+  /** `collection.field`. */
+  readonly readOnly?: readonly string[];
+  /** `collection.verb`. */
+  readonly denied?: readonly string[];
   /** `collection.action`. */
   readonly untriggered?: readonly string[];
   readonly scopes?: Readonly<Record<string, PlainFilter>>;
@@ -198,6 +202,8 @@ export interface Rights {
 export function accessOf({
   browse,
   hidden = [],
+  readOnly = [],
+  denied = [],
   untriggered = [],
   scopes = {},
   timezone = 'UTC',
@@ -215,10 +221,14 @@ export function accessOf({
       permissionLevel: 'user',
       renderingId: 1,
     },
-    can: (_verb: Verb, collection: string) => !browse || browse.includes(collection),
+    can: (verb: Verb, collection: string) =>
+      (!browse || browse.includes(collection)) && !denied.includes(`${collection}.${verb}`),
     seesAgentCharts: true,
     canTrigger: (collection, action) => !untriggered.includes(`${collection}.${action}`),
-    field: (collection, field): FieldAccess => (hidden.includes(`${collection}.${field}`) ? 'hidden' : 'write'),
+    field: (collection, field): FieldAccess => {
+      if (hidden.includes(`${collection}.${field}`)) return 'hidden';
+      return readOnly.includes(`${collection}.${field}`) ? 'read' : 'write';
+    },
     scope: (collection) => scopes[collection] ?? null,
   };
 }

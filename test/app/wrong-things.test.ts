@@ -53,7 +53,7 @@ const shown = ({ status, headers, text }: Answer) => [
   JSON.parse(text),
 ];
 const challenge = (error = 'error="invalid_token", ') =>
-  `Bearer ${error}resource_metadata="${metadataUrl(shop)}", scope="mcp:read"`;
+  `Bearer ${error}resource_metadata="${metadataUrl(shop)}", scope="mcp:read mcp:write"`;
 const invalidToken = (description: string) => ({ error: 'invalid_token', error_description: description });
 const refused = (code: string, message: string, number = -32000) => ({
   jsonrpc: '2.0',

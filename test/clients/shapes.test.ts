@@ -49,7 +49,7 @@ const completed = ({ redirectUri, scope }: Shape) => ({
   sentTo: redirectUri,
   issuer: issuerOf(shop),
   // offline_access asks for a refresh token; it is no scope of the resource.
-  scope: (scope ?? 'mcp:read')
+  scope: (scope ?? 'mcp:read mcp:write')
     .split(' ')
     .filter((one) => one !== 'offline_access')
     .sort(),

@@ -1,5 +1,6 @@
 // The front in a real HTTP server over a real engine, for the tests of this folder, with a gate that knows the tokens
-// `user-<n>` (all OAuth scopes), `writer-<n>` (no read) and nothing else. A user sees the notes that are his.
+// `user-<n>` (all OAuth scopes), `writer-<n>` (no read), `reader-<n>` (read alone) and nothing else. A user sees the notes that are his. What reads
+// leave in the activity log is kept in a list; writes leave their mark in a real store.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
@@ -13,6 +14,7 @@ import { fail } from '../../src/core/errors.ts';
 import type { Observation } from '../../src/core/observe.ts';
 import { createMcpFront, type McpFrontParts } from '../../src/mcp/front.ts';
 import type { Authenticated, Gate } from '../../src/oauth/bearer.ts';
+import { type OpenedStore, openStore } from '../../src/store/open.ts';
 import type { ActivityEntry } from '../../src/store/store.ts';
 
 /** Called before a list is asked for. */
@@ -73,6 +75,7 @@ export interface House {
   readonly port: number;
   readonly config: Config;
   readonly activity: ActivityEntry[];
+  readonly store: OpenedStore;
   readonly observations: Observation[];
   /** What the next `holds` answers, once each; true when empty. */
   readonly holds: (boolean | Promise<boolean>)[];
@@ -117,11 +120,16 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
       return real.list(access, request, callOptions);
     },
   };
+  const store = await openStore({
+    config: loadConfig({ env: { SERVICE_STORAGE_URL: 'sqlite::memory:' } }),
+    observe: () => undefined,
+    clock: systemClock,
+  });
   const front = createMcpFront({
     config,
     engine,
     gate: tokenGate(house, options.access ?? accessOf),
-    activity: { record: (entry) => house.activity.push(entry) },
+    activity: { ...store.activity, record: (entry) => house.activity.push(entry) },
     observe: (observation) => house.observations.push(observation),
     clock: systemClock,
     version: '0.0.0-test',
@@ -134,24 +142,32 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   const { port } = server.address() as AddressInfo;
   return {
     ...house,
+    store,
     config,
     port,
     url: `http://127.0.0.1:${port}/mcp`,
     async close() {
       await front.close();
       await engine.close();
+      await store.close();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
 }
 
+const scopes = {
+  user: ['mcp:read', 'mcp:write', 'mcp:action'],
+  writer: ['mcp:write'],
+  reader: ['mcp:read'],
+} as const;
+
 function tokenGate(
   house: Pick<House, 'holds' | 'revoked' | 'asked' | 'renewed'>,
   access: (userId: number) => Access,
 ): Gate {
   const find = (token: string): Authenticated => {
-    const [, kind, id] = /^(user|writer)-(\d+)$/.exec(token) ?? [];
+    const [, kind, id] = /^(user|writer|reader)-(\d+)$/.exec(token) ?? [];
     if (!kind || house.revoked.has(token)) fail('UNAUTHENTICATED', { problem: 'There is no usable token.' });
     return {
       access: access(Number(id)),
@@ -159,7 +175,7 @@ function tokenGate(
       clientId: `client-${id}`,
       clientName: 'Test client',
       grantId: `grant-${id}`,
-      scopes: new Set(kind === 'user' ? ['mcp:read', 'mcp:write', 'mcp:action'] : ['mcp:write']),
+      scopes: new Set(scopes[kind as keyof typeof scopes]),
       tokenHash: token,
       versions: { permissions: 1, grants: 1 },
     };

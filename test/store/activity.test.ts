@@ -103,12 +103,15 @@ describe.each(variants)('the activity log on $name', (variant) => {
 
     const begun = await activity.begin(write);
     await look();
-    await begun.complete('failed', 'INVALID_VALUE');
+    await begun.complete({ outcome: 'failed', code: 'INVALID_VALUE' });
+    await look();
+    await begun.complete({ outcome: 'completed', recordIds: ['7', '8'] });
     await look();
 
     expect(outcomes).toEqual([
       ['unknown', undefined, ['7']],
       ['failed', 'INVALID_VALUE', ['7']],
+      ['completed', undefined, ['7', '8']],
     ]);
   });
 

@@ -1,0 +1,51 @@
+import { checkNames, type Given, readFlag, readRecords, readRequiredText } from '../arguments.ts';
+import { withToolNames } from '../engine-names.ts';
+import { offers } from '../offers.ts';
+import type { Tool, ToolCall } from '../tools.ts';
+import { writeText } from '../write-result.ts';
+
+interface CreateArguments {
+  readonly collection: string;
+  readonly records: readonly Given[];
+  readonly dryRun: boolean;
+}
+
+const names = ['collectionName', 'attributes', 'dryRun'] as const;
+
+export const create: Tool<CreateArguments> = {
+  name: 'create',
+  title: 'Create a record',
+  description: 'Create a record. Answers {count, ids, columns, rows}. dryRun: tells before and after, writes nothing.',
+  scope: 'mcp:write',
+  isOffered: offers.create,
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+  inputSchema: {
+    type: 'object',
+    properties: {
+      collectionName: { type: 'string' },
+      attributes: { type: 'object', description: 'Values by field' },
+      dryRun: { type: 'boolean' },
+    },
+    required: ['collectionName', 'attributes'],
+  },
+  parse,
+  subject: (args) => ({ collection: args.collection }),
+  writes: (args) => !args.dryRun,
+  run,
+};
+
+function parse(given: Given): CreateArguments {
+  checkNames(given, names);
+  return {
+    collection: readRequiredText(given, 'collectionName', 'send the name of a collection.'),
+    records: readRecords(given, 'attributes'),
+    dryRun: readFlag(given, 'dryRun'),
+  };
+}
+
+async function run({ collection, records, dryRun }: CreateArguments, call: ToolCall) {
+  const answer = await withToolNames({ records: 'attributes' }, () =>
+    call.engine.create(call.access, { collection, records }, { signal: call.signal, preview: dryRun }),
+  );
+  return writeText(answer, { budgetTokens: call.config.answerTokens, records: true });
+}

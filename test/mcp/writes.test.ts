@@ -1,0 +1,154 @@
+// The path of a call that writes: the mark in the activity log, the permissions compared, the work once, the mark completed.
+import { afterEach, expect, test } from 'vitest';
+import type { Engine } from '../../src/agent/engine.ts';
+import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import { accessOf, type Rights, shopTables } from '../agent/shop.ts';
+import { ask } from './asking.ts';
+import { type House, type HouseOptions, legacy, openHouse, post } from './house.ts';
+
+let house: House;
+afterEach(() => house.close());
+
+async function open(options: HouseOptions = {}, rights: Rights = {}) {
+  house = await openHouse({
+    source: createMemorySource('memory', shopTables),
+    access: () => accessOf(rights),
+    ...options,
+  });
+  return house;
+}
+
+const name = { collectionName: 'customers', attributes: { id: 9, name: 'Dee' } };
+const marks = async () =>
+  (await house.store.activity.list({ limit: 10 })).map(({ action, type, collection, recordIds, outcome, code }) => ({
+    action,
+    type,
+    collection,
+    recordIds,
+    outcome,
+    code,
+  }));
+const mark = { action: 'create', type: 'write', collection: 'customers', recordIds: undefined, code: undefined };
+const customers = async () =>
+  JSON.parse(await ask(house, 'list', { collectionName: 'customers', fields: ['id'] })).rows.length;
+
+/** An engine that looks at the log while it creates. */
+const watched =
+  (seen: unknown[], fails?: () => never) =>
+  (engine: Engine): Engine => ({
+    ...engine,
+    create: async (...given) => {
+      seen.push(...(await marks()));
+      fails?.();
+      return engine.create(...given);
+    },
+  });
+
+test('the mark is there before the work, and says afterwards how it ended and which records it made', async () => {
+  const seen: unknown[] = [];
+  await open({ around: watched(seen) });
+  const text = await ask(house, 'create', name);
+  expect([text, seen, await marks(), house.activity]).toEqual([
+    '{"count":1,"ids":["9"],"columns":["id","name","city","secret"],"rows":[[9,"Dee",null,null]]}',
+    [{ ...mark, outcome: 'unknown' }],
+    [{ ...mark, outcome: 'completed', recordIds: ['9'] }],
+    [],
+  ]);
+});
+
+test('what goes wrong completes the mark with its code, also what is not ours to show', async () => {
+  const seen: unknown[] = [];
+  await open({
+    around: watched(seen, () => {
+      throw new Error('the disk of the database is full');
+    }),
+  });
+  const text = await ask(house, 'create', name);
+  await ask(house, 'create', { ...name, attributes: 'nothing' });
+  expect([
+    text.split(':')[0],
+    await marks(),
+    house.activity.map(({ type, outcome, code }) => [type, outcome, code]),
+  ]).toEqual([
+    'INTERNAL',
+    [{ ...mark, outcome: 'failed', code: 'INTERNAL' }],
+    [['write', 'failed', 'INVALID_ARGUMENT']],
+  ]);
+});
+
+test('a denial is in the log as one', async () => {
+  await open({}, { denied: ['customers.add'] });
+  const text = await ask(house, 'create', name);
+  expect([text, await marks(), await customers()]).toEqual([
+    "FORBIDDEN: You may not add to 'customers'. An administrator can allow it.",
+    [{ ...mark, outcome: 'denied', code: 'FORBIDDEN' }],
+    3,
+  ]);
+});
+
+test('permissions are compared before the work: with a revoked token nothing is written, and the answer is 401', async () => {
+  const seen: unknown[] = [];
+  await open({ around: watched(seen) });
+  house.holds.push(Promise.resolve(false));
+  const call = legacy('tools/call', { name: 'create', arguments: name });
+  const asked = house.asked.push.bind(house.asked);
+  // Revoked after the first check and before the comparison.
+  house.asked.push = (...headers) => {
+    queueMicrotask(() => house.revoked.add('user-2'));
+    return asked(...headers);
+  };
+  const { status } = await post(house, call);
+  expect([status, seen, await marks()]).toEqual([401, [], [{ ...mark, outcome: 'denied', code: 'UNAUTHENTICATED' }]]);
+});
+
+test('when the permissions changed, the call goes on with those of now, and is made once', async () => {
+  const seen: unknown[] = [];
+  await open({ around: watched(seen) });
+  house.holds.push(Promise.resolve(false));
+  const text = await ask(house, 'create', name);
+  expect([JSON.parse(text).count, seen.length, house.renewed, await customers()]).toEqual([1, 1, ['user-2'], 4]);
+});
+
+test('without the OAuth scope nothing is marked and nothing is written', async () => {
+  await open();
+  const { status } = await post(house, legacy('tools/call', { name: 'create', arguments: name }), {
+    authorization: 'Bearer reader-2',
+  });
+  expect([status, await marks(), house.activity.map(({ outcome, code }) => [outcome, code])]).toEqual([
+    403,
+    [],
+    [['denied', 'INSUFFICIENT_SCOPE']],
+  ]);
+});
+
+test('what cannot be marked is not written', async () => {
+  const seen: unknown[] = [];
+  await open({ around: watched(seen) });
+  await house.store.close();
+  const text = await ask(house, 'create', name);
+  expect([text, seen, await customers()]).toEqual([
+    'SOURCE_UNAVAILABLE: The database cannot be reached at the moment. Try again shortly.',
+    [],
+    3,
+  ]);
+});
+
+test('a dry run is a read: no mark, one entry, nothing written', async () => {
+  await open();
+  const text = await ask(house, 'create', { ...name, dryRun: 'true' });
+  expect([
+    JSON.parse(text),
+    await marks(),
+    house.activity.map(({ action, type, outcome }) => [action, type, outcome]),
+    await customers(),
+  ]).toEqual([
+    {
+      dryRun: true,
+      count: 1,
+      changes: [{ id: null, fields: { id: { before: null, after: 9 }, name: { before: null, after: 'Dee' } } }],
+    },
+    [],
+    [['create', 'read', 'completed']],
+    3,
+  ]);
+});
