@@ -2,6 +2,7 @@
 // in tokens, cut on a row, and say how to go on. Errors are tool results, so that a model can correct itself.
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ListAnswer } from '../agent/engine.ts';
+import { printJson } from '../agent/sources/json-text.ts';
 import type { AppError } from '../core/errors.ts';
 import { isAppError } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
@@ -86,7 +87,7 @@ function countThatFits(answer: ListAnswer, options: ListResultOptions, items: re
   let left = options.budgetTokens - estimateTokens(envelope) - 100;
   let count = 0;
   for (const item of items) {
-    left -= estimateTokens(JSON.stringify(item)) + 1;
+    left -= estimateTokens(printJson(item)) + 1;
     if (left < 0) break;
     count++;
   }
@@ -120,13 +121,13 @@ function render(
     ...(note === undefined ? {} : { note }),
   };
   return options.format === 'records'
-    ? JSON.stringify({ records: items, ...rest })
-    : JSON.stringify({ columns: answer.columns, rows: items, ...rest });
+    ? printJson({ records: items, ...rest })
+    : printJson({ columns: answer.columns, rows: items, ...rest });
 }
 
 /** The items with long cells clipped; the very same array when there are none. With `freeTokens`, what fits it is left. */
 function clipCells(items: readonly unknown[], limit: number, freeTokens: number): readonly unknown[] {
-  if (freeTokens > 0 && fitsTokens(JSON.stringify(items), freeTokens)) return items;
+  if (freeTokens > 0 && fitsTokens(printJson(items), freeTokens)) return items;
   let changed = false;
   const clipped = items.map((item) => {
     const next = clipValues(item as object, limit);
@@ -167,12 +168,12 @@ function clipRecord(record: Record<string, unknown>, limit: number): Record<stri
 export function clipValue(value: unknown, limit: number, positional: boolean): unknown {
   if (typeof value === 'string') return value.length > limit ? clipText(value, limit) : value;
   if (typeof value !== 'object' || value === null) return value;
-  const text = JSON.stringify(value);
+  const text = printJson(value);
   if (text.length <= limit) return value;
   // In a record an object may be a relation: its values are clipped where they lie. A large JSON value becomes text.
   if (!positional && !Array.isArray(value)) {
     const inner = clipValues(value, limit);
-    if (JSON.stringify(inner).length <= limit * 20) return inner;
+    if (printJson(inner).length <= limit * 20) return inner;
   }
   return clipText(text, limit);
 }

@@ -6,7 +6,8 @@
 //   Uuid           lower-case string           Boolean   boolean
 //   Date           'YYYY-MM-DDTHH:mm:ss.sssZ'  Dateonly  'YYYY-MM-DD'       Time  'HH:mm:ss[.ffffff]'
 //                  ('...ss.ffffffZ' where the microseconds are not zero, so that a value always finds its own row again)
-//   Json           the parsed value            Binary    Buffer             Point [x, y]
+//   Json           the parsed value, which     Binary    Buffer             Point [x, y]
+//                  remembers its text (json-text.ts)
 //   [T]            array of T                  nothing   null, never undefined
 import type { Operator } from '../../core/filter.ts';
 import type { Relation } from '../model/types.ts';

@@ -3,6 +3,7 @@
 // built from nothing else.
 import { fail } from '../../../core/errors.ts';
 import type { Operator } from '../../../core/filter.ts';
+import { readJson } from '../json-text.ts';
 import type { ColumnType } from '../source.ts';
 
 export type Dialect = 'sqlite' | 'mysql' | 'postgres';
@@ -128,10 +129,13 @@ export function decodeTime(value: unknown): unknown {
 export const encodeDay = (value: unknown): string =>
   /^\d{4}-\d\d-\d\d(?:T|$)/.test(String(value)) ? String(value).slice(0, 10) : String(value);
 
+/** A number alone is as that of a Number column: digits where a number would lose some. */
 export function decodeJson(value: unknown): unknown {
+  if (typeof value === 'bigint') return decodeDigits(value);
   if (typeof value !== 'string') return value;
   try {
-    return JSON.parse(value);
+    const parsed = readJson(value);
+    return typeof parsed === 'number' ? decodeDigits(value.trim()) : parsed;
   } catch {
     return value;
   }

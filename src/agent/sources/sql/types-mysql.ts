@@ -1,4 +1,5 @@
 // The native types of MariaDB and MySQL. The driver gives dates, decimals and large integers as text (mysql.ts).
+import { printJson } from '../json-text.ts';
 import {
   type Codec,
   checkLabel,
@@ -93,7 +94,7 @@ const json: Codec = {
   operators: families.presence,
   sortable: false,
   decode: decodeJson,
-  encode: (value) => JSON.stringify(value),
+  encode: printJson,
 };
 
 /** Sorted by the position of its labels, but compared as text unless it is made a number. */

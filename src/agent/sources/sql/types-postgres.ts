@@ -1,6 +1,7 @@
 // The native types of PostgreSQL. Values arrive as the server's text form (postgres.ts asks for no other), in UTC and
 // ISO order; parameters are texts too, cast so that a value out of a column's range is false and not an error.
 import { fail } from '../../../core/errors.ts';
+import { printJson } from '../json-text.ts';
 import type { PrimitiveType } from '../source.ts';
 import {
   type Codec,
@@ -118,7 +119,7 @@ const json: Codec = {
   operators: families.presence,
   sortable: false,
   decode: decodeJson,
-  encode: (value) => JSON.stringify(value),
+  encode: printJson,
   list: () => 'jsonb',
 };
 

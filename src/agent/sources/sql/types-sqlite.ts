@@ -2,6 +2,7 @@
 // forms or a number; introspection looks at some rows of each such column (`Sample`), and where they agree on one form
 // the column is compared as it is, by its index; where they do not, both sides are brought to one form in SQL.
 import { fail } from '../../../core/errors.ts';
+import { printJson } from '../json-text.ts';
 import {
   type Codec,
   canonicalFraction,
@@ -125,8 +126,8 @@ const json: Codec = {
   operators: families.presence,
   sortable: false,
   // A JSON number alone is kept as a number, and may come with all its bits.
-  decode: (value) => (typeof value === 'bigint' ? decodeDigits(value) : decodeJson(value)),
-  encode: (value) => JSON.stringify(value),
+  decode: decodeJson,
+  encode: printJson,
 };
 
 const time: Codec = { type: 'Time', operators: families.ordered, sortable: true, decode: decodeTime, encode: String };
