@@ -31,8 +31,8 @@ const offered: Readonly<Record<string, string>> = {
   Uuid: equality,
   Binary: equality,
   Point: presence,
-  '[String]': `${presence} IncludesAll IncludesNone`,
-  '[Number]': `${presence} IncludesAll IncludesNone`,
+  '[String]': `${presence} Equal NotEqual IncludesAll IncludesNone`,
+  '[Number]': `${presence} Equal NotEqual IncludesAll IncludesNone`,
 };
 
 const types: { readonly [D in Dialect]: Readonly<Record<string, string>> } = {
@@ -91,7 +91,12 @@ async function testLists(engine: Engine): Promise<void> {
     await ids(engine, 'words', 'IncludesAll', ['a', 'A']),
     await ids(engine, 'words', 'IncludesNone', ['a']),
     await ids(engine, 'digits', 'Missing', null),
-  ]).toEqual([[1], [1, 2], [2], [1], [2, 3], [3]]);
+    await ids(engine, 'digits', 'Equal', ['2', 10, null]),
+    await ids(engine, 'digits', 'Equal', [10, 2, null]),
+    await ids(engine, 'digits', 'NotEqual', [1, 10, null]),
+    await ids(engine, 'words', 'Equal', []),
+    await ids(engine, 'digits', 'NotEqual', null),
+  ]).toEqual([[1], [1, 2], [2], [1], [2, 3], [3], [2], [], [2, 3], [2, 3], [1, 2]]);
 }
 
 const memoryTypes = Object.keys(offered);
@@ -124,7 +129,9 @@ test('memory: every type offers its operators, and lists are asked what they inc
   expect([
     await ids(engine, 'c [String]', 'IncludesAll', ['x', '2']),
     await ids(engine, 'c [String]', 'IncludesNone', ['2']),
-  ]).toEqual([[2], [1]]);
+    await ids(engine, 'c [String]', 'Equal', ['x', '2']),
+    await ids(engine, 'c [String]', 'NotEqual', ['x', '2']),
+  ]).toEqual([[2], [1], [2], [1, 3]]);
   await engine.close();
 });
 
@@ -170,6 +177,33 @@ describe.each(servers)('$dialect', (server) => {
   });
 
   test('lists are asked what they include', () => testLists(engine));
+
+  test.runIf(server.dialect === 'postgres')('PostgreSQL decides itself whether a list is the same', async () => {
+    await runSql(database, [
+      `insert into cells (id, "c [String]", "c [Number]") values (30, '{a,NULL,"b c"}', '{1,2}'), (31, '{a}', '{}'), (32, null, '{{1,2},{3,4}}')`,
+    ]);
+    const among = async (field: string, operator: Operator, value: unknown) =>
+      (await ids(engine, field, operator, value)).filter((id) => Number(id) >= 30);
+    expect([
+      await among('c [String]', 'Equal', ['a', null, 'b c']),
+      await among('c [String]', 'Equal', ['a', 'b c', null]),
+      await among('c [String]', 'NotEqual', ['a']),
+      await among('c [Number]', 'Equal', ['1', 2]),
+      await among('c [Number]', 'Equal', []),
+      await among('c [Number]', 'Equal', [1.5]),
+      await among('c [Number]', 'IncludesAll', [1.5]),
+      await among('c [Number]', 'IncludesNone', [1.5, 2]),
+      await among('c [Number]', 'NotEqual', ['12345678901234567890']),
+      await among('c [String]', 'Equal', null),
+    ]).toEqual([[30], [], [30, 32], [30], [31], [], [], [31], [30, 31, 32], [32]]);
+    const one = {
+      collection: 'cells',
+      limit: 9,
+      filter: { field: 'c [String]', operator: 'Equal', value: 'a' },
+    } as const;
+    await expect(engine.list(accessOf(), one)).rejects.toMatchObject({ code: 'INVALID_VALUE' });
+    await runSql(database, ['delete from cells where id >= 30']);
+  });
 
   test('JSON comes back as it was given: keys in their order, but where the database orders them', async () => {
     const given = { z: 1, a: [1.5, -0.25, 1e21, null, true, '"\\\u2028é😀'], deep: { '10': 1, '2': {} }, '': '' };

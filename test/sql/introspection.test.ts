@@ -150,7 +150,7 @@ describe.each([...servers])('$dialect', (server) => {
       const ordered = column.operators.has('GreaterThan');
       found[column.name] = [
         await read('Equal', value),
-        await read('In', [value, value]),
+        column.operators.has('In') ? await read('In', [value, value]) : [[1]],
         ordered ? await read('GreaterThanOrEqual', value) : [[1]],
         ordered && column.name !== 'id' ? await read('GreaterThan', value) : [],
         column.operators.has('IContains') ? await read('IContains', String(value).toUpperCase()) : [[1]],

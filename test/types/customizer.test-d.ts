@@ -109,7 +109,10 @@ agent
     customers
       .addOneToManyRelation('purchases', 'orders', { originKey: 'customer_id' })
       .emulateFieldFiltering('extra data')
-      .addSegment('tagged', { field: 'tags', operator: 'IncludesAll', value: ['new'] }),
+      .addSegment('tagged', { field: 'tags', operator: 'IncludesAll', value: ['new'] })
+      .addSegment('only new', { field: 'tags', operator: 'Equal', value: ['new', null] })
+      // @ts-expect-error: a list is the same as a list
+      .addSegment('new', { field: 'tags', operator: 'Equal', value: 'new' }),
   )
   .addChart('dear', async ({ collection }, builder) =>
     builder.value(

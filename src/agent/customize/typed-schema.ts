@@ -129,10 +129,10 @@ export type OperatorOf<T, K extends Takes = Takes> = {
 export type OperatorAt<S, C extends keyof S, P extends string> = OperatorOf<TypeName<Marker<S, C, P>>>;
 
 /** What an operator is given, by what it takes. */
-interface Given<V> {
+interface Given<V, Whole> {
   readonly nothing: { readonly value?: null };
   readonly value: { readonly value: V };
-  readonly 'value or null': { readonly value: V | null };
+  readonly 'value or null': { readonly value: Whole | null };
   readonly values: { readonly value: readonly (V | null)[] };
   readonly text: { readonly value: string };
   readonly pattern: { readonly value: string };
@@ -145,7 +145,10 @@ interface Given<V> {
 type Leaf<P extends string, T, V> = {
   [K in Takes]: [OperatorOf<T, K>] extends [never]
     ? never
-    : { readonly field: P; readonly operator: OperatorOf<T, K> } & Given<V>[K];
+    : { readonly field: P; readonly operator: OperatorOf<T, K> } & Given<
+        V,
+        IsArray<T> extends true ? readonly (V | null)[] : V
+      >[K];
 }[Takes];
 
 /** What a value is compared with: numbers may be given as digits, and items stand for arrays. */

@@ -109,9 +109,10 @@ const rows = {
   Equal: {
     takes: 'value or null',
     types: comparable,
+    arrays: 'too',
     ways: [{ needs: ['In'], say: (given) => test('In', [given]) }],
   },
-  NotEqual: { takes: 'value or null', types: comparable, ways: [negated('Equal')] },
+  NotEqual: { takes: 'value or null', types: comparable, arrays: 'too', ways: [negated('Equal')] },
   In: {
     takes: 'values',
     types: comparable,

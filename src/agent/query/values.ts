@@ -26,7 +26,8 @@ export function checkValue(takes: Takes, given: unknown, asked: Asked): unknown 
     case 'nothing':
       return null;
     case 'value or null':
-      return given === null ? null : one(given, asked);
+      if (given === null) return null;
+      return Array.isArray(asked.column.type) ? whole(given, asked) : one(given, asked);
     case 'value':
       return one(given, asked);
     case 'values': {
@@ -62,9 +63,7 @@ export function checkStored(given: unknown, asked: Asked): unknown {
   if (given === null) return null;
   const { type, nativeType } = asked.column;
   if (typeof type !== 'string') {
-    if (!Array.isArray(given) || given.length > LIST_LIMIT)
-      return refuse(asked, `a list of at most ${LIST_LIMIT} values`, given);
-    return given.map((item) => (item === null ? null : one(item, asked)));
+    return whole(given, asked);
   }
   if (type === 'Json') return given;
   if (type === 'Point') {
@@ -82,6 +81,13 @@ export function checkStored(given: unknown, asked: Asked): unknown {
   )
     return refuse(asked, 'a whole number', given);
   return value;
+}
+
+/** A whole list, which may hold null. */
+function whole(given: unknown, asked: Asked): unknown {
+  if (!Array.isArray(given) || given.length > LIST_LIMIT)
+    return refuse(asked, `a list of at most ${LIST_LIMIT} values`, given);
+  return given.map((item) => (item === null ? null : one(item, asked)));
 }
 
 function one(given: unknown, asked: Asked): unknown {

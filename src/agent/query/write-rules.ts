@@ -38,7 +38,7 @@ function compileRule(
     if ((value === null || value === undefined) && answer.takes !== 'nothing')
       return refuse('it needs a value.', undefined);
     const checked = checkValue(answer.takes, value, { column, at: 'its value', moment, days: true });
-    return Array.isArray(checked) ? checked.filter((item) => item !== null) : checked;
+    return answer.takes === 'values' ? (checked as unknown[]).filter((item) => item !== null) : checked;
   } catch (error) {
     if (isAppError(error, 'CONFIGURATION')) throw error;
     return refuse((error as Error).message, error);

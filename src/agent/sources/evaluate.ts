@@ -47,9 +47,9 @@ function testHolds({ is, path: { field }, value: given }: Filter & { readonly op
     case 'Missing':
       return false;
     case 'Equal':
-      return compareValues(value, given, field) === 0;
+      return isSame(value, given, field);
     case 'NotEqual':
-      return compareValues(value, given, field) !== 0;
+      return !isSame(value, given, field);
     case 'In':
       return list.some((item) => compareValues(value, item, field) === 0);
     case 'NotIn':
@@ -99,6 +99,19 @@ function testHolds({ is, path: { field }, value: given }: Filter & { readonly op
     default:
       throw new Error(`${is} is said with other operators, and is not decided here`);
   }
+}
+
+/** Neither null. Lists are the same with the same items in the same order, nulls among them. */
+function isSame(a: unknown, b: unknown, field: Column): boolean {
+  if (typeof field.type === 'string') return compareValues(a, b, field) === 0;
+  const [left, right] = [a as readonly unknown[], b as readonly unknown[]];
+  return left.length === right.length && left.every((item, at) => isSameItem(item, right[at], field));
+}
+
+/** A list of PostgreSQL may hold lists, which no value is the same as. */
+function isSameItem(a: unknown, b: unknown, field: Column): boolean {
+  if (a === null || b === null) return a === b;
+  return !Array.isArray(a) && compareValues(a, b, field) === 0;
 }
 
 /** Orders two values of a column, neither null (of its items, for an array). */

@@ -63,7 +63,7 @@ export const families = {
   equality: new Set<Operator>(equality),
   ordered: new Set<Operator>([...equality, ...order]),
   text: new Set<Operator>([...equality, ...order, ...patterns]),
-  array: new Set<Operator>([...presence, 'IncludesAll', 'IncludesNone']),
+  array: new Set<Operator>([...presence, 'Equal', 'NotEqual', 'IncludesAll', 'IncludesNone']),
 } as const;
 
 export const same = (value: unknown): unknown => value;

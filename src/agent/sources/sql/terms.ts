@@ -37,11 +37,12 @@ type WriteTerm = (operator: Operator, term: Term) => { readonly sql: string; rea
 
 const terms: Partial<Record<Operator, WriteTerm>> = {
   Equal: (_, term) => {
-    const seen = term.codec.equal?.(term.raw, kindOf(term.codec, term.value)) ?? term.raw;
-    return { sql: `${seen} = ${parameter(term)}`, seen };
+    const seen = compared(term);
+    const isList = typeof term.codec.type !== 'string';
+    return { sql: `${seen} = ${isList ? wholeList(term) : parameter(term)}`, seen };
   },
   In: (_, term) => {
-    const seen = term.codec.equal?.(term.raw, kindOf(term.codec, term.value)) ?? term.raw;
+    const seen = compared(term);
     return { sql: inList(seen, term), seen };
   },
   LessThan: compare('<'),
@@ -58,9 +59,12 @@ const terms: Partial<Record<Operator, WriteTerm>> = {
   IEndsWith: matches,
   LongerThan: measure('>'),
   ShorterThan: measure('<'),
-  IncludesAll: (_, term) => ({ sql: `${term.raw} @> ${wholeList(term)}`, seen: term.raw }),
-  IncludesNone: (_, term) => ({ sql: `not (${term.raw} && ${wholeList(term)})`, seen: term.raw }),
+  IncludesAll: (_, term) => ({ sql: `${compared(term)} @> ${wholeList(term)}`, seen: term.raw }),
+  IncludesNone: (_, term) => ({ sql: `not (${compared(term)} && ${wholeList(term)})`, seen: term.raw }),
 };
+
+/** What is compared for equality. */
+const compared = ({ codec, raw, value }: Term): string => codec.equal?.(raw, kindOf(codec, value)) ?? raw;
 
 function compare(sign: string): WriteTerm {
   return (_, term) => {
@@ -142,7 +146,10 @@ function inList(seen: string, term: Term): string {
 
 /** PostgreSQL: the whole list as one array. */
 function wholeList({ codec, value, index, binds }: Term): string {
-  binds.push({ value: index, encode: (all) => (Array.isArray(all) ? all : [all]).map(codec.encode) });
+  binds.push({
+    value: index,
+    encode: (all) => (Array.isArray(all) ? all : [all]).map((item) => (item === null ? null : codec.encode(item))),
+  });
   return `?::${codec.list?.(kindOf(codec, value)) ?? 'text'}[]`;
 }
 

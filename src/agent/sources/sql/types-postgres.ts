@@ -29,7 +29,7 @@ export interface PostgresType {
 
 export function postgresCodec(type: PostgresType): Codec {
   if (type.kind === 'enum') return enumeration(type.sql, type.labels ?? []);
-  if (type.kind === 'array' && type.element) return array(postgresCodec(type.element), type.element.sql);
+  if (type.kind === 'array' && type.element) return array(postgresCodec(type.element), type.element);
   return table[type.name] ?? unknown;
 }
 
@@ -196,8 +196,14 @@ function enumeration(sql: string, labels: readonly string[]): Codec {
   };
 }
 
-function array(element: Codec, sql: string): Codec {
+/** The bits of whole numbers: others than these cannot be cast to their type, where the test should be false. */
+const bits: Readonly<Record<string, number>> = { int2: 16, int4: 32, int8: 64 };
+
+function array(element: Codec, { name, sql }: PostgresType): Codec {
   const decode = element.decode ?? same;
+  const size = bits[name];
+  const fits = (item: unknown) =>
+    item === null || (isInt64(item) && BigInt.asIntN(size!, BigInt(String(item))) === BigInt(String(item)));
   return {
     type: [element.type as PrimitiveType],
     operators: families.array,
@@ -205,8 +211,12 @@ function array(element: Codec, sql: string): Codec {
     decode: (value) => decodeArray(String(value), decode),
     encode: element.encode,
     stored: (value) => (value as readonly unknown[]).map((item) => (item === null ? null : element.encode(item))),
-    // Elements are compared in their own type, whatever kind of number was sent.
-    list: () => sql,
+    // Elements are compared in their own type, unless it cannot hold what was sent.
+    ...(size && {
+      kindOf: (item: unknown) => (fits(item) ? '' : 'n'),
+      equal: (column: string, kind: string) => (kind === 'n' ? `${column}::numeric[]` : column),
+    }),
+    list: (kind) => (kind === 'n' ? 'numeric' : sql),
   };
 }
 
