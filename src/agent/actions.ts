@@ -10,7 +10,7 @@ import type { ActionDoor } from './actions/door.ts';
 import type { Option } from './actions/elements.ts';
 import { actionFailure, runUserCode } from './actions/failure.ts';
 import { createForm, type Form, type SentValues } from './actions/form.ts';
-import { createRecords, type Records, type Selection, select } from './actions/records.ts';
+import { createRecords, type Records, type Selected, type Selection, select } from './actions/records.ts';
 import { type ActionResult, createResultBuilder, isActionResult } from './actions/results.ts';
 import type { CallOptions } from './engine.ts';
 import { isZone } from './query/dates.ts';
@@ -29,6 +29,15 @@ export interface Actions {
   searchOptions(access: Access, request: SearchRequest, options?: CallOptions): Promise<readonly Option[]>;
   /** INVALID_FORM with every problem of the values; RECORD_NOT_FOUND for records that the caller may not see. */
   execute(access: Access, request: ExecuteRequest, options?: CallOptions): Promise<ActionResult>;
+  /** As execute up to the code of the action, which is not run: whatever would keep it from running is told. */
+  check(access: Access, request: ExecuteRequest, options?: CallOptions): Promise<CheckedAction>;
+}
+
+export interface CheckedAction {
+  /** How many were selected; null for an action that is about every record. */
+  readonly records: number | null;
+  /** What the form would give to the code. */
+  readonly values: Readonly<Record<string, unknown>>;
 }
 
 export interface ActionDescription {
@@ -107,15 +116,21 @@ export function createActions(entries: readonly ActionEntry[], options: ActionsO
     request: FormRequest,
     { signal }: CallOptions = {},
     needed: boolean,
-  ): Promise<{ readonly known: KnownAction; readonly records: Records; readonly form: Form }> {
+  ): Promise<{
+    readonly known: KnownAction;
+    readonly selected: Selected;
+    readonly records: Records;
+    readonly form: Form;
+  }> {
     const known = open(access, request);
     const { entry, elements } = known;
     const place = { door, entry, access, signal };
-    const records = createRecords(place, await select(place, request, needed));
+    const selected = await select(place, request, needed);
+    const records = createRecords(place, selected);
     const zone = isZone(access.caller.timezone) ? access.caller.timezone : 'UTC';
     const form = createForm({ ...place, elements, base: contextBase(entry, access, records), zone });
     await form.fill(request.values ?? {}, request.changed);
-    return { known, records, form };
+    return { known, selected, records, form };
   }
 
   return {
@@ -137,6 +152,10 @@ export function createActions(entries: readonly ActionEntry[], options: ActionsO
     async searchOptions(access, request, options) {
       const { form } = await start(access, request, options, false);
       return form.searchOptions(request.field, request.search);
+    },
+    async check(access, request, options) {
+      const { selected, form } = await start(access, request, options, true);
+      return { records: selected?.length ?? null, values: await form.submit(request.searches ?? {}) };
     },
     async execute(access, request, options) {
       const { known, records, form } = await start(access, request, options, true);

@@ -67,6 +67,7 @@ export function createLiveEngine(first: Engine): LiveEngine {
       openForm: (...given) => openForm(current, (it) => it.actions.openForm(...given)),
       searchOptions: (...given) => on((it) => it.actions.searchOptions(...given)),
       execute: (...given) => on((it) => it.actions.execute(...given)),
+      check: (...given) => on((it) => it.actions.check(...given)),
     },
     charts: {
       names: (...given) => current.engine.charts.names(...given),

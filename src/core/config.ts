@@ -255,6 +255,12 @@ export const settings = {
     fallback: 8000,
     read: whole(500, 20_000),
   }),
+  webhookHosts: setting({
+    env: 'SERVICE_WEBHOOK_HOSTS',
+    about: 'Hosts that webhooks of actions may reach though their addresses are not public',
+    fallback: [] as readonly string[],
+    read: list,
+  }),
   querySeconds: setting({
     env: 'SERVICE_QUERY_SECONDS',
     about: 'How long one query may run',

@@ -15,6 +15,7 @@ import type { Authenticated, Gate } from '../oauth/bearer.ts';
 import type { ActivityEntry, ActivityLog, Intent, KnownOutcome } from '../store/store.ts';
 import { errorResult, textResult } from './result.ts';
 import type { Tool, ToolAnswer } from './tools.ts';
+import { createWebhookSender } from './webhook.ts';
 
 /** Who makes one request; it lives as long as the request does. */
 export interface Identity {
@@ -54,10 +55,11 @@ const ATTEMPTS = 2;
 
 export function createCallTool(parts: CallParts): CallTool {
   const { engine, gate, config, clock } = parts;
+  const sendWebhook = createWebhookSender(parts);
 
   const work = async ({ tool, args, signal }: Call, auth: Authenticated): Promise<ToolAnswer> => {
     needScope(tool, auth);
-    const answer = await tool.run(args, { access: auth.access, engine, config, signal });
+    const answer = await tool.run(args, { access: auth.access, engine, config, signal, sendWebhook });
     return typeof answer === 'string' ? { text: answer } : answer;
   };
 

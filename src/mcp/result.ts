@@ -24,19 +24,23 @@ export function errorResult(error: AppError): CallToolResult {
 }
 
 export function errorText(error: AppError): string {
+  if (isAppError(error, 'INVALID_FORM')) return formText(error);
   const text = `${error.code}: ${error.message}`;
   if (fitsTokens(text, ERROR_TOKENS)) return text;
   if (isAppError(error, 'OPERATOR_NOT_ALLOWED')) return operatorText(error);
-  if (isAppError(error, 'INVALID_FORM')) return formText(error);
   return clip(text);
 }
 
 /** As many fields as there is room for, by the names that are sent. */
 function formText(error: AppError<'INVALID_FORM'>): string {
   const lines = error.details.fields.map(({ field, problem }) => `${field}: ${problem}.`);
-  const say = (count: number) =>
-    `${error.code}: ${lines.slice(0, count).join(' ')} ${lines.length - count} more: getActionForm with these values tells all.`;
-  let count = lines.length - 1;
+  const say = (count: number) => {
+    const more = `${lines.length - count} more: getActionForm with these values tells all.`;
+    return [`${error.code}: Nothing was done.`, ...lines.slice(0, count), ...(count < lines.length ? [more] : [])].join(
+      ' ',
+    );
+  };
+  let count = lines.length;
   while (count > 1 && !fitsTokens(say(count), ERROR_TOKENS)) count--;
   return clip(say(count));
 }

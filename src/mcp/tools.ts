@@ -9,16 +9,19 @@ import type { Offer } from './offers.ts';
 import { aggregate } from './tools/aggregate.ts';
 import { create } from './tools/create.ts';
 import { describeCollection } from './tools/describe-collection.ts';
+import { executeAction } from './tools/execute-action.ts';
 import { getActionForm } from './tools/get-action-form.ts';
 import { getChart } from './tools/get-chart.ts';
 import { list } from './tools/list.ts';
 import { listRelated } from './tools/list-related.ts';
+import type { SendWebhook } from './webhook.ts';
 
 export interface ToolCall {
   readonly access: Access;
   readonly engine: Engine;
   readonly config: Config;
   readonly signal: AbortSignal;
+  readonly sendWebhook: SendWebhook;
 }
 
 /** The answer as compact JSON text: the one text block of the result. */
@@ -63,6 +66,7 @@ const table = [
   listRelated,
   create,
   getActionForm,
+  executeAction,
   aggregate,
   getChart,
 ] as unknown as readonly Tool[];

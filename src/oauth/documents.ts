@@ -48,7 +48,10 @@ export function createDocumentFetch(domains: readonly string[] | null, fetchDocu
 
 let loaded: Promise<FetchDocument> | undefined;
 
-/** Fetch that connects to public addresses only. Its package is loaded at the first document: most starts need none. */
+/**
+ * Fetch that connects to public addresses only, whether the URL names a host or an address, and follows no redirect. Its
+ * package is loaded at the first document: most starts need none.
+ */
 export const guardedFetch: FetchDocument = async (address, init) => {
   loaded ??= import('undici').then(({ Agent, fetch }) => {
     const dispatcher = new Agent({ connect: { lookup: publicLookup, timeout: 2500 } });
@@ -58,14 +61,19 @@ export const guardedFetch: FetchDocument = async (address, init) => {
       return (await fetch(address, options)) as unknown as Response;
     };
   });
+  const host = new URL(`${address}`).hostname.replace(/^\[|\]$/g, '');
+  // An address is connected to without a lookup, so that it is judged here (SSRF).
+  if (ipaddr.isValid(host) && !isPublic(host)) throw new Error(`${host} is not a public address`);
   return (await loaded)(address, init);
 };
+
+const isPublic = (address: string): boolean => ipaddr.process(address).range() === 'unicast';
 
 /** Resolves a name, and refuses when any of its addresses is not public. */
 const publicLookup: LookupFunction = (host, options, callback) => {
   lookup(host, { ...options, all: true }, (error, addresses) => {
     if (error) return callback(error, '', 0);
-    const hidden = addresses.find(({ address }) => ipaddr.process(address).range() !== 'unicast');
+    const hidden = addresses.find(({ address }) => !isPublic(address));
     const first = addresses[0];
     if (hidden || !first) return callback(new Error(`${host} does not resolve to public addresses`), '', 0);
     if (options.all) return callback(null, addresses);

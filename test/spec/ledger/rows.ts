@@ -129,7 +129,7 @@ const sections: Readonly<Record<string, readonly Group[]>> = {
       names: 'value distribution timeBased multipleTimeBased percentage objective leaderboard smart',
     },
   ],
-  '4.4': [{ group: 'tool', names: 'listRelated getActionForm' }],
+  '4.4': [{ group: 'tool', names: 'listRelated getActionForm executeAction' }],
   '7': [{ names: 'useUnsafeActionEndpoint addAi basePath namespaces' }],
 };
 

@@ -14,4 +14,7 @@ export const mcpActions: Points = {
       'const request = { ...toRequest(args), values: {} };',
     ],
   },
+  'src/mcp/tools/execute-action.ts': {
+    '4.4 · tool · executeAction': ['if (!args.dryRun) return', 'if (args.dryRun) return'],
+  },
 };

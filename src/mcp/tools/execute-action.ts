@@ -1,0 +1,53 @@
+import { actionAnswer } from '../action-answer.ts';
+import {
+  type ActionArguments,
+  actionNames,
+  actionProperties,
+  checkAction,
+  readActionArguments,
+  toRequest,
+} from '../action-arguments.ts';
+import { checkNames, type Given, readFlag } from '../arguments.ts';
+import { withToolNames } from '../engine-names.ts';
+import { offers } from '../offers.ts';
+import { nameOf } from '../record-ids.ts';
+import type { Tool, ToolCall } from '../tools.ts';
+
+interface ExecuteArguments extends ActionArguments {
+  readonly dryRun: boolean;
+}
+
+export const executeAction: Tool<ExecuteArguments> = {
+  name: 'executeAction',
+  title: 'Execute an action',
+  description:
+    'Run an action on records (none for a global one), with the values that getActionForm asks for. dryRun only checks records and values: what an action does is not known before.',
+  scope: 'mcp:action',
+  isOffered: offers.trigger,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  inputSchema: {
+    type: 'object',
+    properties: { ...actionProperties, dryRun: { type: 'boolean' } },
+    required: ['collectionName', 'actionName'],
+  },
+  parse(given: Given) {
+    checkNames(given, [...actionNames, 'dryRun']);
+    return { ...readActionArguments(given), dryRun: readFlag(given, 'dryRun') };
+  },
+  subject: ({ collection, recordIds }) => ({ collection, ...(recordIds && { recordIds: recordIds.map(nameOf) }) }),
+  writes: ({ dryRun }) => !dryRun,
+  run: (args, call) => withToolNames({ collection: 'collectionName' }, () => run(args, call)),
+};
+
+async function run(args: ExecuteArguments, call: ToolCall): Promise<string> {
+  const { access, engine, signal } = call;
+  checkAction(call, args);
+  const request = { ...toRequest(args), searches: args.searches };
+  if (!args.dryRun) return actionAnswer(await engine.actions.execute(access, request, { signal }), call);
+  const { records } = await engine.actions.check(access, request, { signal });
+  return JSON.stringify({
+    dryRun: true,
+    ...(records !== null && { records }),
+    note: 'The action may be executed with these records and values. Nothing was run: what its code does is not known before.',
+  });
+}

@@ -1,0 +1,316 @@
+// The tool executeAction, over the real endpoint: what runs, what it answers, and what never runs.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { ActionDefinition } from '../../src/agent/actions/definitions.ts';
+import { ActionError } from '../../src/agent/actions/failure.ts';
+import type { ResultBuilder } from '../../src/agent/actions/results.ts';
+import type { Rights } from '../agent/shop.ts';
+import { type Counter, openCounter } from '../mcp/counter.ts';
+import type { HouseOptions } from '../mcp/house.ts';
+
+let counter: Counter;
+let outside: Server | undefined;
+afterEach(async () => {
+  await counter.house.close();
+  await new Promise((resolve) => (outside ? outside.close(resolve) : resolve(undefined)));
+  outside = undefined;
+});
+
+/** Refund (one record), Archive (chosen ones), Close (all), each of which says what it was called with. */
+async function open(rights: Rights = {}, options: HouseOptions = {}) {
+  const ran: unknown[] = [];
+  const form = [
+    { label: 'Amount', id: 'amount', type: 'Number', isRequired: true, widget: 'NumberInput', min: 1, max: 50 },
+    { label: 'reason', type: 'Enum', enumValues: ['damaged', 'late', 'other'] },
+  ] as const;
+  const actions: Record<string, ActionDefinition> = {
+    Refund: {
+      scope: 'Single',
+      form,
+      async execute(context, builder) {
+        ran.push(['Refund', await context.getRecordId(), context.formValues]);
+        return builder.success('Refunded', {
+          html: '<p>Order <b>1</b></p><script>steal()</script>',
+          invalidated: ['orders', 'customers'],
+        });
+      },
+    },
+    Archive: {
+      scope: 'Bulk',
+      async execute(context) {
+        ran.push(['Archive', await context.getRecordIds()]);
+        return undefined;
+      },
+    },
+    Close: {
+      scope: 'Global',
+      execute() {
+        ran.push(['Close']);
+        return undefined;
+      },
+    },
+  };
+  counter = await openCounter(actions, rights, options);
+  return {
+    ran,
+    execute: (given: Record<string, unknown>, token?: string) =>
+      counter.ask('executeAction', { collectionName: 'orders', ...given }, token),
+  };
+}
+
+/** One Global action that answers this. */
+async function openAnswering(
+  answer: (builder: ResultBuilder) => ReturnType<ActionDefinition['execute']>,
+  settings = {},
+) {
+  counter = await openCounter({ Act: { scope: 'Global', execute: (_, builder) => answer(builder) } }, {}, { settings });
+  return () => counter.ask('executeAction', { collectionName: 'orders', actionName: 'Act' });
+}
+
+describe('4.4 MCP tools', () => {
+  test('executeAction: on one record, on chosen ones and on none, with the values of its form', async () => {
+    const { execute, ran } = await open();
+    expect([
+      await execute({ actionName: 'Refund', recordIds: 1, values: '{"amount":"12","reason":"late"}' }),
+      await execute({ actionName: 'Archive', recordIds: '[2,"3"]' }),
+      await execute({ actionName: 'Close' }),
+      ran,
+    ]).toEqual([
+      '{"result":"success","message":"Refunded","text":"Order 1","changed":["orders","customers"]}',
+      '{"result":"success","message":"Success"}',
+      '{"result":"success","message":"Success"}',
+      [['Refund', 1, { amount: 12, reason: 'late' }], ['Archive', [2, 3]], ['Close']],
+    ]);
+  });
+
+  test('executeAction: leaves its mark in the activity log, with names and ids and no values', async () => {
+    const { execute } = await open();
+    await execute({ actionName: 'Refund', recordIds: [1], values: { amount: 12 } });
+    await execute({ actionName: 'Refund', recordIds: [1], values: { amount: 0 } });
+    const entries = await counter.house.store.activity.list({ limit: 9 });
+    expect(
+      entries.map(({ action, type, collection, recordIds, outcome, code }) => [
+        action,
+        type,
+        collection,
+        recordIds,
+        outcome,
+        code,
+      ]),
+    ).toEqual([
+      ['executeAction', 'write', 'orders', ['1'], 'failed', 'INVALID_FORM'],
+      ['executeAction', 'write', 'orders', ['1'], 'completed', undefined],
+    ]);
+  });
+
+  test('executeAction: dryRun checks records and values, and runs nothing', async () => {
+    const { execute, ran } = await open();
+    const dryRun = true;
+    const note =
+      'The action may be executed with these records and values. Nothing was run: what its code does is not known before.';
+    expect([
+      JSON.parse(await execute({ actionName: 'Refund', recordIds: [1], values: { amount: 5 }, dryRun })),
+      JSON.parse(await execute({ actionName: 'Archive', recordIds: [1, 2], dryRun })),
+      JSON.parse(await execute({ actionName: 'Close', dryRun })),
+      await execute({ actionName: 'Refund', recordIds: [1], dryRun }),
+      await execute({ actionName: 'Archive', recordIds: [1, 99], dryRun }),
+      ran,
+      counter.house.activity.map(({ type }) => type),
+    ]).toEqual([
+      { dryRun, records: 1, note },
+      { dryRun, records: 2, note },
+      { dryRun, note },
+      'INVALID_FORM: Nothing was done. amount: is required: send a number.',
+      "RECORD_NOT_FOUND: No record '99' in 'orders', or you may not see it.",
+      [],
+      ['read', 'read', 'read', 'read', 'read'],
+    ]);
+  });
+});
+
+describe('what an action answers', () => {
+  test('an error is one, with its text', async () => {
+    const act = await openAnswering((builder) =>
+      builder.error('Too late', { html: '<ul><li>Order <i>1</i></li></ul>' }),
+    );
+    expect(await act()).toBe('ACTION_REFUSED: Too late\nOrder 1');
+  });
+
+  test('a path becomes the address of the application, another address stays', async () => {
+    const settings = { publicUrl: 'https://shop.example' };
+    const inside = await openAnswering((builder) => builder.redirectTo('/orders/1?x=2'), settings);
+    const first = await inside();
+    await counter.house.close();
+    const outwards = await openAnswering((builder) => builder.redirectTo('https://other.example/x'), settings);
+    expect([first, await outwards()]).toEqual([
+      '{"result":"redirect","url":"https://shop.example/orders/1?x=2"}',
+      '{"result":"redirect","url":"https://other.example/x"}',
+    ]);
+  });
+
+  test('refused or broken in its code: the words that are meant to be read, or none', async () => {
+    const refusing = await openAnswering(() => {
+      throw new ActionError('The shop is closed on Sundays.');
+    });
+    const refused = await refusing();
+    await counter.house.close();
+    const broken = await openAnswering(() => {
+      throw new Error('password of the operator');
+    });
+    expect([refused, await broken()]).toEqual([
+      'ACTION_REFUSED: The shop is closed on Sundays.',
+      "ACTION_FAILED: The code of the action 'Act' of 'orders' failed (execute). Tell the operator; the log says more.",
+    ]);
+  });
+});
+
+describe('webhooks', () => {
+  const got: unknown[] = [];
+  async function openOutside(status = 202): Promise<string> {
+    got.splice(0);
+    outside = createServer((req, res) => {
+      let body = '';
+      req.on('data', (chunk: Buffer) => {
+        body += chunk;
+      });
+      req.on('end', () => {
+        got.push([req.method, req.url, req.headers['content-type'], req.headers['x-key'], body]);
+        res.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end('secret answer');
+      });
+    });
+    await new Promise<void>((resolve) => outside!.listen(0, '127.0.0.1', resolve));
+    return `127.0.0.1:${(outside.address() as AddressInfo).port}`;
+  }
+
+  test('are sent by the server to a host that the operator named, and the status is answered', async () => {
+    const host = await openOutside();
+    const act = await openAnswering(
+      (builder) => builder.webhook(`http://${host}/hook`, 'PUT', { 'X-Key': 'k', Host: 'evil.example' }, { a: 1 }),
+      { webhookHosts: ['127.0.0.1'] },
+    );
+    expect([JSON.parse(await act()), got]).toEqual([
+      { result: 'webhook', host, status: 202 },
+      [['PUT', '/hook', 'application/json', 'k', '{"a":1}']],
+    ]);
+  });
+
+  test('follow no redirect', async () => {
+    const host = await openOutside(302);
+    const act = await openAnswering((builder) => builder.webhook(`http://${host}/`, 'GET'), {
+      webhookHosts: ['127.0.0.1'],
+    });
+    expect([JSON.parse(await act()).status, got.length]).toEqual([302, 1]);
+  });
+
+  test.each(['127.0.0.1', 'localhost', '[::1]', '0x7f000001', '[::ffff:127.0.0.1]'])(
+    'never reach a private address that nobody named: %s',
+    async (name) => {
+      const host = await openOutside();
+      const act = await openAnswering((builder) => builder.webhook(`http://${name}:${host.split(':')[1]}/`));
+      const { result, note, status } = JSON.parse(await act());
+      expect([result, note, status, got]).toEqual([
+        'webhook',
+        'The action ran, but its webhook got no answer. Tell the operator; do not repeat the call.',
+        undefined,
+        [],
+      ]);
+    },
+  );
+});
+
+describe('what never runs', () => {
+  test('an action without the records it needs: no ids never means all', async () => {
+    const { execute, ran } = await open();
+    expect([
+      await execute({ actionName: 'Archive' }),
+      await execute({ actionName: 'Archive', recordIds: [] }),
+      await execute({ actionName: 'Archive', recordIds: null }),
+      await execute({ actionName: 'Refund', values: { amount: 5 } }),
+      await execute({ actionName: 'Refund', recordIds: [1, 2], values: { amount: 5 } }),
+      await execute({ actionName: 'Close', recordIds: [1] }),
+      await execute({ actionName: 'Archive', recordIds: [1, 88, 99] }),
+      ran,
+    ]).toEqual([
+      ...Array.from(
+        { length: 3 },
+        () =>
+          "INVALID_ARGUMENT: recordIds: 'Archive' works on chosen records: send at least one id. No ids never means all.",
+      ),
+      ...Array.from(
+        { length: 2 },
+        () => "INVALID_ARGUMENT: recordIds: 'Refund' works on one record: send its id, and no other.",
+      ),
+      "INVALID_ARGUMENT: recordIds: 'Close' is not about chosen records: leave it out.",
+      "RECORD_NOT_FOUND: No record '88', '99' in 'orders', or you may not see it.",
+      [],
+    ]);
+  });
+
+  test('a form with mistakes: all of them are told by the names to send, within 80 tokens', async () => {
+    const { execute, ran } = await open();
+    const wrong = await execute({
+      actionName: 'Refund',
+      recordIds: [1],
+      values: { amount: 500, reason: 'lat', amuont: 1 },
+    });
+    const many = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`field${i}`, i]));
+    const long = await execute({ actionName: 'Refund', recordIds: [1], values: many });
+    expect([wrong, countTokens(long) <= 80, long, ran]).toEqual([
+      expect.stringMatching(/amuont.*send amount.*50.*late/s),
+      true,
+      expect.stringMatching(/ \d+ more: getActionForm with these values tells all\.$/),
+      [],
+    ]);
+  });
+
+  test('what the caller may not trigger or see, as if it were not there', async () => {
+    const scopes = { orders: { field: 'id', operator: 'Equal', value: 2 } } as const;
+    const { execute, ran } = await open({ untriggered: ['orders.Refund'], scopes, browse: ['orders'] });
+    expect([
+      await execute({ actionName: 'Refund', recordIds: [2], values: { amount: 5 } }),
+      await execute({ actionName: 'Refun', recordIds: [2] }),
+      await execute({ actionName: 'Archive', recordIds: [1] }),
+      await execute({ collectionName: 'customers', actionName: 'Archive', recordIds: [1] }),
+      ran,
+    ]).toEqual([
+      "UNKNOWN_ACTION: 'orders' has no action 'Refund'.",
+      "UNKNOWN_ACTION: 'orders' has no action 'Refun'.",
+      "RECORD_NOT_FOUND: No record '1' in 'orders', or you may not see it.",
+      "UNKNOWN_COLLECTION: No collection 'customers'. Call describeCollection without a name for the list.",
+      [],
+    ]);
+  });
+
+  test('without the OAuth scope: 403 with what to ask for', async () => {
+    const { ran } = await open();
+    const response = await fetch(counter.house.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json', authorization: 'Bearer writer-2' },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'executeAction', arguments: { collectionName: 'orders', actionName: 'Close' } },
+      }),
+    });
+    expect([response.status, response.headers.get('www-authenticate'), ran]).toEqual([
+      403,
+      'Bearer error="insufficient_scope", scope="mcp:action"',
+      [],
+    ]);
+  });
+
+  test('when the permissions were taken away meanwhile', async () => {
+    const { execute, ran } = await open();
+    counter.house.holds.push(Promise.resolve(false));
+    counter.house.revoked.add('user-4');
+    const body = await execute({ actionName: 'Close' }, 'user-2');
+    expect([body, ran, counter.house.renewed]).toEqual([
+      '{"result":"success","message":"Success"}',
+      [['Close']],
+      ['user-2'],
+    ]);
+  });
+});
