@@ -14,7 +14,7 @@ import { keysFilter, knownCondition, planDelete, planTarget, planUpdate, type Ta
 import type { Filter } from './query/types.ts';
 import type { Condition, Row } from './sources/source.ts';
 import { readCurrent } from './write-current.ts';
-import { readKeysOf } from './write-known.ts';
+import { readWhere } from './write-known.ts';
 import { isEmpty, prepareUpdate } from './write-prepare.ts';
 import { noKey, type Place, RECORDS_LIMIT, type Site, writable } from './write-site.ts';
 import { inTransaction } from './write-transaction.ts';
@@ -54,8 +54,8 @@ export async function deleteInside(site: Site, conditions: Conditions): Promise<
   if (override) {
     const keys = await readKeys(site, where);
     if (keys.length === 0) return 0;
-    const condition = knownCondition(keysFilter(site.target, keys), site.scope);
-    return (await overriddenDelete(site, site.target, override, { keys, condition }, site.call.options)).length;
+    const updating = { keys, where: keysFilter(site.target, keys) };
+    return (await overriddenDelete(site, site.target, override, updating, site.call.options)).length;
   }
   const written = new Set<Column>();
   if (isDecided(where))
@@ -106,7 +106,7 @@ async function inParts(
   const keys = await readKeys(place, where);
   if (keys.length === 0) return 0;
   const conditionFor = (some: readonly Row[]) => knownCondition(keysFilter(target, some), place.scope);
-  const work = { target, guards: [], written, keys, condition: conditionFor(keys.slice(0, RECORDS_LIMIT)) };
+  const work = { target, guards: [], written, keys, where: keysFilter(target, keys.slice(0, RECORDS_LIMIT)) };
   await inTransaction(place, work, place.call.options, async (context, nest) => {
     for (let at = 0; at < keys.length; at += RECORDS_LIMIT) {
       const some = keys.slice(at, at + RECORDS_LIMIT);
@@ -122,7 +122,7 @@ async function readKeys(site: Site, where: Filter): Promise<Row[]> {
   const { collection } = view;
   if (target.key.length === 0) noKey(site);
   const limit = rowsLimitOf(call.ops);
-  const { keys, hasMore } = await readKeysOf(call, collection, { where, target, limit }, call.options);
+  const { rows, hasMore } = await readWhere(call, collection, { where, columns: target.key, order: target.key, limit });
   if (hasMore) fail('TOO_MANY_ROWS', { collection: collection.name, field: target.key[0]!.id, limit });
-  return keys;
+  return rows;
 }

@@ -5,7 +5,7 @@ import { fail } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
 import type { LinkRequest, WriteAnswer, WriteOptions } from './engine.ts';
 import type { Collection, Column, Relation } from './model/types.ts';
-import { type Call, callOf, getCollection, type Operations, readOptions, scopesOf } from './operations.ts';
+import { type Call, callOf, getCollection, type Operations, scopesOf } from './operations.ts';
 import { linkPairs } from './operations-pairs.ts';
 import { updateWhere } from './operations-write.ts';
 import { onlyAt, pathTo } from './query/paths.ts';
@@ -14,7 +14,7 @@ import { and } from './query/simplify.ts';
 import { insideViewOf, type View, viewOf } from './query/view.ts';
 import type { Values } from './query/write-values.ts';
 import { type RecordId, unpackId } from './record-id.ts';
-import { decide, knowing } from './write-known.ts';
+import { knowing, readWhere } from './write-known.ts';
 import { checkValues } from './write-prepare.ts';
 import { insideSiteOf, needKey, noKey, type Place, placeOf, readKeys, type WriteVerb, writable } from './write-site.ts';
 import { packReady } from './write-transaction.ts';
@@ -146,12 +146,9 @@ async function ownValues(
   const { collection } = home;
   const target = planTarget(home);
   const key = unpackId(collection.key, id, 'id', call.moment);
-  const condition = await decide(call, collection, and(keysFilter(target, [key]), scopesOf(call)(collection)));
+  const where = and(keysFilter(target, [key]), scopesOf(call)(collection));
   const columns = origin.map((column) => pathTo(collection, [], column));
-  const [row] = await collection.source.read(
-    { table: collection.table, columns, ...condition, order: [], limit: 1 },
-    readOptions(call.ops, options),
-  );
+  const [row] = (await readWhere(call, collection, { where, columns, limit: 1 }, options)).rows;
   if (!row) return fail('RECORD_NOT_FOUND', { collection: collection.name, id: packReady(target, key) });
   return row;
 }

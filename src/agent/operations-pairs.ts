@@ -3,18 +3,18 @@
 import { fail, isAppError } from '../core/errors.ts';
 import type { WriteAnswer, WriteOptions } from './engine.ts';
 import type { Column, Relation, Through } from './model/types.ts';
-import { readOptions, scopesOf } from './operations.ts';
+import { scopesOf } from './operations.ts';
 import type { LinkDoor } from './operations-link.ts';
-import { deleteRecords, insertRecords, Shortfall } from './query/execute-write.ts';
+import { deleteRecords, insertRecords, readMeant, Shortfall } from './query/execute-write.ts';
 import { pathTo } from './query/paths.ts';
-import { equals, keysFilter, knownCondition, planGuards, planTarget } from './query/plan-write.ts';
+import { equals, keysFilter, planGuards, planTarget } from './query/plan-write.ts';
 import { and, or } from './query/simplify.ts';
 import type { Filter, Path } from './query/types.ts';
 import type { Values } from './query/write-values.ts';
 import type { RecordId } from './record-id.ts';
 import { markOf } from './sources/evaluate.ts';
 import type { Row } from './sources/source.ts';
-import { decide, knowing } from './write-known.ts';
+import { knowing, readWhere } from './write-known.ts';
 import { checkValues } from './write-prepare.ts';
 import { noKey, type Place, readKeys } from './write-site.ts';
 import { answerWith, inTransaction, packReady } from './write-transaction.ts';
@@ -66,7 +66,7 @@ async function again(run: () => Promise<WriteAnswer>): Promise<WriteAnswer> {
 }
 
 async function makePairs({ place, records, through }: Pairs, options: WriteOptions): Promise<WriteAnswer> {
-  const { view, scope, target, writing, verb } = place;
+  const { view, known, target, writing, verb } = place;
   const plain = records.map((values) =>
     Object.fromEntries([...values].map(([column, value]) => [place.writer.label(column) ?? column.name, value])),
   );
@@ -74,20 +74,20 @@ async function makePairs({ place, records, through }: Pairs, options: WriteOptio
   // The values come from the database, and are as they are.
   const full = checked.map((values, at) => new Map([...values, ...records[at]!]));
   const written = new Set(records.flatMap((values) => [...values.keys()]));
-  const guards = await knowing(() => planGuards(view, scope, written, writing.returning.joinedChecks));
+  const guards = await knowing(() => planGuards(view, known, written, writing.returning.joinedChecks));
   if (!target.key.length && (guards.some(({ isLate }) => isLate) || !writing.returning.insert)) noKey(place);
   const { collection } = through;
   const columns = [...written].map((column) => pathTo(collection, [], column));
   const where = anyOf(records, columns);
   const rows = await inTransaction(place, { target, guards, written }, options, async (context) => {
-    const read = { table: collection.table, columns, order: [] };
-    const there = await context.session.read({ ...read, joins: [], where });
-    const known = new Set(there.map((row) => markRow(columns, row)));
-    if (known.size > 0 && view.sight.withholds(collection)) {
-      const seen = await context.session.read({ ...read, ...knownCondition(and(where, scope(collection)), scope) });
+    const { session } = context;
+    const there = await session.read({ table: collection.table, columns, order: [], joins: [], where });
+    const linked = new Set(there.map((row) => markRow(columns, row)));
+    if (linked.size > 0 && view.sight.withholds(collection)) {
+      const seen = await readMeant({ session, known, collection }, columns, known.within(collection, where));
       if (seen.length < there.length) failHidden(collection.name, verb);
     }
-    const missing = full.filter((_, at) => !known.has(markRecord(columns, records[at]!)));
+    const missing = full.filter((_, at) => !linked.has(markRecord(columns, records[at]!)));
     return missing.length ? insertRecords(context, missing) : [];
   });
   return answerWith(place, rows, options, (row) => [undefined, row]);
@@ -95,24 +95,19 @@ async function makePairs({ place, records, through }: Pairs, options: WriteOptio
 
 async function deletePairs(pairs: Pairs, options: WriteOptions): Promise<WriteAnswer> {
   const { place, records, ids, through, relation } = pairs;
-  const { scope, target } = place;
+  const { known, target } = place;
   const { collection } = through;
   if (target.key.length === 0) noKey(place);
   const columns = [...records[0]!.keys()].map((column) => pathTo(collection, [], column));
-  const scoped = await knowing(() => scope(collection));
-  const select = {
-    table: collection.table,
-    columns: [...target.key, ...columns],
-    ...(await decide(place.call, collection, and(anyOf(records, columns), scoped))),
-    order: [],
-  };
   const rows = await inTransaction(place, { target, guards: [], written: new Set() }, options, async (context) => {
-    const found = await context.session.read(select);
+    const { session } = context;
+    const meant = known.within(collection, anyOf(records, columns));
+    const found = await readMeant({ session, known, collection }, [...target.key, ...columns], meant);
     const keys = found.map((row) => row.slice(0, target.key.length));
-    const known = new Set(found.map((row) => markRow(columns, row.slice(target.key.length))));
-    const missing = ids.filter((_, at) => !known.has(markRecord(columns, records[at]!)));
+    const linked = new Set(found.map((row) => markRow(columns, row.slice(target.key.length))));
+    const missing = ids.filter((_, at) => !linked.has(markRecord(columns, records[at]!)));
     if (missing.length) fail('RECORD_NOT_FOUND', { collection: relation.to.name, id: missing[0]!, missing });
-    return deleteFound(context, keys, knownCondition(and(keysFilter(target, keys), scope(collection)), scope));
+    return deleteFound(context, keys, known.within(collection, keysFilter(target, keys)));
   });
   return answerWith(place, rows, options, (row) => [row, undefined]);
 }
@@ -144,16 +139,9 @@ async function readPairs(
   const keys = readKeys({ target, view }, given, 'ids', call.moment);
   const ids = keys.map((key) => packReady(target, key));
   const held = through.foreign.map((pair) => pathTo(to, [], pair.to));
-  const found = await to.source.read(
-    {
-      table: to.table,
-      columns: [...target.key, ...held],
-      ...(await decide(call, to, and(keysFilter(target, keys), scope(to)))),
-      order: [],
-    },
-    readOptions(call.ops, options),
-  );
-  const byKey = new Map(found.map((row) => [markRow(target.key, row), row.slice(target.key.length)]));
+  const where = and(keysFilter(target, keys), scope(to));
+  const found = await readWhere(call, to, { where, columns: [...target.key, ...held], limit: null }, options);
+  const byKey = new Map(found.rows.map((row) => [markRow(target.key, row), row.slice(target.key.length)]));
   const missing = ids.filter((_, at) => !byKey.has(markRow(target.key, keys[at]!)));
   if (missing.length) fail('RECORD_NOT_FOUND', { collection: to.name, id: missing[0]!, missing });
   const records = keys.map((key) => {

@@ -19,7 +19,7 @@ import type { Filter } from './query/types.ts';
 import { type Draft, newDraft, type Values } from './query/write-values.ts';
 import type { Row } from './sources/source.ts';
 import { readCurrent } from './write-current.ts';
-import { decide, knowing, readKeysOf } from './write-known.ts';
+import { decide, knowing, readWhere } from './write-known.ts';
 import { prepareCreate, prepareUpdate } from './write-prepare.ts';
 import {
   checkCount,
@@ -74,10 +74,10 @@ export async function createRows(
 }
 
 async function insert(place: Place, target: Target, drafts: readonly Draft[], options: WriteOptions): Promise<Row[]> {
-  const { view, scope, writing } = place;
+  const { view, known, writing } = place;
   const { returning } = writing;
   const written = writtenBy(drafts);
-  const guards = await knowing(() => planGuards(view, scope, written, returning.joinedChecks));
+  const guards = await knowing(() => planGuards(view, known, written, returning.joinedChecks));
   const nested = isNested(drafts);
   if (!target.key.length && (nested || guards.some(({ isLate }) => isLate) || !returning.insert)) noKey(place);
   await needForeign(place, drafts, true);
@@ -184,24 +184,19 @@ async function storeUpdate(
   { keys, draft, where }: Updating,
   options: WriteOptions,
 ): Promise<{ readonly rows: readonly Row[]; readonly before: readonly Row[] }> {
-  const { view, scope, call } = place;
+  const { view, known, call } = place;
   const { collection } = view;
   const written = writtenBy([draft]);
   const { joinedChecks } = place.writing.returning;
-  const guards = await knowing(() => planGuards(view, scope, written, joinedChecks));
+  const guards = await knowing(() => planGuards(view, known, written, joinedChecks));
   const condition = await decide(call, collection, where);
   await needForeign(place, [draft], false);
   let before: Row[] = [];
-  const rows = await inTransaction(
-    place,
-    { target, guards, written, keys, condition },
-    options,
-    async (context, nest) => {
-      if (options.preview) before = await readBefore(context, keys, condition);
-      if (isNested([draft])) return updateNested(nest, context, keys, draft, condition);
-      return updateRecords(context, keys, draft.values, condition);
-    },
-  );
+  const rows = await inTransaction(place, { target, guards, written, keys, where }, options, async (context, nest) => {
+    if (options.preview) before = await readBefore(context, keys, condition);
+    if (isNested([draft])) return updateNested(nest, context, keys, draft, condition);
+    return updateRecords(context, keys, draft.values, condition);
+  });
   readyRows(before, binarySlots(target.columns));
   return { rows, before };
 }
@@ -228,17 +223,27 @@ export async function remove(
   }
   const narrowed = await lowerNarrowed(place, narrowing);
   const scoped = await knowing(() => scope(collection));
-  const condition = await decide(call, collection, and(keysFilter(place.target, keys), scoped, narrowed));
+  const where = and(keysFilter(place.target, keys), scoped, narrowed);
   const target = narrowing ? planTarget(view, storedColumns(collection)) : place.target;
-  const work = { target, guards: [], written: new Set<Column>(), keys, condition };
   const rows = override
-    ? await overriddenDelete(place, target, override, { keys, condition }, options)
-    : await inTransaction(place as Place, work, options, (context) => deleteRecords(context, keys, condition));
+    ? await overriddenDelete(place, target, override, { keys, where }, options)
+    : await deleteStored(place as Place, target, { keys, where }, options);
   if (narrowing && !options.preview) {
     const told = { filter: narrowing.filter(), records: insideRecords(target, rows) };
     await runAfterWrite(collection, 'Delete', call.code, told);
   }
   return answerWith(place, rows, options, (row) => [row, undefined]);
+}
+
+async function deleteStored(
+  place: Place,
+  target: Target,
+  { keys, where }: Omit<Updating, 'draft'>,
+  options: WriteOptions,
+): Promise<Row[]> {
+  const condition = await decide(place.call, place.view.collection, where);
+  const work = { target, guards: [], written: new Set<Column>(), keys, where };
+  return inTransaction(place, work, options, (context) => deleteRecords(context, keys, condition));
 }
 
 /** What hooks let through. */
@@ -249,11 +254,13 @@ async function lowerNarrowed({ view, call }: Site, narrowing: Narrowing | null):
 
 /** As many as may be written. TOO_MANY_ROWS where more than the engine reads at once would have to be read to decide. */
 async function findKeys({ call, view, target }: Site, where: Filter, options: WriteOptions): Promise<unknown[][]> {
-  const { keys, hasMore } = await readKeysOf(call, view.collection, { where, target, limit: RECORDS_LIMIT }, options);
+  const { key } = target;
+  const wanted = { where, columns: key, order: key, limit: RECORDS_LIMIT };
+  const { rows, hasMore } = await readWhere(call, view.collection, wanted, options);
   if (hasMore)
     fail('INVALID_ARGUMENT', {
       argument: 'filter',
       problem: `it matches more than ${RECORDS_LIMIT} records; narrow it, and write in several calls.`,
     });
-  return keys;
+  return rows;
 }

@@ -6,7 +6,7 @@ import { isBranch, type PlainFilter } from '../core/filter.ts';
 import type { CodeRecord, Override, Overrides, OverrideVerb } from './customize/definitions.ts';
 import type { WriteOptions } from './engine.ts';
 import type { Column } from './model/types.ts';
-import { callUnder, readOptions } from './operations.ts';
+import { callUnder } from './operations.ts';
 import { needForeign } from './operations-foreign.ts';
 import { callCode } from './query/code.ts';
 import { isNested } from './query/execute-nested.ts';
@@ -14,13 +14,13 @@ import { markKey } from './query/execute-write.ts';
 import { insideFilter, insideNameOf } from './query/inside-names.ts';
 import { keysFilter, planGuards, type Target } from './query/plan-write.ts';
 import { binarySlots, readyRows } from './query/shape.ts';
-import { and } from './query/simplify.ts';
+import { always, and } from './query/simplify.ts';
 import type { Filter } from './query/types.ts';
 import { checkStored } from './query/values.ts';
 import { insideViewOf, scopeViewOf } from './query/view.ts';
 import { type Draft, draftRecord, readDraft } from './query/write-values.ts';
-import type { Condition, Row } from './sources/source.ts';
-import { decide, knowing } from './write-known.ts';
+import type { Row } from './sources/source.ts';
+import { knowing, readWhere } from './write-known.ts';
 import { codeWriter, keyConditions, noKey, type Site } from './write-site.ts';
 import { failMissing } from './write-transaction.ts';
 
@@ -64,7 +64,7 @@ export async function overriddenUpdate(
   const { view } = site;
   const [patch] = recordsOf(site, [draft]);
   await needForeign(site, [draft], false);
-  await readBefore(site, target, keys, await decide(site.call, view.collection, where), options);
+  await readBefore(site, target, keys, where, options);
   const filter = { conditionTree: meant(site, keys) };
   await run(site, 'update', override, () =>
     override.handler({ ...callUnder(site.call, override).code(), filter, patch: patch! }),
@@ -78,11 +78,11 @@ export async function overriddenDelete(
   site: Site,
   target: Target,
   override: Override<'delete'>,
-  { keys, condition }: { readonly keys: readonly unknown[][]; readonly condition: Condition },
+  { keys, where }: { readonly keys: readonly unknown[][]; readonly where: Filter },
   options: WriteOptions,
 ): Promise<Row[]> {
   refusePreview(options.preview);
-  const rows = await readBefore(site, target, keys, condition, options);
+  const rows = await readBefore(site, target, keys, where, options);
   const filter = { conditionTree: meant(site, keys) };
   await run(site, 'delete', override, () => override.handler({ ...callUnder(site.call, override).code(), filter }));
   return rows;
@@ -129,11 +129,11 @@ async function readBefore(
   site: Site,
   target: Target,
   keys: readonly unknown[][],
-  condition: Condition,
+  where: Filter,
   options: WriteOptions,
 ): Promise<Row[]> {
-  const rows = await readRows(site, target, condition);
-  if (rows.length !== keys.length) return failMissing(site, keys, condition, options);
+  const rows = await readRows(site, target, where);
+  if (rows.length !== keys.length) return failMissing(site, keys, where, options);
   return inOrder(target, rows, keys);
 }
 
@@ -145,19 +145,19 @@ async function readAfter(
   written: ReadonlySet<Column>,
   collection: string,
 ): Promise<Row[]> {
-  const { view, scope, call } = site;
-  const guards = await knowing(() => planGuards(view, scope, written, true));
-  const where = and(keysFilter(target, keys), ...guards.map(({ condition }) => condition.where));
-  const rows = await readRows(site, target, await decide(call, view.collection, where));
+  const guards = await knowing(() => planGuards(site.view, site.known, written, true));
+  const where = and(
+    keysFilter(target, keys),
+    ...guards.map(({ condition: { where, rest } }) => and(where, rest?.where ?? always)),
+  );
+  const rows = await readRows(site, target, where);
   if (rows.length === keys.length) return inOrder(target, rows, keys);
   const why = 'not every record is there afterwards, or it or a record that it points to is not one that you may see.';
   return fail('FAILED_AFTER_WRITE', { collection, why });
 }
 
-async function readRows({ call, view }: Site, target: Target, condition: Condition): Promise<Row[]> {
-  const { source, table } = view.collection;
-  const select = { table, ...condition, columns: target.columns, order: [] };
-  return source.read(select, readOptions(call.ops, call.options));
+async function readRows({ call, view }: Site, { columns }: Target, where: Filter): Promise<Row[]> {
+  return (await readWhere(call, view.collection, { where, columns, limit: null })).rows;
 }
 
 /** Ready for JSON. */

@@ -1,19 +1,25 @@
-// What a write has to know from outside its transaction. A transaction waits for nothing but its own database, and code that
-// it waited for could itself wait for the transaction. What turns out to be needed within is therefore thrown as Unknown: all
-// is taken back, it is learnt, and the transaction begins anew with it. What is known before is asked for before.
+// What a write has to know from outside its transaction: what other sources say, and what code says. A transaction waits for
+// nothing but its own database, and code that it waited for could itself wait for the transaction. What turns out to be needed
+// within is therefore thrown as Unknown: all is taken back, it is learnt, and the transaction begins anew, knowing it. Code is
+// told what a record holds after the write as the write itself left it, and is not asked again while that stays the same.
+import { fail } from '../core/errors.ts';
 import type { CallOptions } from './engine.ts';
 import type { Collection } from './model/types.ts';
 import { type Call, readOptions, rowsLimitOf, scopesOf } from './operations.ts';
 import { lookupsOf, planAway } from './query/away.ts';
-import { executeRead, lookUpAll } from './query/execute.ts';
-import type { ScopeOf } from './query/lower.ts';
+import { decideAtOnce, decideRows, executeRead, lookUpAll } from './query/execute.ts';
+import { splitFilter } from './query/here.ts';
 import { plannerOf, planRead } from './query/plan-read.ts';
-import { conditionOf, type Target } from './query/plan-write.ts';
-import type { Filter, Query } from './query/types.ts';
+import { type Known, knownCondition, type Meant, type Rest } from './query/plan-write.ts';
+import { always, and } from './query/simplify.ts';
+import type { Filter, Path, Query } from './query/types.ts';
 import type { Condition, Row } from './sources/source.ts';
 
+/** So often a write may turn out to need more; each record that is written along may need some. */
+const TRIES = 40;
+
 /** Thrown where something is needed that has to be asked outside the transaction. */
-export class Unknown extends Error {
+class Unknown extends Error {
   readonly learn: () => Promise<void>;
 
   constructor(learn: () => Promise<void>) {
@@ -22,9 +28,9 @@ export class Unknown extends Error {
   }
 }
 
-/** Runs until all is known. */
+/** Runs until all is known. CONFIGURATION where that has no end. */
 export async function knowing<T>(run: () => T | Promise<T>): Promise<T> {
-  for (;;) {
+  for (let tries = 0; tries < TRIES; tries++) {
     try {
       return await run();
     } catch (error) {
@@ -32,46 +38,106 @@ export async function knowing<T>(run: () => T | Promise<T>): Promise<T> {
       await error.learn();
     }
   }
+  return fail('CONFIGURATION', {
+    problem:
+      'A row scope here is decided by code over what the database fills in anew at every try, so that nothing can be written under it; an administrator has to say it with other fields.',
+  });
 }
 
-/** The row scopes as conditions of their own databases: what other sources have to say is in them. Throws Unknown. */
-export function knownScopes(call: Call): ScopeOf {
-  const scope = scopesOf(call);
-  const planner = plannerOf(scope, rowsLimitOf(call.ops));
-  const known = new Map<Collection, Filter>();
-  return (collection) => {
-    const found = known.get(collection);
-    if (found) return found;
-    const where = planAway(collection, scope(collection), planner);
-    const condition = { where, joins: [] };
-    if (lookupsOf(condition).length > 0)
-      throw new Unknown(async () => {
-        const learnt = await lookUpAll(condition, readOptions(call.ops, call.options), call);
-        known.set(collection, learnt.where);
-      });
-    known.set(collection, where);
-    return where;
+/** Within it, scopes are conditions of their own databases, as far as these can decide them. */
+export function createKnown(call: Call): Known {
+  const scopes = new Map<Collection, Filter>();
+  const rests = new Map<Collection, Rest>();
+  const verdicts = new Map<Rest, Map<string, boolean>>();
+  const options = readOptions(call.ops, call.options);
+
+  const settled = <C extends Condition>(condition: C, learnt: (settled: C) => void): C => {
+    if (lookupsOf(condition).length === 0) return condition;
+    throw new Unknown(async () => learnt(await lookUpAll(condition, options, call)));
+  };
+
+  const scope = (collection: Collection): Filter => {
+    let known = scopes.get(collection);
+    if (known) return known;
+    const where = planAway(collection, scopesOf(call)(collection), plannerOf(scopesOf(call), rowsLimitOf(call.ops)));
+    known = settled({ where, joins: [] }, (found) => scopes.set(collection, found.where)).where;
+    scopes.set(collection, known);
+    return known;
+  };
+
+  const restOf = (collection: Collection, where: Filter): Rest => {
+    let known = rests.get(collection);
+    if (known) return known;
+    const rest = planRest(call, collection, where);
+    const { joins } = settled({ where: always, joins: rest.joins }, (found) =>
+      rests.set(collection, { ...rest, joins: found.joins }),
+    );
+    known = { ...rest, joins };
+    rests.set(collection, known);
+    return known;
+  };
+
+  return {
+    scope,
+    within(collection, where) {
+      const { native, rest } = splitFilter(scope(collection));
+      const condition = knownCondition(and(where, native), scope);
+      return rest.op === 'always' ? condition : { ...condition, rest: restOf(collection, rest) };
+    },
+    judge(rest, rows) {
+      const told = decideAtOnce(rest.plan, rows);
+      if (told) return told;
+      const known = verdicts.get(rest) ?? new Map<string, boolean>();
+      verdicts.set(rest, known);
+      const marks = rows.map((row) => JSON.stringify(row));
+      if (!marks.every((mark) => known.has(mark)))
+        throw new Unknown(async () => {
+          const decided = await decideRows(rest.plan, rows, options, call);
+          for (const [at, mark] of marks.entries()) known.set(mark, decided[at]!);
+        });
+      return marks.map((mark) => known.get(mark)!);
+    },
   };
 }
 
-/** A condition on the collection, as its database decides it. Not for use within a transaction. */
-export async function decide(call: Call, collection: Collection, where: Filter): Promise<Condition> {
+/** A condition on the collection, of which its own database decides what it can. Not for use within a transaction. */
+export async function decide(call: Call, collection: Collection, asked: Filter): Promise<Meant> {
   const planner = plannerOf(scopesOf(call), rowsLimitOf(call.ops));
-  const condition = conditionOf(planAway(collection, where, planner), planner.joins);
-  return lookUpAll(condition, readOptions(call.ops, call.options), call);
+  const { native, rest } = splitFilter(planAway(collection, asked, planner));
+  const options = readOptions(call.ops, call.options);
+  const condition = await lookUpAll({ where: native, joins: planner.joins(native) }, options, call);
+  if (rest.op === 'always') return condition;
+  const { joins, ...planned } = planRest(call, collection, rest);
+  return {
+    ...condition,
+    rest: { ...planned, joins: (await lookUpAll({ where: always, joins }, options, call)).joins },
+  };
 }
 
-/** The keys of the records that satisfy a condition, in order, as they are in the database. TOO_MANY_ROWS. */
-export async function readKeysOf(
+function planRest(call: Call, collection: Collection, where: Filter): Rest {
+  const query: Query = { collection, select: [], where, order: [], limit: null, skip: 0, cursor: false };
+  const plan = planRead(query, scopesOf(call), rowsLimitOf(call.ops));
+  return { where, plan, columns: plan.select?.columns ?? [], joins: plan.select?.joins ?? [] };
+}
+
+interface Wanted {
+  readonly where: Filter;
+  readonly columns: readonly Path[];
+  readonly order?: readonly Path[];
+  readonly limit: number | null;
+}
+
+/** The records that satisfy a condition, as they are in the database. TOO_MANY_ROWS. */
+export async function readWhere(
   call: Call,
   collection: Collection,
-  { where, target, limit }: { readonly where: Filter; readonly target: Target; readonly limit: number },
-  options: CallOptions,
-): Promise<{ readonly keys: Row[]; readonly hasMore: boolean }> {
-  const select = target.key.map((path) => ({ name: path.id, path, through: [], leaf: path.id }));
-  const order = target.key.map((path) => ({ path, ascending: true }));
-  const query: Query = { collection, select, where, order, limit, skip: 0, cursor: false };
+  { where, columns, order = [], limit }: Wanted,
+  options: CallOptions = call.options,
+): Promise<{ readonly rows: Row[]; readonly hasMore: boolean }> {
+  const select = columns.map((path) => ({ name: path.id, path, through: [], leaf: path.id }));
+  const sorts = order.map((path) => ({ path, ascending: true }));
+  const query: Query = { collection, select, where, order: sorts, limit, skip: 0, cursor: false };
   const plan = { ...planRead(query, scopesOf(call), rowsLimitOf(call.ops)), binary: [] };
   const { rows, hasMore } = await executeRead(plan, limit, readOptions(call.ops, options), call);
-  return { keys: rows.map((row) => plan.columns.map((slot) => row[slot])), hasMore };
+  return { rows: rows.map((row) => plan.columns.map((slot) => row[slot])), hasMore };
 }

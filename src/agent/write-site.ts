@@ -9,12 +9,12 @@ import { type Call, callOf, getCollection, type Operations } from './operations.
 import { markKey } from './query/execute-write.ts';
 import { insideNameOf } from './query/inside-names.ts';
 import type { ScopeOf } from './query/lower.ts';
-import { planTarget, type Target } from './query/plan-write.ts';
+import { type Known, planTarget, type Target } from './query/plan-write.ts';
 import { insideViewOf, type View, viewOf } from './query/view.ts';
 import { type Writer, whyReadOnly } from './query/write-values.ts';
 import { type RecordId, unpackId } from './record-id.ts';
 import type { Writing } from './sources/source.ts';
-import { knownScopes } from './write-known.ts';
+import { createKnown } from './write-known.ts';
 
 /** The most records that one call may write. */
 export const RECORDS_LIMIT = 500;
@@ -25,7 +25,8 @@ export type WriteVerb = keyof typeof phrases;
 export interface Site {
   readonly call: Call;
   readonly view: View;
-  /** What can be known only by asking outside a transaction is thrown as Unknown (write-known.ts). */
+  readonly known: Known;
+  /** Of `known`: what can be known only by asking outside a transaction is thrown (write-known.ts). */
   readonly scope: ScopeOf;
   readonly target: Target;
   readonly verb: (typeof phrases)[WriteVerb];
@@ -67,10 +68,12 @@ export function insideSiteOf(call: Call, collection: Collection, verb: WriteVerb
 function createSite(call: Call, view: View, writer: Writer, isInside: boolean): Site {
   const { key } = view.collection;
   const showsKey = key.length > 0 && key.every((column) => view.columns.includes(column));
+  const known = createKnown(call);
   return {
     call,
     view,
-    scope: knownScopes(call),
+    known,
+    scope: known.scope,
     target: planTarget(view),
     verb: writer.verb as Site['verb'],
     showsKey,

@@ -9,13 +9,14 @@ import { failWith } from './query/explain-refusal.ts';
 import { insideNameOf } from './query/inside-names.ts';
 import { type Guard, planGuards, planTarget, type Target } from './query/plan-write.ts';
 import { binarySlots, readyRows } from './query/shape.ts';
+import type { Filter } from './query/types.ts';
 import type { View } from './query/view.ts';
 import { checkDraft } from './query/write-rules.ts';
 import type { Writer } from './query/write-values.ts';
 import { packId } from './record-id.ts';
 import { Refusal } from './sources/refusal.ts';
-import type { Condition, Row, Session } from './sources/source.ts';
-import { knowing } from './write-known.ts';
+import type { Row, Session } from './sources/source.ts';
+import { knowing, readWhere } from './write-known.ts';
 import { needWriting, noKey, type Place, type Site } from './write-site.ts';
 
 export interface Work {
@@ -24,7 +25,7 @@ export interface Work {
   readonly written: ReadonlySet<Column>;
   /** What must be there, for an update and a delete. */
   readonly keys?: readonly unknown[][];
-  readonly condition?: Condition;
+  readonly where?: Filter;
 }
 
 /** Where the last statement wrote. */
@@ -40,7 +41,7 @@ export async function inTransaction(
   options: WriteOptions,
   run: (context: WriteContext, nest: Nest) => Promise<Row[]>,
 ): Promise<Row[]> {
-  const { call, scope, writing, verb, writer } = place;
+  const { call, known, writing, verb, writer } = place;
   const { target, guards, written } = work;
   const { returning } = writing;
   const at: Whereabouts = { writer, written };
@@ -49,7 +50,7 @@ export async function inTransaction(
       writing.transaction(
         (session) => {
           const marked = (mark: Whereabouts) => markSession(session, () => Object.assign(at, mark));
-          const context = { session: marked({ writer, written }), returning, target, guards, scope, verb };
+          const context = { session: marked({ writer, written }), returning, target, guards, known, verb };
           return run(
             context,
             createNest(place, (more, mark) => ({ ...context, ...more, session: marked(mark) })),
@@ -61,8 +62,8 @@ export async function inTransaction(
     readyRows(rows, binarySlots(target.columns));
     return rows;
   } catch (error) {
-    if (error instanceof Shortfall && work.keys && work.condition)
-      return failMissing(place, work.keys, work.condition, options);
+    if (error instanceof Shortfall && work.keys && work.where)
+      return failMissing(place, work.keys, work.where, options);
     if (error instanceof Refusal)
       return failWith(error, at.writer.view, verb, suspectsOf(at.writer.view, at.written, error));
     throw error;
@@ -87,7 +88,7 @@ function markSession(session: Session, mark: () => void): Session {
 
 /** Related records are written with the permissions and the row scope of their own collection. */
 function createNest(
-  { call, scope, writing, writer: root }: Place,
+  { call, known, writing, writer: root }: Place,
   contextOf: (more: Pick<WriteContext, 'target' | 'guards' | 'verb'>, mark: Whereabouts) => WriteContext,
 ): Nest {
   const { access, ops } = call;
@@ -108,7 +109,7 @@ function createNest(
       const written = new Set(drafts.flatMap(({ values }) => [...values.keys()]));
       const target = planTarget(writer.view, more);
       if (target.key.length === 0) noKey(writer);
-      const guards = planGuards(writer.view, scope, written, writing.returning.joinedChecks);
+      const guards = planGuards(writer.view, known, written, writing.returning.joinedChecks);
       return contextOf({ target, guards, verb: phrase }, { writer, written });
     },
     checkNew(collection, draft) {
@@ -123,12 +124,11 @@ function createNest(
 export async function failMissing(
   { call, view, target }: Site,
   keys: readonly unknown[][],
-  condition: Condition,
+  where: Filter,
   options: WriteOptions,
 ): Promise<never> {
-  const { source, table, name } = view.collection;
-  const columns = target.key;
-  const rows = await source.read({ table, columns, ...condition, order: [] }, readOptions(call.ops, options));
+  const { name } = view.collection;
+  const { rows } = await readWhere(call, view.collection, { where, columns: target.key, limit: null }, options);
   const there = new Set(rows.map((key) => markKey(target, key)));
   const missing = keys.filter((key) => !there.has(markKey(target, key))).map((key) => packReady(target, key));
   if (missing.length === 0) return fail('WRITE_CONFLICT', { collection: name });

@@ -4,18 +4,19 @@
 import { fail } from '../../core/errors.ts';
 import type { Collection, Column, Relation } from '../model/types.ts';
 import { markOf } from '../sources/evaluate.ts';
-import type { Condition, Row } from '../sources/source.ts';
+import type { Row } from '../sources/source.ts';
 import {
   insertRecords,
   keysOf,
   NO_SUCH_RECORD,
   readBack,
+  readMeant,
   readRecords,
   updateRecords,
   type WriteContext,
 } from './execute-write.ts';
 import { pathTo } from './paths.ts';
-import { equals, keysFilter, knownCondition, type Target } from './plan-write.ts';
+import { equals, keysFilter, knownCondition, type Meant, type Target } from './plan-write.ts';
 import { and, or } from './simplify.ts';
 import type { Filter } from './types.ts';
 import { type Draft, newDraft } from './write-values.ts';
@@ -76,7 +77,7 @@ export async function updateNested(
   context: WriteContext,
   keys: readonly (readonly unknown[])[],
   draft: Draft,
-  condition: Condition,
+  condition: Meant,
 ): Promise<Row[]> {
   const { target } = context;
   const rows = await readRecords(context, keys, condition);
@@ -108,7 +109,7 @@ export async function updateNested(
         { ...context, guards: [] },
         some,
         values,
-        knownCondition(keysFilter(target, some), context.scope),
+        knownCondition(keysFilter(target, some), context.known.scope),
       );
   };
   await write(
@@ -187,7 +188,7 @@ async function updateEnds(
 }
 
 async function updateEach(nest: Nest, end: WriteContext, keys: readonly Row[], inner: Draft): Promise<void> {
-  const condition = knownCondition(keysFilter(end.target, keys), end.scope);
+  const condition = knownCondition(keysFilter(end.target, keys), end.known.scope);
   if (isNested([inner])) await updateNested(nest, end, keys, inner, condition);
   else await updateRecords(end, keys, inner.values, condition);
 }
@@ -232,7 +233,7 @@ async function writeBehind(
 
 /** Within what the caller may see. */
 function findEnds(
-  { session, scope }: WriteContext,
+  { session, known }: WriteContext,
   { to: collection, on }: Relation,
   tuples: readonly (readonly unknown[])[],
   columns: Target['key'],
@@ -240,8 +241,7 @@ function findEnds(
   const keys: Filter[] = tuples.map((tuple) =>
     and(...on.map(({ to }, at) => equals(pathTo(collection, [], to), tuple[at]))),
   );
-  const condition = knownCondition(and(or(...keys), scope(collection)), scope);
-  return session.read({ table: collection.table, ...condition, columns, order: [] });
+  return readMeant({ session, known, collection }, columns, known.within(collection, or(...keys)));
 }
 
 function markTuple({ on }: Relation, tuple: readonly unknown[]): string {

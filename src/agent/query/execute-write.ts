@@ -1,13 +1,23 @@
 // The statements of one write, within its transaction. Where the database does not give back what it wrote, it is read by
 // key; a guard that the statement could not tell is asked the same way.
 import { fail } from '../../core/errors.ts';
-import type { Column } from '../model/types.ts';
+import type { Collection, Column } from '../model/types.ts';
 import { markOf } from '../sources/evaluate.ts';
-import type { Condition, Row, Session, Writing } from '../sources/source.ts';
-import type { ScopeOf } from './lower.ts';
-import { planJoins } from './plan-read.ts';
-import { type Guard, keysFilter, planDelete, planInserts, planUpdate, type Target } from './plan-write.ts';
-import { and } from './simplify.ts';
+import type { Join, Row, Session, Writing } from '../sources/source.ts';
+import { idOf, pathTo } from './paths.ts';
+import {
+  equals,
+  type Guard,
+  type Known,
+  keysFilter,
+  type Meant,
+  planDelete,
+  planInserts,
+  planUpdate,
+  type Target,
+} from './plan-write.ts';
+import { and, or } from './simplify.ts';
+import type { Path } from './types.ts';
 import type { Values } from './write-values.ts';
 
 /** Thrown when a statement met fewer records than there are keys: which ones is found out when all is taken back. */
@@ -18,7 +28,7 @@ export interface WriteContext {
   readonly returning: Writing['returning'];
   readonly target: Target;
   readonly guards: readonly Guard[];
-  readonly scope: ScopeOf;
+  readonly known: Known;
   /** What the caller wants to do, for messages. */
   readonly verb: string;
 }
@@ -57,10 +67,11 @@ export async function updateRecords(
   context: WriteContext,
   keys: readonly (readonly unknown[])[],
   set: Values,
-  condition: Condition,
+  condition: Meant,
 ): Promise<Row[]> {
   const { session, returning, target, guards } = context;
   if (set.size === 0) return readRecords(context, keys, condition);
+  await needMeant(context, keys, condition);
   const { count, rows } = await session.update(planUpdate(target, set, condition, guards));
   if (count !== keys.length) throw new Shortfall();
   const next = keys.map((values) =>
@@ -72,27 +83,66 @@ export async function updateRecords(
 
 /** As they were, in the order of the keys. Shortfall when there are fewer. */
 export async function deleteRecords(
-  { session, returning, target }: WriteContext,
+  context: WriteContext,
   keys: readonly (readonly unknown[])[],
-  condition: Condition,
+  condition: Meant,
 ): Promise<Row[]> {
-  const { table } = target.collection;
-  const before = returning.delete
-    ? undefined
-    : await session.read({ table, ...condition, columns: target.columns, order: [] });
+  const { session, returning, target } = context;
+  await needMeant(context, keys, condition);
+  const before = returning.delete ? undefined : await readMeant(at(context), target.columns, condition);
   const { count, rows } = await session.delete(planDelete(target, condition));
   if (count !== keys.length) throw new Shortfall();
   return inOrder(target, before ?? rows, keys);
 }
 
 export async function readRecords(
-  { session, target }: Pick<WriteContext, 'session' | 'target'>,
+  context: WriteContext,
   keys: readonly (readonly unknown[])[],
-  condition: Condition,
+  condition: Meant,
 ): Promise<Row[]> {
-  const rows = await session.read({ table: target.collection.table, ...condition, columns: target.columns, order: [] });
+  const { target } = context;
+  const rows = await readMeant(at(context), target.columns, condition);
   if (rows.length !== keys.length) throw new Shortfall();
   return inOrder(target, rows, keys);
+}
+
+/** Shortfall where what is decided here does not hold for a record. */
+async function needMeant(
+  context: WriteContext,
+  keys: readonly (readonly unknown[])[],
+  condition: Meant,
+): Promise<void> {
+  if (!condition.rest) return;
+  if ((await readMeant(at(context), context.target.key, condition)).length !== keys.length) throw new Shortfall();
+}
+
+interface Reading extends Pick<WriteContext, 'session' | 'known'> {
+  readonly collection: Collection;
+}
+
+/** The records that satisfy a condition, whoever decides it. */
+export async function readMeant(
+  { session, known, collection }: Reading,
+  columns: readonly Path[],
+  { joins, where, rest }: Meant,
+): Promise<Row[]> {
+  const { table } = collection;
+  if (!rest) return session.read({ table, columns, joins, where, order: [] });
+  const all = { table, columns: [...columns, ...rest.columns], joins: mergeJoins(joins, rest.joins), where, order: [] };
+  const rows = await session.read(all);
+  const verdicts = known.judge(
+    rest,
+    rows.map((row) => row.slice(columns.length)),
+  );
+  return rows.filter((_, at) => verdicts[at]).map((row) => row.slice(0, columns.length));
+}
+
+const at = ({ session, known, target: { collection } }: WriteContext): Reading => ({ session, known, collection });
+
+/** Each once, parents first. */
+function mergeJoins(joins: readonly Join[], more: readonly Join[]): readonly Join[] {
+  const known = new Set(joins.map(({ via }) => idOf(via)));
+  return [...joins, ...more.filter(({ via }) => !known.has(idOf(via)))];
 }
 
 /** Rows with the answers of the guards behind their columns; the late guards are asked now. */
@@ -112,7 +162,10 @@ async function settle(context: WriteContext, rows: readonly Row[]): Promise<Row[
 export async function readBack(context: WriteContext, keys: readonly (readonly unknown[])[]): Promise<Row[]> {
   const { target, guards } = context;
   const rows = await read(context, keys, guards);
-  if (rows.length === keys.length) return inOrder(target, rows, keys);
+  if (rows.length === keys.length) {
+    for (const guard of guards) await follow(context, keys, guard);
+    return inOrder(target, rows, keys);
+  }
   for (const guard of guards) await ask(context, keys, [guard]);
   throw new Shortfall();
 }
@@ -122,19 +175,40 @@ async function ask(
   keys: readonly (readonly unknown[])[],
   guards: readonly Guard[],
 ): Promise<void> {
-  if ((await read(context, keys, guards)).length === keys.length) return;
-  if (guards.length === 1) return refuse(context, guards[0]!);
-  for (const guard of guards) await ask(context, keys, [guard]);
+  if ((await read(context, keys, guards)).length < keys.length) {
+    if (guards.length === 1) return refuse(context, guards[0]!);
+    for (const guard of guards) await ask(context, keys, [guard]);
+  }
+  for (const guard of guards) await follow(context, keys, guard);
 }
 
-function read(
-  { session, target, scope }: WriteContext,
-  keys: readonly (readonly unknown[])[],
-  guards: readonly Guard[],
-): Promise<Row[]> {
+/** Those that satisfy the guards. Only that of the row scope can have something left that is decided here. */
+function read(context: WriteContext, keys: readonly (readonly unknown[])[], all: readonly Guard[]): Promise<Row[]> {
+  const { target } = context;
+  const guards = all.filter(({ pointer }) => !pointer);
   const where = and(keysFilter(target, keys), ...guards.map(({ condition }) => condition.where));
-  const joins = planJoins(where, scope);
-  return session.read({ table: target.collection.table, columns: target.columns, joins, where, order: [] });
+  const joins = guards.reduce<readonly Join[]>((some, { condition }) => mergeJoins(some, condition.joins), []);
+  const rest = guards.find(({ condition }) => condition.rest)?.condition.rest;
+  return readMeant(at(context), target.columns, { joins, where, ...(rest && { rest }) });
+}
+
+/** What the records point to must be what the caller may see. */
+async function follow(context: WriteContext, keys: readonly (readonly unknown[])[], guard: Guard): Promise<void> {
+  const { target, known, session } = context;
+  const { pointer, condition } = guard;
+  if (!pointer) return;
+  const { to: collection, on } = pointer;
+  const own = on.map(({ from }) => pathTo(target.collection, [], from));
+  const where = and(keysFilter(target, keys), condition.where);
+  const rows = await readMeant(at(context), own, { joins: condition.joins, where });
+  const held = rows.filter((row) => !row.includes(null));
+  if (held.length === 0) return;
+  const columns = on.map(({ to }) => pathTo(collection, [], to));
+  const those = or(...held.map((row) => and(...columns.map((path, place) => equals(path, row[place])))));
+  const found = await readMeant({ session, known, collection }, columns, known.within(collection, those));
+  const mark = (row: Row) => JSON.stringify(columns.map(({ field }, place) => markOf(row[place], field)));
+  const there = new Set(found.map(mark));
+  if (!held.every((row) => there.has(mark(row)))) refuse(context, guard);
 }
 
 function refuse({ target, verb }: WriteContext, { fields }: Guard): never {

@@ -93,6 +93,26 @@ async function fetch(step: Fetch, rows: Row[], options: ReadOptions, tools: Step
   return rows;
 }
 
+/** Of each row of the columns of the plan, whether the steps keep it. */
+export async function decideRows(
+  { steps, width }: ReadPlan,
+  rows: readonly Row[],
+  options: ReadOptions,
+  tools: StepTools,
+): Promise<boolean[]> {
+  const wide = rows.map((row) => Object.assign(new Array<unknown>(width), row));
+  let kept: Row[] = [...wide];
+  for (const step of steps) if (step.kind !== 'bound') kept = await runStep(step, kept, options, tools);
+  const those = new Set(kept);
+  return wide.map((row) => those.has(row));
+}
+
+/** The same, at once, of a plan that asks neither code nor another source: undefined of others. */
+export function decideAtOnce({ steps }: ReadPlan, rows: readonly Row[]): boolean[] | undefined {
+  if (steps.some(({ kind }) => kind !== 'bound' && kind !== 'keep')) return undefined;
+  return rows.map((row) => steps.every((step) => step.kind !== 'keep' || keep(step, [row]).length > 0));
+}
+
 async function runStep(step: Step, rows: Row[], options: ReadOptions, tools: StepTools): Promise<Row[]> {
   switch (step.kind) {
     case 'bound':

@@ -2,25 +2,52 @@
 // satisfy afterwards. A guard goes into the statement where the database can tell of the new record there; a guard that
 // looks at the written table again would see it as it was before, and is asked afterwards.
 
-import { fail } from '../../core/errors.ts';
-import type { Collection, Column } from '../model/types.ts';
+import type { Collection, Column, Relation } from '../model/types.ts';
 import { follows, looksAt } from '../sources/looks-at.ts';
 import type { Condition, Delete, Insert, Join, Row, Update } from '../sources/source.ts';
 import { splitFilter } from './here.ts';
 import type { ScopeOf } from './lower.ts';
 import { onlyAt, pathTo } from './paths.ts';
 import { planJoins } from './plan-read.ts';
-import { and, not, or } from './simplify.ts';
-import type { Filter, Path } from './types.ts';
+import { always, and, not, or } from './simplify.ts';
+import type { Filter, Path, ReadPlan } from './types.ts';
 import type { View } from './view.ts';
 import type { Values } from './write-values.ts';
 
+/** What is left of a condition once the database has decided its part: decided here, by columns that are read for it. */
+export interface Rest {
+  readonly where: Filter;
+  /** The steps over the columns. */
+  readonly plan: ReadPlan;
+  readonly columns: readonly Path[];
+  readonly joins: readonly Join[];
+}
+
+/** A condition on records whose keys are known. */
+export interface Meant extends Condition {
+  readonly rest?: Rest;
+}
+
+/** What a write knows within its transaction. What has to be asked outside is thrown. */
+export interface Known {
+  readonly scope: ScopeOf;
+  /** The condition, within the row scope. */
+  within(collection: Collection, where: Filter): Meant;
+  /** Of each row of the columns of the rest. */
+  judge(rest: Rest, rows: readonly Row[]): readonly boolean[];
+}
+
 export interface Guard {
-  readonly condition: Condition;
+  readonly condition: Meant;
   /** The fields that point to a record which must be visible; empty for the row scope of the record itself. */
   readonly fields: readonly string[];
   /** It cannot be told by the statement that writes. */
   readonly isLate: boolean;
+  /**
+   * What it points to is looked for by itself, since its database cannot decide whether it may be seen; `condition` then says
+   * which records point there.
+   */
+  readonly pointer?: Relation;
 }
 
 export interface Target {
@@ -59,50 +86,42 @@ const isStored = ({ made, route }: Column): boolean => made === undefined && rou
  * Afterwards, the record must be one that the caller may see, and so must every record that the written columns point to:
  * nobody may write, or link to, what he could not read.
  */
-export function planGuards(view: View, scope: ScopeOf, written: ReadonlySet<Column>, mayJoin: boolean): Guard[] {
+export function planGuards(view: View, known: Known, written: ReadonlySet<Column>, mayJoin: boolean): Guard[] {
   const { collection, sight } = view;
+  const { scope } = known;
   const guards: Guard[] = [];
-  const add = (where: Filter, fields: readonly string[]) => {
-    if (where.op === 'always') return;
-    const condition = knownCondition(where, scope);
-    const { table } = collection;
-    const isLate =
-      looksAt(condition.joins, table) || follows(condition.where, table) || (!mayJoin && looksFurther(condition));
-    guards.push({ condition, fields, isLate });
+  const add = (condition: Meant, fields: readonly string[]) => {
+    if (condition.where.op === 'always' && !condition.rest) return;
+    guards.push({ condition, fields, isLate: isLate(condition, collection, mayJoin) });
   };
-  add(scope(collection), []);
+  add(known.within(collection, always), []);
   for (const relation of view.relations) {
     // A record of another source is looked for before.
     if (relation.inverse || relation.reach !== 'join' || !sight.withholds(relation.to)) continue;
     const pointers = [...relation.on.map(({ from }) => from), ...(relation.only ? [relation.only.column] : [])];
     if (!pointers.some((column) => written.has(column))) continue;
+    const fields = relation.on.map(({ from }) => from.name);
+    if (splitFilter(scope(relation.to)).rest.op !== 'always') {
+      const condition = knownCondition(onlyAt(relation, 'from', collection, []), scope);
+      guards.push({ condition, fields, isLate: true, pointer: relation });
+      continue;
+    }
     const missing = relation.on.map(({ from }) => isMissing(pathTo(collection, [], from)));
     const found = not(isMissing(pathTo(collection, [relation], relation.on[0]!.to)));
-    add(
-      or(...missing, not(onlyAt(relation, 'from', collection, [])), found),
-      relation.on.map(({ from }) => from.name),
-    );
+    add(knownCondition(or(...missing, not(onlyAt(relation, 'from', collection, [])), found), scope), fields);
   }
   return guards;
 }
 
-/** CONFIGURATION when the condition, which then is of a row scope, can only be decided after reading. */
-export function conditionOf(where: Filter, joinsOf: (where: Filter) => readonly Join[]): Condition {
-  if (splitFilter(where).rest.op !== 'always')
-    fail('CONFIGURATION', {
-      problem:
-        'A row scope here is decided after reading, so that nothing can be written under it; an administrator has to say it with stored fields.',
-    });
-  return { where, joins: joinsOf(where) };
+function isLate(condition: Meant, { table }: Collection, mayJoin: boolean): boolean {
+  const { joins, where, rest } = condition;
+  if (rest || looksAt(joins, table) || follows(where, table)) return true;
+  return !mayJoin && (joins.length > 0 || hasSome(where));
 }
 
-/** The same of a condition and scopes in which nothing is left to look up. */
+/** A condition in which nothing is left to look up. */
 export function knownCondition(where: Filter, scope: ScopeOf): Condition {
-  return conditionOf(where, (planned) => planJoins(planned, scope));
-}
-
-function looksFurther({ joins, where }: Condition): boolean {
-  return joins.length > 0 || hasSome(where);
+  return { where, joins: planJoins(where, scope) };
 }
 
 function hasSome(filter: Filter): boolean {
@@ -170,12 +189,13 @@ export function planUpdate(target: Target, set: Values, condition: Condition, gu
     table: collection.table,
     key,
     set: [...set].map(([column, value]) => [pathTo(collection, [], column), value]),
-    ...condition,
+    joins: condition.joins,
+    where: condition.where,
     returning: columns,
     checks: guards.filter(({ isLate }) => !isLate).map((guard) => guard.condition),
   };
 }
 
-export function planDelete(target: Target, condition: Condition): Delete {
-  return { table: target.collection.table, key: target.key, ...condition, returning: target.columns };
+export function planDelete(target: Target, { joins, where }: Condition): Delete {
+  return { table: target.collection.table, key: target.key, joins, where, returning: target.columns };
 }

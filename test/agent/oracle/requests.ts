@@ -161,11 +161,22 @@ function createSearch(names: readonly Name[], random: Random): Pick<Question, 's
   return { sought, search: writeSought(sought, random), extended: random.chance(0.5) };
 }
 
-/** `far`: also through relations to many. */
-export function createScopes(world: World, random: Random, far = false): Record<string, PlainFilter> {
+/** `far`: also through relations to many. `told`: of that table by what code makes, and no relation to it can be followed. */
+export function createScopes(world: World, random: Random, far = false, told?: string): Record<string, PlainFilter> {
   const scopes: Record<string, PlainFilter> = {};
+  for (const table of world.tables) {
+    const made = ownNames(table).filter(({ name }) => name === 'told');
+    if (table.name !== told || made.length === 0) continue;
+    // Most rows pass, so that most writes do.
+    const wide = made.map((each) => ({ ...each, operators: ['NotEqual', 'NotContains', 'Present'] as const }));
+    const conditions = [
+      createFilter(world, random.chance(0.8) ? wide : made, random, 0),
+      createFilter(world, namesOf(world, table, 1).filter(isHeld), random, 0),
+    ];
+    scopes[table.name] = { aggregator: random.chance(0.3) ? 'And' : 'Or', conditions };
+  }
   for (const table of world.tables)
-    if (random.chance(0.4))
+    if (random.chance(0.4) && !scopes[table.name])
       scopes[table.name] = {
         aggregator: 'Or',
         conditions: [
