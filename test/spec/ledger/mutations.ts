@@ -6,6 +6,7 @@ import { charts } from './mutations/charts.ts';
 import { conditions } from './mutations/conditions.ts';
 import { customizer } from './mutations/customizer.ts';
 import { mcpActions } from './mutations/mcp-actions.ts';
+import { mcpMounts } from './mutations/mcp-mounts.ts';
 import { plugins } from './mutations/plugins.ts';
 import { types } from './mutations/types.ts';
 import { writes } from './mutations/writes.ts';
@@ -22,6 +23,7 @@ export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   conditions,
   customizer,
   mcpActions,
+  mcpMounts,
   plugins,
   types,
   writes,

@@ -27,6 +27,7 @@ const sections: Readonly<Record<string, readonly Group[]>> = {
       names:
         'authSecret envSecret isProduction logger loggerLevel prefix schemaPath typingsPath typingsMaxDepth useUnsafeActionEndpoint',
     },
+    { group: 'environment', names: 'SERVICE_MCP_ENABLED_TOOLS MCP_SERVER_PORT' },
   ],
   '2.2': [{ names: 'factory include exclude rename' }],
   '2.3': [
@@ -101,7 +102,7 @@ const sections: Readonly<Record<string, readonly Group[]>> = {
   '4.1': [
     {
       names:
-        'createAgent addDataSource customizeCollection addChart removeCollection use start stop restart updateTypesOnFileSystem generateSchemaOnly',
+        'createAgent addDataSource customizeCollection addChart removeCollection use start stop restart mountAiMcpServer updateTypesOnFileSystem generateSchemaOnly',
     },
   ],
   '4.2': [
@@ -129,7 +130,22 @@ const sections: Readonly<Record<string, readonly Group[]>> = {
       names: 'value distribution timeBased multipleTimeBased percentage objective leaderboard smart',
     },
   ],
-  '4.4': [{ group: 'tool', names: 'listRelated getActionForm executeAction' }],
+  '4.4': [
+    { group: 'tool', names: 'listRelated getActionForm executeAction' },
+    {
+      group: 'endpoint',
+      names:
+        '/mcp /oauth/authorize /oauth/token /.well-known/oauth-authorization-server /.well-known/oauth-protected-resource/mcp',
+      about: /at host root/,
+    },
+    {
+      group: 'basePath',
+      names:
+        '<prefix>/mcp <prefix>/oauth/authorize <prefix>/oauth/token /.well-known/oauth-authorization-server<prefix> /.well-known/oauth-protected-resource<prefix>/mcp',
+      about: /with basePath/,
+    },
+    { group: 'rule', names: 'prefix capture discovery enabledTools', about: /rules/ },
+  ],
   '7': [{ names: 'useUnsafeActionEndpoint addAi basePath namespaces' }],
 };
 

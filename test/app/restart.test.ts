@@ -1,0 +1,63 @@
+// A restart while assistants call: every call is answered, by the engine before it or by the one after it.
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { ask, callTool, type Era } from './call.ts';
+import { mounts, tokenOf } from './mounts.ts';
+
+const CALLERS = 8;
+const RESTARTS = 12;
+
+test.each(mounts)('restart under load drops no call: %s', async (_place, open) => {
+  let generation = 0;
+  const { agent, mcpUrl, ...mounted } = await open({
+    customize: (one) =>
+      one.customizeCollection('customers', (customers) => {
+        customers.renameField('name', `name${generation}`).addHook('Before', 'List', () => systemClock.sleep(3));
+      }),
+  });
+  const token = await tokenOf({ agent, mcpUrl, ...mounted });
+  const answers: unknown[] = [];
+  let isOver = false;
+  const caller = async (era: Era) => {
+    while (!isOver) {
+      const listed = await callTool(mcpUrl, token, 'list', { collectionName: 'customers' }, { era });
+      const { status } = await ask(mcpUrl, token, 'tools/list', {}, { era });
+      const columns = 'json' in listed ? (listed.json as { columns: string[] }).columns : [JSON.stringify(listed)];
+      answers.push(status === 200 ? columns.find((name) => /^name\d+$/.test(name)) : status);
+    }
+  };
+  const callers = Array.from({ length: CALLERS }, (_, at) => caller(at % 2 ? 'modern' : 'legacy'));
+  for (generation = 1; generation <= RESTARTS; generation++) {
+    await agent.restart();
+    await systemClock.sleep(10);
+  }
+  isOver = true;
+  await Promise.all(callers);
+  const known = Array.from({ length: RESTARTS + 1 }, (_, at) => `name${at}`);
+  expect([
+    answers.filter((answer) => !known.includes(String(answer))),
+    new Set(answers).size > RESTARTS / 2,
+    answers.at(-1),
+  ]).toEqual([[], true, `name${RESTARTS}`]);
+});
+
+test('a restart changes the tools that are shown', async () => {
+  let hasAction = false;
+  const [, open] = mounts[0]!;
+  const mounted = await open({
+    customize: (agent) =>
+      agent.customizeCollection('customers', (customers) => {
+        if (!hasAction) return;
+        customers.addAction('Greet', { scope: 'Global', execute: (_context, builder) => builder.success() });
+      }),
+  });
+  const token = await tokenOf(mounted);
+  const shown = async () => {
+    const { text } = await ask(mounted.mcpUrl, token, 'tools/list', {});
+    return JSON.parse(text).result.tools.some(({ name }: { name: string }) => name === 'getActionForm');
+  };
+  const before = await shown();
+  hasAction = true;
+  await mounted.agent.restart();
+  expect([before, await shown()]).toEqual([false, true]);
+});

@@ -1,0 +1,49 @@
+// Where the addresses of MCP are switched off.
+import type { Points } from '../mutations.ts';
+
+const issuedElsewhere = ['{issuer}/oauth/', '{url.origin}/oauth/'] as const;
+
+export const mcpMounts: Points = {
+  'src/app.ts': {
+    '4.4 · endpoint · /mcp': ['if (path === root ||', "if (path === '' &&"],
+    '4.4 · basePath · <prefix>/mcp': ['.map((prefix) =>', ".map((_, prefix = '') =>"],
+  },
+  'src/oauth/paths.ts': {
+    '4.4 · endpoint · /oauth/authorize': ["'/oauth/authorize': 'authorize',", ''],
+    '4.4 · endpoint · /oauth/token': ["'/oauth/token': 'token',", ''],
+    '4.4 · endpoint · /.well-known/oauth-authorization-server': [
+      "const authorizationServer = '/.well-known/oauth-authorization-server';",
+      "const authorizationServer = '/.well-known/other';",
+    ],
+    '4.4 · endpoint · /.well-known/oauth-protected-resource/mcp': [
+      "const protectedResource = '/.well-known/oauth-protected-resource';",
+      "const protectedResource = '/.well-known/other';",
+    ],
+    '4.4 · basePath · <prefix>/oauth/authorize': issuedElsewhere,
+    '4.4 · basePath · <prefix>/oauth/token': issuedElsewhere,
+    '4.4 · basePath · /.well-known/oauth-authorization-server<prefix>': [
+      "[authorizationServer + prefix, 'authorization-server'],",
+      "[authorizationServer, 'authorization-server'],",
+    ],
+    '4.4 · basePath · /.well-known/oauth-protected-resource<prefix>/mcp': [
+      "{prefix}/mcp`, 'protected-resource'],",
+      "{''}/mcp`, 'protected-resource'],",
+    ],
+    '4.4 · rule · capture': ["if (inner === '/oauth' || inner.startsWith('/oauth/')) return 'unknown';", ''],
+    '4.4 · rule · discovery': ['{issuer}/oauth/', '{issuer}/elsewhere/'],
+  },
+  'src/app/agent.ts': {
+    '4.1 · mountAiMcpServer': ['this.#mcp = { ...checkMcpOptions(options, at) };', ''],
+    '4.4 · rule · prefix': ['...(basePath !== undefined && { basePath }),', ''],
+  },
+  'src/mcp/tools.ts': {
+    '4.4 · rule · enabledTools': [
+      'if (enabled === null) return table;',
+      'if (enabled === null || enabled) return table;',
+    ],
+  },
+  'src/core/config.ts': {
+    '2.1 · environment · SERVICE_MCP_ENABLED_TOOLS': ["env: 'SERVICE_MCP_ENABLED_TOOLS',", "env: 'OTHER_TOOLS',"],
+    '2.1 · environment · MCP_SERVER_PORT': ["env: 'MCP_SERVER_PORT',", "env: 'OTHER_PORT',"],
+  },
+};
