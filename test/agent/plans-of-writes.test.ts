@@ -12,6 +12,9 @@ const scopes: Rights = {
     customers: { field: 'city', operator: 'Present' },
   },
 };
+const throughMany: Rights = { scopes: { orders: { field: 'order_lines:article', operator: 'Equal', value: 'pen' } } };
+const back: Rights = { scopes: { orders: { field: 'customer:orders:total', operator: 'Equal', value: 20 } } };
+const byCode: Rights = { scopes: { orders: { field: 'size', operator: 'Equal', value: 'large' } } };
 const placed_at = '2024-05-01T00:00:00Z';
 
 const plans: Readonly<Record<string, Asked>> = {
@@ -49,6 +52,26 @@ const plans: Readonly<Record<string, Asked>> = {
     { collection: 'orders', records: [{ id: 8, total: 1, placed_at, customer_id: 2 }] },
     scopes,
   ],
+  'update-under-a-scope-through-many': [
+    'update',
+    { collection: 'orders', ids: [1, 2], values: { total: 20 } },
+    throughMany,
+  ],
+  'update-under-a-scope-that-looks-back': ['update', { collection: 'orders', ids: [2], values: { total: 20 } }, back],
+  'update-by-a-filter-through-many': [
+    'update',
+    {
+      collection: 'orders',
+      filter: { field: 'order_lines:article', operator: 'Equal', value: 'ink' },
+      values: { total: 7 },
+    },
+  ],
+  'update-under-a-scope-that-code-decides': [
+    'update',
+    { collection: 'orders', ids: [2], values: { total: 30 } },
+    byCode,
+  ],
+  'delete-under-a-scope-that-looks-back': ['delete', { collection: 'orders', ids: [3] }, back],
   'update-by-ids': ['update', { collection: 'orders', ids: [1, 2], values: { total: 7 } }],
   'update-by-a-filter-under-scopes': [
     'update',
@@ -70,6 +93,7 @@ describe.each(databases)('$name', (seller) => {
             dependencies: ['total'],
             getValues: (records) => records.map(({ total }) => (Number(total) > 15 ? 'large' : 'small')),
           });
+          orders.emulateFieldFiltering('size');
         }),
     });
     await shop.run('delete from line_notes');

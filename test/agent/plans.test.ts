@@ -35,6 +35,25 @@ const plans: Readonly<Record<string, readonly [ListRequest, Rights?]>> = {
     { collection: 'order_lines', fields: ['article', 'order:total'], limit: 15 },
     { scopes: { orders: { field: 'customer:city', operator: 'Present' } } },
   ],
+  'filter-through-many': [
+    {
+      collection: 'customers',
+      fields: ['name'],
+      filter: {
+        aggregator: 'And',
+        conditions: [
+          { field: 'orders:order_lines:article', operator: 'Equal', value: 'ink' },
+          { field: 'orders:customer:city', operator: 'Present' },
+        ],
+      },
+      limit: 15,
+    },
+    { scopes: { orders: { field: 'total', operator: 'GreaterThan', value: 5 } } },
+  ],
+  'scope-through-many-of-a-joined-collection': [
+    { collection: 'orders', fields: ['id', 'customer:name'], limit: 15 },
+    { scopes: { customers: { field: 'orders:total', operator: 'GreaterThan', value: 5 } } },
+  ],
   search: [{ collection: 'customers', fields: ['name'], search: '3 -"new york"', limit: 15 }],
   'nothing-can-match': [{ collection: 'orders', filter: { field: 'id', operator: 'In', value: [] }, limit: 15 }],
 };
