@@ -163,12 +163,17 @@ const offences: readonly (readonly [rule: string, extra: Record<string, string>,
   [
     'core stays small',
     Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`src/core/part-${index}.ts`, ''])),
-    /src\/core: 11 files/,
+    /src\/core: 11 subjects/,
   ],
 ];
 
 test.each(offences)('%s', (_rule, extra, expected) => {
   expect(judgeWith(extra).filter((line) => expected.test(line))).toHaveLength(1);
+});
+
+test('a folder of core is one subject with the file of its name', () => {
+  const many = Array.from({ length: 20 }, (_, index) => [`src/core/one/part-${index}.ts`, '']);
+  expect(judgeWith(Object.fromEntries(many))).toEqual(judgeWith({}));
 });
 
 test('the exports map names every entry point and nothing else', () => {

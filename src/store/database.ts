@@ -4,13 +4,8 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import knex, { type Knex } from 'knex';
 import { AppError, fail } from '../core/errors.ts';
-import {
-  createKnexClient,
-  loadSqliteDriver,
-  type SqliteConnection,
-  type SqliteKind,
-  type SqliteWish,
-} from '../core/sqlite.ts';
+import { loadSqliteDriver, type SqliteConnection, type SqliteKind, type SqliteWish } from '../core/sqlite.ts';
+import { createKnexClient } from './sqlite-client.ts';
 
 export type StoreDialect = 'sqlite' | 'mysql' | 'postgres';
 

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import knex from 'knex';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createKnexClient, loadSqliteDriver, type SqliteConnection } from '../../src/core/sqlite.ts';
+import { loadSqliteDriver, type SqliteConnection } from '../../src/core/sqlite.ts';
+import { createKnexClient } from '../../src/store/sqlite-client.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'portico-sqlite-'));
 let files = 0;
