@@ -1,7 +1,8 @@
 import type { Caller } from '../core/caller.ts';
 import { AppError, fail } from '../core/errors.ts';
 import type { AiProvider } from './ai/definitions.ts';
-import type { CustomizationContext, HookContext, InsideCollection } from './customize/definitions.ts';
+import type { CustomizationContext, InsideCollection } from './customize/definitions.ts';
+import type { HookContext } from './customize/hooks.ts';
 import { stopCall } from './query/code.ts';
 
 /** What customization code is given, made only when some code is called. */

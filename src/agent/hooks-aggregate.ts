@@ -1,6 +1,6 @@
 // The hooks around an aggregate. A count is one, of all records in one group.
 
-import type { HookAggregation } from './customize/definitions.ts';
+import type { HookAggregation } from './customize/hooks.ts';
 import type { AggregateRequest } from './engine.ts';
 import { createNarrowing, runHooks } from './hooks.ts';
 import type { Call } from './operations.ts';

@@ -3,17 +3,8 @@
 import { fail } from '../core/errors.ts';
 import type { PlainFilter } from '../core/filter.ts';
 import { createHookContext } from './context.ts';
-import type {
-  CustomizationContext,
-  Hook,
-  HookContext,
-  HookContexts,
-  HookPosition,
-  HookType,
-  InsideFilter,
-  MaybePromise,
-  OpenRecord,
-} from './customize/definitions.ts';
+import type { CustomizationContext, InsideFilter, MaybePromise } from './customize/definitions.ts';
+import type { Hook, HookContext, HookContexts, HookPosition, HookType, OpenRecord } from './customize/hooks.ts';
 import type { Collection } from './model/types.ts';
 import { callCode, isStop } from './query/code.ts';
 import { insideFilter, insideShape } from './query/inside-names.ts';

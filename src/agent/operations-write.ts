@@ -2,7 +2,7 @@
 // before and after -> one transaction -> what was touched -> hooks. Nothing is written by halves.
 import type { Access } from '../core/caller.ts';
 import { fail } from '../core/errors.ts';
-import type { Overrides } from './customize/definitions.ts';
+import type { Overrides } from './customize/hooks.ts';
 import type { CreateRequest, DeleteRequest, UpdateRequest, WriteAnswer, WriteOptions } from './engine.ts';
 import { createNarrowing, hasHooks, type Narrowing, runAfterWrite, runHooks } from './hooks.ts';
 import type { Column } from './model/types.ts';

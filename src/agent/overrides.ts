@@ -3,7 +3,8 @@
 // something that stands.
 import { fail } from '../core/errors.ts';
 import { isBranch, type PlainFilter } from '../core/filter.ts';
-import type { CodeRecord, Override, Overrides, OverrideVerb } from './customize/definitions.ts';
+import type { CodeRecord } from './customize/definitions.ts';
+import type { Override, Overrides, OverrideVerb } from './customize/hooks.ts';
 import type { WriteOptions } from './engine.ts';
 import type { Column } from './model/types.ts';
 import { callUnder } from './operations.ts';

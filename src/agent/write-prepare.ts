@@ -1,7 +1,7 @@
 // From what was sent to what will be written, before anything is: names, types and permissions -> hooks -> replaced fields
 // -> what must be given, and rules. What code makes of a record is checked as what was sent is.
 import { type FieldProblem, fail } from '../core/errors.ts';
-import type { OpenRecord, WriteContext } from './customize/definitions.ts';
+import type { OpenRecord, WriteContext } from './customize/hooks.ts';
 import { hasHooks, hookOf, type Narrowing, runHooks } from './hooks.ts';
 import type { Collection } from './model/types.ts';
 import { failCode } from './query/code.ts';

@@ -49,6 +49,7 @@ const vocabulary = [
   'src/agent/ai/definitions.ts',
   'src/agent/engine.ts',
   'src/agent/customize/definitions.ts',
+  'src/agent/customize/hooks.ts',
   'src/agent/charts/definitions.ts',
   'src/store/store.ts',
 ];

@@ -2,7 +2,7 @@
 // any renaming.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CollectionCustomizer } from '../../src/agent/customize/customizer.ts';
-import type { HookContexts, HookPosition, HookType } from '../../src/agent/customize/definitions.ts';
+import type { HookContexts, HookPosition, HookType } from '../../src/agent/customize/hooks.ts';
 import { problemsOf, refusalOf } from '../agent/attempt.ts';
 import { accessOf, type Shop, sellers } from '../agent/shop.ts';
 

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import type { CollectionCustomizer } from '../../src/agent/customize/customizer.ts';
-import type { FieldWriter } from '../../src/agent/customize/definitions.ts';
+import type { FieldWriter } from '../../src/agent/customize/hooks.ts';
 import type { FieldAccess } from '../../src/core/caller.ts';
 import { problemsOf, refusalOf } from '../agent/attempt.ts';
 import { accessOf, type Shop, sellers } from '../agent/shop.ts';

@@ -11,25 +11,27 @@ import type {
   ComputedDefinition,
   Customization,
   ExternalRelationDefinition,
-  FieldWriter,
   Flattening,
-  HookContexts,
-  HookHandler,
-  HookPosition,
-  HookType,
   ImportDefinition,
   ManyToManyOptions,
   ManyToOneOptions,
   MaybePromise,
   OneToManyOptions,
   OperatorReplacer,
-  OverrideHandlers,
-  OverrideVerb,
   PolymorphicManyToOneOptions,
   PolymorphicOneToManyOptions,
   SearchReplacer,
   SegmentDefinition,
 } from './definitions.ts';
+import type {
+  FieldWriter,
+  HookContexts,
+  HookHandler,
+  HookPosition,
+  HookType,
+  OverrideHandlers,
+  OverrideVerb,
+} from './hooks.ts';
 import type { Recording } from './recording.ts';
 
 /** A plugin of one collection; it may be async. */

@@ -10,18 +10,14 @@ import type {
   ComputedType,
   CustomizationContext,
   ExternalRelationDefinition,
-  HookContexts,
-  HookHandler,
-  HookPosition,
   InsideFilter,
   ManyToManyOptions,
   ManyToOneOptions,
   MaybePromise,
   OneToManyOptions,
-  OverrideHandlers,
   PolymorphicTarget,
-  WriteContext,
 } from './definitions.ts';
+import type { HookContexts, HookHandler, HookPosition, OverrideHandlers, WriteContext } from './hooks.ts';
 import type {
   CollectionName,
   ColumnName,

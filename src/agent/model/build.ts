@@ -3,7 +3,8 @@
 import { fail } from '../../core/errors.ts';
 import type { Operator } from '../../core/filter.ts';
 import type { Observe } from '../../core/observe.ts';
-import type { Customizations, Hooks, Said } from '../customize/definitions.ts';
+import type { Customizations, Said } from '../customize/definitions.ts';
+import type { Hooks } from '../customize/hooks.ts';
 import type { Described, DescribedColumn, DescribedTable, Source } from '../sources/source.ts';
 import { addFields, type Home } from './added.ts';
 import { buildDeclared } from './declared.ts';

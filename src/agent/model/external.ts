@@ -1,6 +1,7 @@
 // Relations whose records code gives. With its record, such a relation is read as one column that holds all of them; from
 // one record, it is listed as a collection over arrays would be, which is what its records are by then.
-import type { ExternalRelationDefinition, Hooks } from '../customize/definitions.ts';
+import type { ExternalRelationDefinition } from '../customize/definitions.ts';
+import type { Hooks } from '../customize/hooks.ts';
 import { createMemorySource, describeTables } from '../sources/memory.ts';
 import type { ColumnType } from '../sources/source.ts';
 import { buildColumn, buildColumns, describeColumn } from './fields.ts';

@@ -1,12 +1,8 @@
 // Flattened columns and relations become fields like others: parts of an object are added fields that are written into it,
 // fields of a relation are imported. They are named `column@@@part` and `relation@@@field`, which no other field can be.
 
-import type {
-  CodeRecord,
-  FieldWriter,
-  FlattenColumnOptions,
-  FlattenRelationOptions,
-} from '../customize/definitions.ts';
+import type { CodeRecord, FlattenColumnOptions, FlattenRelationOptions } from '../customize/definitions.ts';
+import type { FieldWriter } from '../customize/hooks.ts';
 import type { ColumnShape } from '../sources/source.ts';
 import { type Home, readShape } from './added.ts';
 import type { Field, Relation } from './types.ts';

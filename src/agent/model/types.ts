@@ -4,13 +4,11 @@ import type {
   BinaryMode,
   ComputedDefinition,
   ExternalLister,
-  FieldWriter,
-  Hooks,
   OperatorReplacer,
-  Overrides,
   SearchReplacer,
   SegmentDefinition,
 } from '../customize/definitions.ts';
+import type { FieldWriter, Hooks, Overrides } from '../customize/hooks.ts';
 import type { Collation, ColumnShape, ColumnType, Source } from '../sources/source.ts';
 
 export interface Model {

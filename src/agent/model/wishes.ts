@@ -3,16 +3,8 @@
 import { fail } from '../../core/errors.ts';
 import type { Operator } from '../../core/filter.ts';
 import { nearNames } from '../../core/near.ts';
-import type {
-  BinaryMode,
-  Customization,
-  Hook,
-  HookPosition,
-  HookType,
-  Override,
-  OverrideVerb,
-  Recorded,
-} from '../customize/definitions.ts';
+import type { BinaryMode, Customization, Recorded } from '../customize/definitions.ts';
+import type { Hook, HookPosition, HookType, Override, OverrideVerb } from '../customize/hooks.ts';
 import type { ColumnWishes } from './fields.ts';
 import type { Column, Field, FieldWriting, Replacement, Rules, Segment } from './types.ts';
 

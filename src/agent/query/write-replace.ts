@@ -2,7 +2,8 @@
 // until only stored columns are left. A field that comes back to itself is a circle; two different values for one column
 // are an error, whoever gave them.
 import type { FieldProblem } from '../../core/errors.ts';
-import type { CustomizationContext, WriteContext } from '../customize/definitions.ts';
+import type { CustomizationContext } from '../customize/definitions.ts';
+import type { WriteContext } from '../customize/hooks.ts';
 import type { Collection, Column } from '../model/types.ts';
 import { callCode, failCode } from './code.ts';
 import { insideNameOf } from './inside-names.ts';
