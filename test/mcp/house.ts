@@ -160,6 +160,7 @@ const scopes = {
   user: ['mcp:read', 'mcp:write', 'mcp:action'],
   writer: ['mcp:write'],
   reader: ['mcp:read'],
+  actor: ['mcp:action'],
 } as const;
 
 function tokenGate(
@@ -167,7 +168,7 @@ function tokenGate(
   access: (userId: number) => Access,
 ): Gate {
   const find = (token: string): Authenticated => {
-    const [, kind, id] = /^(user|writer|reader)-(\d+)$/.exec(token) ?? [];
+    const [, kind, id] = /^(user|writer|reader|actor)-(\d+)$/.exec(token) ?? [];
     if (!kind || house.revoked.has(token)) fail('UNAUTHENTICATED', { problem: 'There is no usable token.' });
     return {
       access: access(Number(id)),

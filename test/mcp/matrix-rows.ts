@@ -1,0 +1,110 @@
+// What the matrix is about: two collections, and for each tool a call of it with what it needs. A tool that is new gets a
+// row here.
+import type { EngineAgent } from '../../src/agent/agent.ts';
+import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import type { Verb } from '../../src/core/caller.ts';
+
+type Place = 'orders' | 'lines';
+
+export interface Row {
+  readonly args: Readonly<Record<string, unknown>>;
+  /** In the order in which they are asked for; how a call ends without one. */
+  readonly needs: readonly (readonly [need: `${Verb | 'trigger'} ${Place}`, otherwise: string])[];
+  /** Shown where the needs for orders are met for any other collection. */
+  readonly isGeneral?: true;
+  /** Is about order 1: where that may not be seen, it is not there. */
+  readonly isOfOne?: true;
+  /** Writes the field `weight`. */
+  readonly weighs?: true;
+}
+
+const seesOrders = ['browse orders', 'UNKNOWN_COLLECTION'] as const;
+const seesLines = ['browse lines', 'UNKNOWN_FIELD'] as const;
+const triggers = ['trigger orders', 'UNKNOWN_ACTION'] as const;
+export const orders = { collectionName: 'orders' };
+const lines = { ...orders, relationName: 'lines', parentRecordId: 1 };
+const attributes = { label: 'socks', weight: 5 };
+const action = { ...orders, actionName: 'Cancel', recordIds: [1] };
+
+export const rows: Readonly<Record<string, Row>> = {
+  describeCollection: { args: orders, needs: [seesOrders], isGeneral: true },
+  list: { args: orders, needs: [seesOrders], isGeneral: true },
+  listRelated: { args: lines, needs: [seesOrders, seesLines], isOfOne: true },
+  create: {
+    args: { ...orders, attributes: { id: 9, ...attributes } },
+    needs: [seesOrders, ['add orders', 'FORBIDDEN']],
+    isGeneral: true,
+    weighs: true,
+  },
+  update: {
+    args: { ...orders, recordId: 1, attributes },
+    needs: [seesOrders, ['edit orders', 'FORBIDDEN']],
+    isGeneral: true,
+    isOfOne: true,
+    weighs: true,
+  },
+  delete: {
+    args: { ...orders, recordIds: [1] },
+    needs: [seesOrders, ['delete orders', 'FORBIDDEN']],
+    isGeneral: true,
+    isOfOne: true,
+  },
+  associate: {
+    args: { ...lines, targetRecordId: 4 },
+    needs: [seesOrders, seesLines, ['edit lines', 'FORBIDDEN']],
+    isOfOne: true,
+  },
+  dissociate: {
+    args: { ...lines, targetRecordIds: [3] },
+    needs: [seesOrders, seesLines, ['edit lines', 'FORBIDDEN']],
+    isOfOne: true,
+  },
+  getActionForm: { args: action, needs: [seesOrders, triggers], isOfOne: true },
+  executeAction: { args: action, needs: [seesOrders, triggers], isOfOne: true },
+  requestActionFileUpload: {
+    args: { ...orders, actionName: 'Cancel', fieldName: 'proof', fileName: 'a.txt', mimeType: 'text/plain' },
+    needs: [seesOrders, triggers],
+  },
+  aggregate: { args: { ...orders, operation: 'count' }, needs: [seesOrders], isGeneral: true },
+  getChart: {
+    args: { ...orders, chartName: 'age', recordId: 1 },
+    needs: [seesOrders, ['read orders', 'FORBIDDEN']],
+    isOfOne: true,
+  },
+};
+
+const number = (name: string) => ({ name, type: 'Number' }) as const;
+export const source = () =>
+  createMemorySource('memory', [
+    {
+      name: 'orders',
+      columns: [number('id'), { name: 'label', type: 'String' }, { ...number('weight'), nullable: true }],
+      primaryKey: ['id'],
+      rows: [
+        [1, 'boots', 7317],
+        [2, 'hats', 12],
+      ],
+    },
+    {
+      name: 'lines',
+      columns: [number('id'), { ...number('orderId'), nullable: true }, number('quantity')],
+      primaryKey: ['id'],
+      rows: [
+        [3, 1, 8842],
+        [4, 2, 15],
+      ],
+    },
+  ]);
+
+export function customize(agent: EngineAgent): void {
+  agent.customizeCollection('orders', (collection) => {
+    collection
+      .addOneToManyRelation('lines', 'lines', { originKey: 'orderId' })
+      .addChart('age', (_context, resultBuilder) => resultBuilder.value(3))
+      .addAction('Cancel', {
+        scope: 'Single',
+        form: [{ label: 'proof', type: 'File' }],
+        execute: (_context, resultBuilder) => resultBuilder.success('cancelled'),
+      });
+  });
+}

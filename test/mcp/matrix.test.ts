@@ -1,0 +1,192 @@
+// Every tool of the table against everything that decides what a caller sees of it: permissions, row scope, permissions of
+// fields, OAuth scopes, enabled tools, narrowing. A row says what a tool needs; what must be shown and how a call must end
+// is worked out from that for every combination, and compared with the server. A tool without a row fails.
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type Access, fullAccess, verbs } from '../../src/core/caller.ts';
+import { selectTools, toolNames } from '../../src/mcp/tools.ts';
+import { type House, legacy, openHouse, post } from './house.ts';
+import { customize, orders, rows, source } from './matrix-rows.ts';
+
+// What deletes the record is called last.
+const tools = [...selectTools(null, () => undefined)];
+const calls = tools.map(({ name }) => name).sort((a, b) => Number(a === 'delete') - Number(b === 'delete'));
+
+test('every tool of the table has a row here', () => {
+  expect(toolNames.filter((name) => !rows[name])).toEqual([]);
+});
+
+interface Variant {
+  readonly has: (need: string) => boolean;
+  readonly query?: string;
+  /** What of the rights the address takes away. */
+  readonly left?: (need: string) => boolean;
+  readonly weight?: 'write' | 'read' | 'hidden';
+  readonly isScoped?: true;
+}
+
+const everything: Variant = { has: () => true };
+
+function accessOf({ has, weight = 'write', isScoped }: Variant): Access {
+  return {
+    ...fullAccess({ id: 2, tags: {}, timezone: 'UTC', team: 'Operations', role: 'Member', renderingId: 1 } as never),
+    can: (verb, collection) => has(`${verb} ${collection}`),
+    canTrigger: (collection) => has(`trigger ${collection}`),
+    field: (collection, field) => (collection === 'orders' && field === 'weight' ? weight : 'write'),
+    scope: (name) => (isScoped && name === 'orders' ? { field: 'id', operator: 'NotEqual', value: 1 } : null),
+  };
+}
+
+async function open(variant: Variant, settings = {}): Promise<House> {
+  const house = await openHouse({ source: source(), customize, access: () => accessOf(variant), settings });
+  onTestFinished(() => house.close());
+  return { ...house, url: house.url + (variant.query ?? '') };
+}
+
+async function shown(house: House, token = 'user-2'): Promise<string[]> {
+  const { body } = await post(house, legacy('tools/list'), { authorization: `Bearer ${token}` });
+  return (body as { result: { tools: { name: string }[] } }).result.tools.map(({ name }) => name);
+}
+
+/** How a call ends: `ok`, the code of an error result or of the protocol, or a status; and all of the text. */
+async function end(house: House, name: string, args: object, token = 'user-2'): Promise<readonly [string, string]> {
+  const call = legacy('tools/call', { name, arguments: args });
+  const { status, body, headers } = await post(house, call, { authorization: `Bearer ${token}` });
+  const text = JSON.stringify(body);
+  const { result, error } = body as { result?: { isError?: boolean; content: [{ text: string }] }; error?: object };
+  if (status !== 200) return [`${status} ${headers.get('www-authenticate')}`, text];
+  if (!result) return [JSON.stringify(error), text];
+  return [result.isError ? /^\w+/.exec(result.content[0].text)![0] : 'ok', text];
+}
+
+/** The needs that are left, with what the address takes away. */
+const leftOf =
+  ({ has, left = () => true }: Variant) =>
+  (need: string) =>
+    has(need) && left(need);
+
+function isShown(name: string, variant: Variant): boolean {
+  const left = leftOf(variant);
+  const { needs, isGeneral } = rows[name]!;
+  const places = isGeneral ? ['orders', 'lines'] : ['orders'];
+  return places.some((place) => needs.every(([need]) => left(need.replace(/orders$/, place))));
+}
+
+function expectedEnd(name: string, variant: Variant): string {
+  const { needs, isOfOne, weighs } = rows[name]!;
+  const lacking = needs.find(([need]) => !leftOf(variant)(need));
+  if (lacking) return lacking[1];
+  if (weighs && (variant.weight ?? 'write') !== 'write') return 'INVALID_RECORD';
+  return isOfOne && variant.isScoped ? 'RECORD_NOT_FOUND' : 'ok';
+}
+
+/** Names and values that only one who may see them can know. */
+function secretsOf(variant: Variant): string[] {
+  const left = leftOf(variant);
+  return [
+    ...(left('browse orders') ? [] : ['orders', 'label', 'boots', 'hats', 'Cancel', 'proof', 'weight', '7317']),
+    ...(left('browse lines') ? [] : ['lines', 'quantity', 'orderId', '8842']),
+    ...(left('trigger orders') ? [] : ['Cancel', 'proof']),
+    ...(variant.weight === 'hidden' ? ['weight', '7317'] : []),
+    ...(variant.isScoped ? ['boots', '7317'] : []),
+  ];
+}
+
+const probes: readonly (readonly [name: string, args: Readonly<Record<string, unknown>>])[] = [
+  ['describeCollection', {}],
+  ['describeCollection', { collectionName: 'orders', detail: 'full' }],
+  ['describeCollection', { collectionName: 'lines', detail: 'full' }],
+  ['list', { collectionName: 'order' }],
+  ['list', { collectionName: 'line' }],
+  ['list', { ...orders, fields: ['weigh', 'labels', 'line'] }],
+  ['list', { ...orders, filters: { field: 'line:quantities', operator: 'Present' } }],
+  ['list', { ...orders, sort: [{ field: 'weigh', ascending: true }] }],
+  ['list', { ...orders, search: '7317' }],
+  ['listRelated', { ...orders, relationName: 'line', parentRecordId: 2 }],
+  ['getActionForm', { ...orders, actionName: 'Cance', recordIds: [2] }],
+  ['getChart', { ...orders, chartName: 'aged', recordId: 2 }],
+];
+
+const all = verbs.flatMap((verb) => [`${verb} orders`, `${verb} lines`]);
+const rights: readonly (readonly [what: string, variant: Variant])[] = [
+  ['everything', everything],
+  ['nothing', { has: () => false }],
+  ...verbs.flatMap((verb): [string, Variant][] => [
+    [`all but ${verb}`, { has: (need) => !need.startsWith(verb) }],
+    [`only browse and ${verb}`, { has: (need) => need.startsWith('browse') || need.startsWith(verb) }],
+    [`only ${verb}`, { has: (need) => need.startsWith(verb) }],
+  ]),
+  ...all.map((lost): [string, Variant] => [`all but ${lost}`, { has: (need) => need !== lost }]),
+  ['all but triggering', { has: (need) => !need.startsWith('trigger') }],
+  ['a row scope', { ...everything, isScoped: true }],
+  ['a hidden field', { ...everything, weight: 'hidden' }],
+  ['a field to read', { ...everything, weight: 'read' }],
+];
+const addresses: readonly (readonly [query: string, left: (need: string) => boolean])[] = [
+  ['', () => true],
+  ['?readonly=true', (need) => /^(browse|read|export) /.test(need)],
+  ['?collections=orders', (need) => need.endsWith(' orders')],
+  ['?collections=lines', (need) => need.endsWith(' lines')],
+  ['?readonly=true&collections=orders,lines', (need) => /^(browse|read|export) /.test(need)],
+];
+
+describe.each(addresses)('/mcp%s', (query, left) => {
+  test.each(rights)('%s', async (_what, rest) => {
+    const variant: Variant = { ...rest, query, left };
+    const house = await open(variant);
+    const secrets = secretsOf(variant);
+    const told: string[] = [];
+    const run = async (name: string, args: object) => {
+      const [outcome, text] = await end(house, name, args);
+      const sent = JSON.stringify(args);
+      const leaked = secrets.filter((secret) => text.includes(secret) && !sent.includes(secret));
+      if (leaked.length > 0) told.push(`${name} ${sent} tells ${leaked.join(', ')}: ${text}`);
+      return outcome;
+    };
+    for (const [name, args] of probes) if (toolNames.includes(name)) await run(name, args);
+    const seen = { shown: await shown(house), ends: {} as Record<string, string> };
+    for (const name of calls) seen.ends[name] = await run(name, rows[name]!.args);
+    expect({ ...seen, told }).toEqual({
+      shown: toolNames.filter((name) => isShown(name, variant)),
+      ends: Object.fromEntries(calls.map((name) => [name, expectedEnd(name, variant)])),
+      told: [],
+    });
+  });
+});
+
+test.each([
+  ['user', ['mcp:read', 'mcp:write', 'mcp:action']],
+  ['reader', ['mcp:read']],
+  ['writer', ['mcp:write']],
+  ['actor', ['mcp:action']],
+])('the OAuth scopes of a token: %s', async (kind, scopes) => {
+  const house = await open(everything);
+  const ends = [];
+  for (const name of calls) ends.push([name, (await end(house, name, rows[name]!.args, `${kind}-2`))[0]]);
+  const lacks = ({ scope }: { scope: string }) => !scopes.includes(scope);
+  // Actions are had by step-up alone, and a client steps up when it calls: they are shown without their scope.
+  expect([await shown(house, `${kind}-2`), ends]).toEqual([
+    tools.filter((tool) => !lacks(tool) || tool.scope === 'mcp:action').map(({ name }) => name),
+    calls.map((name) => {
+      const tool = tools.find((one) => one.name === name)!;
+      return [name, lacks(tool) ? `403 Bearer error="insufficient_scope", scope="${tool.scope}"` : 'ok'];
+    }),
+  ]);
+});
+
+test.each(toolNames)('enabledTools without %s: not shown, not near, not to be called', async (name) => {
+  const house = await open(everything, { enabledTools: toolNames.filter((other) => other !== name) });
+  const [outcome] = await end(house, name, rows[name]!.args);
+  const [, near] = await end(house, `${name}s`, {});
+  expect([await shown(house), outcome, near.replace(`${name}s`, '').includes(name)]).toEqual([
+    toolNames.filter((other) => other !== name),
+    expect.stringContaining('-32602'),
+    false,
+  ]);
+});
+
+test.each(toolNames)('enabledTools with %s alone: nothing else', async (name) => {
+  const house = await open(everything, { enabledTools: [name] });
+  const others = calls.filter((other) => other !== name);
+  const ends = await Promise.all(others.map(async (other) => (await end(house, other, rows[other]!.args))[0]));
+  expect([await shown(house), ends.filter((outcome) => !outcome.includes('-32602'))]).toEqual([[name], []]);
+});
