@@ -255,6 +255,29 @@ describe('errors', () => {
       'INVALID_ARGUMENT',
     ]);
   });
+
+  test('what it gets wrong of writes: at most 80 tokens each, and nothing is written', async () => {
+    const collectionName = 'members';
+    const many = Array.from({ length: 300 }, (_, at) => `${10_000 + at}`);
+    const attributes = { first_name: 'A', last_nam: 'B', emal: 'x', joined_at: 'yesterday', birth_date: 'spring' };
+    const texts = await Promise.all([
+      ask('create', { collectionName, attributes }),
+      ask('create', { collectionName, attributes: Array.from({ length: 100 }, () => attributes) }),
+      ask('update', { collectionName, recordIds: many, attributes: { first_name: 'A' } }),
+      ask('delete', { collectionName, recordIds: many }),
+      ask('delete', { collectionName }),
+      ask('associate', { collectionName, relationName: 'loan', parentRecordId: 1, targetRecordId: 1 }),
+    ]);
+    expect(texts.map((text) => [text, countTokens(text) <= 80])).toEqual(texts.map((text) => [text, true]));
+    expect(texts.map((text) => text.split(':')[0])).toEqual([
+      'INVALID_RECORD',
+      'INVALID_RECORD',
+      'RECORD_NOT_FOUND',
+      'RECORD_NOT_FOUND',
+      'INVALID_ARGUMENT',
+      'UNKNOWN_FIELD',
+    ]);
+  });
 });
 
 // The same in every run.

@@ -7,13 +7,17 @@ import { nearNames } from '../core/near.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Offer } from './offers.ts';
 import { aggregate } from './tools/aggregate.ts';
+import { associate } from './tools/associate.ts';
 import { create } from './tools/create.ts';
+import { deleteRecords } from './tools/delete.ts';
 import { describeCollection } from './tools/describe-collection.ts';
+import { dissociate } from './tools/dissociate.ts';
 import { executeAction } from './tools/execute-action.ts';
 import { getActionForm } from './tools/get-action-form.ts';
 import { getChart } from './tools/get-chart.ts';
 import { list } from './tools/list.ts';
 import { listRelated } from './tools/list-related.ts';
+import { update } from './tools/update.ts';
 import type { SendWebhook } from './webhook.ts';
 
 export interface ToolCall {
@@ -65,6 +69,10 @@ const table = [
   list,
   listRelated,
   create,
+  update,
+  deleteRecords,
+  associate,
+  dissociate,
   getActionForm,
   executeAction,
   aggregate,

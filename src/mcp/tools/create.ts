@@ -6,16 +6,16 @@ import { writeText } from '../write-result.ts';
 
 interface CreateArguments {
   readonly collection: string;
+  /** One, or several where a list was sent. */
   readonly records: readonly Given[];
   readonly dryRun: boolean;
 }
 
-const names = ['collectionName', 'attributes', 'dryRun'] as const;
-
 export const create: Tool<CreateArguments> = {
   name: 'create',
   title: 'Create a record',
-  description: 'Create a record. Answers {count, ids, columns, rows}. dryRun: tells before and after, writes nothing.',
+  description:
+    'Create a record. Answers {count, ids, columns, rows}. dryRun: the before and after of each field; writes nothing.',
   scope: 'mcp:write',
   isOffered: offers.create,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
@@ -29,13 +29,13 @@ export const create: Tool<CreateArguments> = {
     required: ['collectionName', 'attributes'],
   },
   parse,
-  subject: (args) => ({ collection: args.collection }),
-  writes: (args) => !args.dryRun,
+  subject: ({ collection }) => ({ collection }),
+  writes: ({ dryRun }) => !dryRun,
   run,
 };
 
 function parse(given: Given): CreateArguments {
-  checkNames(given, names);
+  checkNames(given, ['collectionName', 'attributes', 'dryRun']);
   return {
     collection: readRequiredText(given, 'collectionName', 'send the name of a collection.'),
     records: readRecords(given, 'attributes'),

@@ -7,6 +7,7 @@ import { conditions } from './mutations/conditions.ts';
 import { customizer } from './mutations/customizer.ts';
 import { mcpActions } from './mutations/mcp-actions.ts';
 import { mcpMounts } from './mutations/mcp-mounts.ts';
+import { mcpWrites } from './mutations/mcp-writes.ts';
 import { plugins } from './mutations/plugins.ts';
 import { types } from './mutations/types.ts';
 import { writes } from './mutations/writes.ts';
@@ -24,6 +25,7 @@ export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   customizer,
   mcpActions,
   mcpMounts,
+  mcpWrites,
   plugins,
   types,
   writes,

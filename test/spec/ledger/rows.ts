@@ -131,7 +131,10 @@ const sections: Readonly<Record<string, readonly Group[]>> = {
     },
   ],
   '4.4': [
-    { group: 'tool', names: 'listRelated getActionForm executeAction' },
+    {
+      group: 'tool',
+      names: 'listRelated create update delete associate dissociate getActionForm executeAction',
+    },
     {
       group: 'endpoint',
       names:

@@ -1,0 +1,29 @@
+import { answerLinking, type Linking, readLinking } from '../linking.ts';
+import { offers } from '../offers.ts';
+import { nameOf } from '../record-ids.ts';
+import type { Tool } from '../tools.ts';
+
+export const associate: Tool<Linking> = {
+  name: 'associate',
+  title: 'Link records',
+  description: 'Link records to one by its to-many relation. Answers {count, collection, ids}; dryRun as create.',
+  scope: 'mcp:write',
+  isOffered: offers.associate,
+  // A record that belonged to another one before belongs to this one now.
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  inputSchema: {
+    type: 'object',
+    properties: {
+      collectionName: { type: 'string' },
+      relationName: { type: 'string' },
+      parentRecordId: {},
+      targetRecordId: { description: 'Or a list of ids' },
+      dryRun: { type: 'boolean' },
+    },
+    required: ['collectionName', 'relationName', 'parentRecordId', 'targetRecordId'],
+  },
+  parse: (given) => readLinking(given, 'targetRecordId'),
+  subject: ({ collection, id }) => ({ collection, recordIds: [nameOf(id)] }),
+  writes: ({ dryRun }) => !dryRun,
+  run: (linking, call) => answerLinking(linking, call, 'targetRecordId', call.engine.associate),
+};

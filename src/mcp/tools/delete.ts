@@ -1,0 +1,52 @@
+import type { RecordId } from '../../agent/record-id.ts';
+import { checkNames, type Given, readFlag, readRequiredText } from '../arguments.ts';
+import { withToolNames } from '../engine-names.ts';
+import { offers } from '../offers.ts';
+import { nameOf, readRequiredIds } from '../record-ids.ts';
+import type { Tool, ToolCall } from '../tools.ts';
+import { writeText } from '../write-result.ts';
+
+interface DeleteArguments {
+  readonly collection: string;
+  readonly ids: readonly RecordId[];
+  readonly dryRun: boolean;
+}
+
+/** The tool `delete`, a word that nothing may be called in code. */
+export const deleteRecords: Tool<DeleteArguments> = {
+  name: 'delete',
+  title: 'Delete records',
+  description: 'Delete records, all or none. Answers {count, ids}; dryRun as create.',
+  scope: 'mcp:write',
+  isOffered: offers.delete,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  inputSchema: {
+    type: 'object',
+    properties: {
+      collectionName: { type: 'string' },
+      recordIds: { type: 'array', items: {} },
+      dryRun: { type: 'boolean' },
+    },
+    required: ['collectionName', 'recordIds'],
+  },
+  parse,
+  subject: ({ collection, ids }) => ({ collection, recordIds: ids.map(nameOf) }),
+  writes: ({ dryRun }) => !dryRun,
+  run,
+};
+
+function parse(given: Given): DeleteArguments {
+  checkNames(given, ['collectionName', 'recordIds', 'recordId', 'dryRun']);
+  return {
+    collection: readRequiredText(given, 'collectionName', 'send the name of a collection.'),
+    ids: readRequiredIds(given, 'recordIds', 'recordId'),
+    dryRun: readFlag(given, 'dryRun'),
+  };
+}
+
+async function run({ collection, ids, dryRun }: DeleteArguments, call: ToolCall) {
+  const answer = await withToolNames({ ids: 'recordIds' }, () =>
+    call.engine.delete(call.access, { collection, ids }, { signal: call.signal, preview: dryRun }),
+  );
+  return writeText(answer, { budgetTokens: call.config.answerTokens, records: false });
+}

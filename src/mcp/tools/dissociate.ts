@@ -1,0 +1,28 @@
+import { answerLinking, type Linking, readLinking } from '../linking.ts';
+import { offers } from '../offers.ts';
+import { nameOf } from '../record-ids.ts';
+import type { Tool } from '../tools.ts';
+
+export const dissociate: Tool<Linking> = {
+  name: 'dissociate',
+  title: 'Unlink records',
+  description: 'The reverse of associate. Deletes no records.',
+  scope: 'mcp:write',
+  isOffered: offers.dissociate,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  inputSchema: {
+    type: 'object',
+    properties: {
+      collectionName: { type: 'string' },
+      relationName: { type: 'string' },
+      parentRecordId: {},
+      targetRecordIds: { type: 'array', items: {} },
+      dryRun: { type: 'boolean' },
+    },
+    required: ['collectionName', 'relationName', 'parentRecordId', 'targetRecordIds'],
+  },
+  parse: (given) => readLinking(given, 'targetRecordIds'),
+  subject: ({ collection, id }) => ({ collection, recordIds: [nameOf(id)] }),
+  writes: ({ dryRun }) => !dryRun,
+  run: (linking, call) => answerLinking(linking, call, 'targetRecordIds', call.engine.dissociate),
+};

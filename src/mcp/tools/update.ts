@@ -1,0 +1,61 @@
+import type { RecordId } from '../../agent/record-id.ts';
+import { fail } from '../../core/errors.ts';
+import { checkNames, type Given, readFlag, readObject, readRequiredText } from '../arguments.ts';
+import { withToolNames } from '../engine-names.ts';
+import { offers } from '../offers.ts';
+import { nameOf, readRequiredIds } from '../record-ids.ts';
+import type { Tool, ToolCall } from '../tools.ts';
+import { writeText } from '../write-result.ts';
+
+interface UpdateArguments {
+  readonly collection: string;
+  /** All of them or none are given the same values. */
+  readonly ids: readonly RecordId[];
+  readonly values: Given;
+  readonly dryRun: boolean;
+}
+
+export const update: Tool<UpdateArguments> = {
+  name: 'update',
+  title: 'Update records',
+  description: 'Update a record, or several alike, all or none. Answers, and takes dryRun, as create.',
+  scope: 'mcp:write',
+  isOffered: offers.update,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  inputSchema: {
+    type: 'object',
+    properties: {
+      collectionName: { type: 'string' },
+      recordId: { description: 'Or a list of ids' },
+      attributes: { type: 'object' },
+      dryRun: { type: 'boolean' },
+    },
+    required: ['collectionName', 'recordId', 'attributes'],
+  },
+  parse,
+  subject: ({ collection, ids }) => ({ collection, recordIds: ids.map(nameOf) }),
+  writes: ({ dryRun }) => !dryRun,
+  run,
+};
+
+function parse(given: Given): UpdateArguments {
+  checkNames(given, ['collectionName', 'recordId', 'recordIds', 'attributes', 'dryRun']);
+  const example = '{"status":"paid"}';
+  return {
+    collection: readRequiredText(given, 'collectionName', 'send the name of a collection.'),
+    ids: readRequiredIds(given, 'recordId', 'recordIds'),
+    values:
+      readObject(given, 'attributes', example) ??
+      fail('INVALID_ARGUMENT', { argument: 'attributes', problem: `send an object such as ${example}.` }),
+    dryRun: readFlag(given, 'dryRun'),
+  };
+}
+
+const toolNames = { ids: 'recordId', values: 'attributes' };
+
+async function run({ collection, ids, values, dryRun }: UpdateArguments, call: ToolCall) {
+  const answer = await withToolNames(toolNames, () =>
+    call.engine.update(call.access, { collection, ids, values }, { signal: call.signal, preview: dryRun }),
+  );
+  return writeText(answer, { budgetTokens: call.config.answerTokens, records: true });
+}

@@ -1,0 +1,13 @@
+// Where the tools that write are switched off.
+import type { Points } from '../mutations.ts';
+
+/** Everything is done and taken back. */
+const takenBack: readonly [string, string] = ['preview: dryRun }', 'preview: true }'];
+
+export const mcpWrites: Points = {
+  'src/mcp/tools/create.ts': { '4.4 · tool · create': takenBack },
+  'src/mcp/tools/update.ts': { '4.4 · tool · update': takenBack },
+  'src/mcp/tools/delete.ts': { '4.4 · tool · delete': takenBack },
+  'src/mcp/tools/associate.ts': { '4.4 · tool · associate': ['engine.associate', 'engine.dissociate'] },
+  'src/mcp/tools/dissociate.ts': { '4.4 · tool · dissociate': ['engine.dissociate', 'engine.associate'] },
+};
