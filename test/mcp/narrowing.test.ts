@@ -142,6 +142,25 @@ describe('what lies outside', () => {
     expect(await narrow('list', args)).toMatchObject({ rows: [] });
   });
 
+  test('charts of the whole agent are outside, since they may tell of any collection', async () => {
+    const chart = { chartName: 'turnover' };
+    expect([
+      await wide('getChart', chart),
+      JSON.stringify(await wide('describeCollection', {})).includes('turnover'),
+      await call('modern', '?readonly=true', 'getChart', chart),
+      await narrow('getChart', chart),
+      await narrow('getChart', { chartName: 'turnove' }),
+      JSON.stringify(await narrow('describeCollection', {})).includes('turnover'),
+    ]).toEqual([
+      { value: 1 },
+      true,
+      { value: 1 },
+      expect.stringMatching(/^UNKNOWN_CHART/),
+      expect.not.stringMatching(/turnover/),
+      false,
+    ]);
+  });
+
   test('relations between what is left stay', async () => {
     const filters = { field: 'lines:id', operator: 'Equal', value: 3 };
     expect(await narrow('list', { collectionName: 'orders', filters, fields: ['id'] })).toMatchObject({ rows: [[7]] });
