@@ -1,6 +1,7 @@
 // What a write answers: how many records it touched, which, and what they hold now. A dry run answers what would change.
 // Both are bounded as lists are: cut on a record, saying so.
 import type { WriteAnswer } from '../agent/engine.ts';
+import { printJson } from '../agent/sources/json-text.ts';
 import { CELL_CHARACTERS, clipValue } from './result.ts';
 import { fitsTokens } from './tokens.ts';
 import type { ToolAnswer } from './tools.ts';
@@ -76,7 +77,7 @@ function fitRecords(
   render: (most: number, limit: number, note: { readonly note?: string }) => unknown,
 ): string {
   const textOf = (most: number, limit: number) =>
-    JSON.stringify(render(most, limit, most < count ? { note: told.replace('%n', `${most}`) } : {}));
+    printJson(render(most, limit, most < count ? { note: told.replace('%n', `${most}`) } : {}));
   for (const limit of limits) {
     let [fits, most] = [0, count];
     let text = '';
