@@ -2,7 +2,7 @@
 // names that customization code uses, removed collections and fields included. Paths through relations are not listed:
 // customize/typed.ts makes them of these lines, so that the text grows with the columns and not with the paths.
 import type { Collection, Column, Model } from './model/types.ts';
-import type { PrimitiveType } from './sources/source.ts';
+import type { ColumnShape, PrimitiveType } from './sources/source.ts';
 
 export interface Typings {
   readonly text: string;
@@ -74,12 +74,30 @@ const listOf = (entries: readonly string[]): string =>
   entries.length ? `{ ${entries.join('; ')} }` : 'Record<never, never>';
 
 /** The type; with the values that it holds, where they are not all of the type. */
-function markerOf({ type, nullable, enumValues, nativeType }: Column): string {
+function markerOf({ type, nullable, enumValues, nativeType, shape }: Column): string {
   const primitive = typeof type === 'string' ? type : type[0];
-  const values = valuesOf(primitive, enumValues, nativeType);
+  const values = shape ? shapeOf(shape) : valuesOf(primitive, enumValues, nativeType);
   const one = values === undefined ? text(primitive) : `{ ${primitive}: ${values} }`;
   return `${typeof type === 'string' ? one : `[${one}]`}${nullable ? ' | null' : ''}`;
 }
+
+/** What a Json is made of; any part may be missing, which is null. */
+function shapeOf(shape: ColumnShape): string {
+  if (typeof shape === 'string') return inJson[shape] ?? 'string';
+  if (isList(shape)) return `readonly (${shapeOf(shape[0])} | null)[]`;
+  const members = Object.entries(shape).map(([key, of]) => `readonly ${nameOf(key)}: ${shapeOf(of)} | null`);
+  return `{ ${members.join('; ')} }`;
+}
+
+const isList = (shape: ColumnShape): shape is readonly [ColumnShape] => Array.isArray(shape);
+
+/** Texts are the rest. */
+const inJson: { readonly [T in PrimitiveType]?: string } = {
+  Number: 'number',
+  Boolean: 'boolean',
+  Json: 'unknown',
+  Point: 'readonly [number, number]',
+};
 
 /** Numbers that a double may not hold come as texts of digits. */
 function valuesOf(

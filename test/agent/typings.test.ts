@@ -13,6 +13,11 @@ function customizeTypedShop(agent: Agent): Agent {
     orders
       .addField('summary', { columnType: 'String', dependencies: ['id'], getValues: (records) => records.map(String) })
       .importField('city', { path: 'customer:city' })
+      .addField('parcel', {
+        columnType: { size: ['Number'], to: { street: 'String', 'post code': 'String' }, isSent: 'Boolean' },
+        dependencies: ['id'],
+        getValues: (records) => records.map(() => null),
+      })
       .renameField('total', 'sum'),
   );
 }

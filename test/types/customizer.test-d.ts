@@ -14,11 +14,20 @@ same<
   | 'isPaid'
   | 'summary'
   | 'city'
+  | 'parcel'
   | `customer:${'id' | 'name' | 'city' | 'level' | 'born' | 'tags' | 'photo' | 'extra data'}`
 >(true);
 same<RecordOf<Schema, 'customers'>['level'], 'gold' | "it's" | null>(true);
 same<RecordOf<Schema, 'customers'>['tags'], readonly (string | null)[]>(true);
 same<PatchOf<Schema, 'orders'>['total'], number | undefined>(true);
+same<
+  RecordOf<Schema, 'orders'>['parcel'],
+  {
+    readonly size: readonly (number | null)[] | null;
+    readonly to: { readonly street: string | null; readonly 'post code': string | null } | null;
+    readonly isSent: boolean | null;
+  } | null
+>(true);
 // @ts-expect-error: the field is read-only
 export const patch: PatchOf<Schema, 'orders'> = { summary: 'x' };
 
@@ -110,6 +119,11 @@ agent
       .addOneToManyRelation('purchases', 'orders', { originKey: 'customer_id' })
       .emulateFieldFiltering('extra data')
       .addSegment('tagged', { field: 'tags', operator: 'IncludesAll', value: ['new'] })
+      .addSegment('sent', { field: 'orders:isPaid', operator: 'Equal', value: true })
+      // @ts-expect-error: no such field behind the relation
+      .addSegment('wrong', { field: 'orders:paid', operator: 'Equal', value: true })
+      // @ts-expect-error: an operator of another type
+      .addSegment('worse', { field: 'orders:isPaid', operator: 'Contains', value: 'x' })
       .addSegment('only new', { field: 'tags', operator: 'Equal', value: ['new', null] })
       // @ts-expect-error: a list is the same as a list
       .addSegment('new', { field: 'tags', operator: 'Equal', value: 'new' }),

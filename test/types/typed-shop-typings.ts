@@ -37,8 +37,9 @@ export interface Schema {
       isPaid: "Boolean";
       summary: "String" | null;
       city: "String" | null;
+      parcel: { Json: { readonly size: readonly (number | null)[] | null; readonly to: { readonly street: string | null; readonly "post code": string | null } | null; readonly isSent: boolean | null } } | null;
     };
-    readOnly: "summary";
+    readOnly: "summary" | "parcel";
     one: { customer: "customers" };
     many: { "order-lines": "order-lines" };
   };

@@ -1,4 +1,4 @@
-// What generated typings (agent/typings.ts) say of collections, and what follows from it: fields, paths through to-one
+// What generated typings (agent/typings.ts) say of collections, and what follows from it: fields, paths through
 // relations, values, and filters whose operators and values fit the type of the field. Types alone. Paths are made here
 // and not in the generated text, which therefore has one line for each column; `depth` says how many relations they
 // follow.
@@ -53,12 +53,28 @@ export type Path<S, C extends keyof S, D = Part<S, C, 'depth'>> =
             string]
       : never);
 
+/**
+ * What filters may name besides: what is behind a relation to many, or one relation further on, and what is behind one
+ * that a to-one relation leads to. Longer ones exist, and are not typed: a union of all would make an editor slow.
+ */
+export type ManyPath<S, C extends keyof S> =
+  Part<S, C, 'depth'> extends 0
+    ? never
+    :
+        | Behind<S, C, 1>
+        | { [R in keyof One<S, C> & string]: `${R}:${Behind<S, One<S, C>[R] & keyof S, 0>}` }[keyof One<S, C> & string];
+type Behind<S, C extends keyof S, D> = {
+  [R in keyof Many<S, C> & string]: `${R}:${Path<S, Many<S, C>[R] & keyof S, D>}`;
+}[keyof Many<S, C> & string];
+
 type Marker<S, C extends keyof S, P extends string> = P extends keyof Columns<S, C>
   ? Columns<S, C>[P]
   : P extends `${infer R}:${infer Rest}`
     ? R extends keyof One<S, C>
       ? Marker<S, One<S, C>[R] & keyof S, Rest> | null
-      : never
+      : R extends keyof Many<S, C>
+        ? Marker<S, Many<S, C>[R] & keyof S, Rest> | null
+        : never
     : never;
 
 /** What a marker such as `'String' | null`, `{ Enum: 'a' | 'b' }` or `['Number']` stands for. */
@@ -160,7 +176,7 @@ type Compared<M> = M extends null
       ? number | string
       : Value<M>;
 
-type ByType<S, C extends keyof S, P extends string = Path<S, C>> = {
+type ByType<S, C extends keyof S, P extends string = Path<S, C> | ManyPath<S, C>> = {
   [K in P as TypeName<Marker<S, C, K>>]: K;
 };
 
