@@ -27,10 +27,15 @@ const rulesOf: { readonly [K in Kind]?: readonly Operator[] } = {
 
 /** Twists the world in place, and says how it is written. */
 export function twistWrites(world: World, random: Random): World {
-  for (const { columns, relations, twists } of world.tables) {
+  for (const { name: table, columns, relations, twists } of world.tables) {
     if (random.chance(0.5)) continue;
     const own = columns.map(({ name }) => name);
-    const [relation] = random.some(relations, 0, 1);
+    // What may be seen of a table by what it is told of itself has no end.
+    const [relation] = random.some(
+      relations.filter(({ to }) => to !== table),
+      0,
+      1,
+    );
     const far = relation ? world.tables.find(({ name }) => name === relation.to)!.columns : [];
     const needs = [...random.some(own, 1, 2), ...random.some(far, 0, 1).map(({ name }) => `${relation!.name}:${name}`)];
     twists.added.push({ how: 'made', name: 'told', kind: 'text', needs, slow: random.chance(0.5) });

@@ -122,6 +122,13 @@ export function interpretWrite(meaning: Meaning, write: Write): Outcome {
   const old = found.filter((row) => row !== undefined);
   const story = new Story(meaning);
   if (found.includes(undefined)) story.codes.add('RECORD_NOT_FOUND');
+  // What a record of another source is pointed to by is looked at before the records themselves are.
+  if ('values' in write) {
+    const row = table.columns.map(({ name }) => write.values[name] ?? null);
+    const names = new Set(Object.keys(write.values));
+    if (pointsOutOfSight(meaning, table, row, names) || isHalfWritten(meaning, table, names))
+      story.possible.add('INVALID_RECORD');
+  }
   let touched = old;
   let { tables } = story;
   if (write.kind === 'delete')
