@@ -60,11 +60,15 @@ function schemaCollection(collection: Collection, options: SchemaOptions) {
     // In the order of their definition, which their addresses follow.
     actions: actions.map((action, index) => schemaAction(name, action, index, options.prefix)),
     fields: [...collection.fields.values()]
-      .filter((field) => field.kind === 'column' || !field.given)
       .filter((field) => field.kind !== 'column' || field.isKey || !isOfForeignKey(field, collection))
-      .map((field) => (field.kind === 'column' ? schemaColumn(field, writable) : schemaRelation(field, collection)))
+      .map((field) => schemaField(field, collection, writable))
       .sort(byText('field')),
   };
+}
+
+function schemaField(field: Field, collection: Collection, writable: boolean) {
+  if (field.kind === 'column') return schemaColumn(field, writable);
+  return field.given ? schemaGiven(field.given, field) : schemaRelation(field, collection);
 }
 
 /** Of a key of one column whose relation is shown: that one stands for it. */
@@ -103,6 +107,13 @@ function schemaColumn(column: Column, writable: boolean) {
     isSortable: column.sortable,
     validations,
   };
+}
+
+/** Records that code gives are no collection: the field is a list of them, with what each has. */
+function schemaGiven(given: Column, { to }: Relation) {
+  const columns = [...to.fields.values()].filter((field) => field.kind === 'column');
+  const fields = columns.map(({ name, type }) => ({ field: name, type: typeOf(type) })).sort(byText('field'));
+  return { ...schemaColumn(given, false), type: [{ fields }] };
 }
 
 /** What front ends call the operators of validations; others are checked by the server alone. */

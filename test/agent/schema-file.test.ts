@@ -175,6 +175,46 @@ describe('what is told of a collection', () => {
     ]);
   });
 
+  test('an external relation is a field that holds a list of records', async () => {
+    const { schema } = await schemaOf((agent) =>
+      agent.customizeCollection('customers', (customers) =>
+        customers
+          .addExternalRelation('offers', {
+            schema: { title: 'String', percent: 'Number', days: ['Dateonly'] },
+            listRecords: () => [],
+          })
+          .renameField('offers', 'our offers'),
+      ),
+    );
+    const fields = schema.collections.flatMap((each) => each.fields);
+    expect(fields.filter(({ type }) => JSON.stringify(type).includes('fields'))).toEqual([
+      {
+        field: 'our offers',
+        type: [
+          {
+            fields: [
+              { field: 'days', type: ['Dateonly'] },
+              { field: 'percent', type: 'Number' },
+              { field: 'title', type: 'String' },
+            ],
+          },
+        ],
+        defaultValue: null,
+        enums: [],
+        integration: null,
+        inverseOf: null,
+        isFilterable: false,
+        isPrimaryKey: false,
+        isReadOnly: true,
+        isRequired: false,
+        isSortable: false,
+        isVirtual: false,
+        reference: null,
+        validations: [],
+      },
+    ]);
+  });
+
   test('patterns of validations are regular expressions, each rule once', async () => {
     const { schema } = await schemaOf((agent) =>
       agent.customizeCollection('customers', (customers) =>
