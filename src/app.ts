@@ -115,6 +115,7 @@ export function createApp(configured: Config, options: AppOptions): App {
         engine,
         gate,
         activity: store.activity,
+        idempotency: store.idempotency,
         observe,
         clock,
         version: options.version,

@@ -97,6 +97,25 @@ const table = {
     say: (d: { collection: string }) =>
       `Nothing was written to '${d.collection}': somebody else was writing there at the same time. Try again.`,
   },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    say: (d: { tool: string }) =>
+      `This idempotencyKey was sent to '${d.tool}' before, with other arguments. Take a new key for a new call.`,
+  },
+  IDEMPOTENCY_KEY_BUSY: {
+    status: 409,
+    say: () => 'The call with this idempotencyKey is still under way. Repeat it in a moment for its answer.',
+  },
+  OUTCOME_UNKNOWN: {
+    status: 409,
+    say: () =>
+      'An earlier call with this idempotencyKey was cut off: it was done or it was not. Look with list; only if it was not, call with a new key.',
+  },
+  ANSWER_WITHHELD: {
+    status: 403,
+    say: () =>
+      'This call was done before. What you may do has changed since, so that its answer is not told again. Look with list.',
+  },
   READ_ONLY: {
     status: 403,
     say: (d: { collection: string; why: string }) => `'${d.collection}' cannot be written: ${d.why}`,

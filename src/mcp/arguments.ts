@@ -68,6 +68,15 @@ export function readObject(given: Given, name: string, example: string): Given |
   return isObject(value) ? value : invalid(name, `send an object such as ${example}.`);
 }
 
+const KEY_CHARACTERS = 200;
+
+/** What a repeat of the call is known by; undefined when absent or empty. */
+export function readIdempotencyKey(given: Given): string | undefined {
+  const key = readText(given, 'idempotencyKey');
+  if (key && key.length > KEY_CHARACTERS) return invalid('idempotencyKey', `at most ${KEY_CHARACTERS} characters.`);
+  return key || undefined;
+}
+
 /** The values of one record by field, a list of such, or either as JSON text: the records. */
 export function readRecords(given: Given, name: string): readonly Given[] {
   const value = fromText(given[name]);

@@ -3,7 +3,7 @@
 //
 // A read works while the permissions are compared, and its answer is held until they are known to stand; else it is made
 // again. A write cannot be taken back, so that it goes the other way round: the mark in the log, the comparison, and only
-// then the work, once.
+// then the work, once. With an idempotency key (once.ts) it is once for all repeats of the call as well.
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Engine } from '../agent/engine.ts';
 import type { Clock } from '../core/clock.ts';
@@ -12,9 +12,10 @@ import { AppError, type ErrorCode, fail, isAppError, toAppError } from '../core/
 import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
 import type { Authenticated, Gate } from '../oauth/bearer.ts';
-import type { ActivityEntry, ActivityLog, Intent, KnownOutcome } from '../store/store.ts';
+import type { ActivityEntry, ActivityLog, IdempotencyKeys, Intent, KnownOutcome } from '../store/store.ts';
+import { endHold, type Held, holdKey } from './once.ts';
 import { errorResult, textResult } from './result.ts';
-import type { Tool, ToolAnswer } from './tools.ts';
+import type { Tool, ToolAnswer, ToolCall } from './tools.ts';
 import { createWebhookSender } from './webhook.ts';
 
 /** Who makes one request; it lives as long as the request does. */
@@ -28,6 +29,7 @@ export interface CallParts {
   readonly engine: Engine;
   readonly gate: Gate;
   readonly activity: Pick<ActivityLog, 'record' | 'begin'>;
+  readonly idempotency: IdempotencyKeys;
   readonly config: Config;
   readonly observe: Observe;
   readonly clock: Clock;
@@ -57,9 +59,13 @@ export function createCallTool(parts: CallParts): CallTool {
   const { engine, gate, config, clock } = parts;
   const sendWebhook = createWebhookSender(parts);
 
+  const callAs = ({ access }: Authenticated, signal: AbortSignal): ToolCall => {
+    return { access, engine, config, signal, sendWebhook };
+  };
+
   const work = async ({ tool, args, signal }: Call, auth: Authenticated): Promise<ToolAnswer> => {
     needScope(tool, auth);
-    const answer = await tool.run(args, { access: auth.access, engine, config, signal, sendWebhook });
+    const answer = await tool.run(args, callAs(auth, signal));
     return typeof answer === 'string' ? { text: answer } : answer;
   };
 
@@ -80,9 +86,20 @@ export function createCallTool(parts: CallParts): CallTool {
   };
 
   /** What `renew` gives was true a moment ago, as what `check` gave is where it still holds. */
-  const write = async (call: Call, identity: Identity): Promise<ToolAnswer> => {
-    const { auth } = identity;
-    return work(call, (await gate.holds(auth)) ? auth : await recheck(identity));
+  const standing = async (identity: Identity): Promise<Authenticated> =>
+    (await gate.holds(identity.auth)) ? identity.auth : recheck(identity);
+
+  const write = async (call: Call, identity: Identity): Promise<ToolAnswer> => work(call, await standing(identity));
+
+  /** A repeat is told an answer only after everything that a first call is asked. */
+  const hold = async ({ tool, args, signal }: Call, identity: Identity): Promise<Held | undefined> => {
+    const { idempotency } = tool;
+    const key = idempotency?.key(args);
+    if (!idempotency || key === undefined) return undefined;
+    const auth = await standing(identity);
+    needScope(tool, auth);
+    const rights = idempotency.rights(args, callAs(auth, signal));
+    return holdKey(parts, { tool: tool.name, key, args, rights, auth, signal });
   };
 
   const recheck = async (identity: Identity): Promise<Authenticated> => {
@@ -100,6 +117,7 @@ export function createCallTool(parts: CallParts): CallTool {
     const from = clock.monotonic();
     let subject: Subject = {};
     let type = typeOf(tool);
+    let held: Held | undefined;
     let intent: Intent | undefined;
     let written: ToolAnswer = { text: '' };
     let failure: AppError | undefined;
@@ -109,8 +127,15 @@ export function createCallTool(parts: CallParts): CallTool {
       const call = { tool, args, signal };
       if (tool.writes?.(args)) {
         needScope(tool, auth);
-        intent = await begin(parts, entryOf({ tool, type, subject, auth, startedAt }));
-        written = await write(call, identity);
+        held = await hold(call, identity);
+        if (held?.state === 'done') {
+          type = 'read';
+          written = { text: held.answer };
+        } else {
+          intent = await begin(parts, entryOf({ tool, type, subject, auth, startedAt }));
+          // Who sends a key repeats a call that he lost: it goes on without him, so that there is an answer to repeat.
+          written = await write(held ? { ...call, signal: new AbortController().signal } : call, identity);
+        }
       } else {
         type = 'read';
         written = await read(call, identity);
@@ -119,6 +144,7 @@ export function createCallTool(parts: CallParts): CallTool {
       failure = report(parts, tool.name, error);
     }
     const call = { tool, type, subject, auth, startedAt, durationMs: clock.monotonic() - from, failure };
+    if (held) await end(parts, held, { answer: written.text, failure, began: intent !== undefined });
     if (intent) await complete(parts, intent, call, written);
     else recordCall(parts, call);
     return failure ? errorResult(failure) : textResult(written.text);
@@ -140,6 +166,15 @@ async function begin(parts: CallParts, entry: Parameters<ActivityLog['begin']>[0
   } catch (cause) {
     parts.observe({ type: 'warning', message: 'A write was refused: the activity log cannot be written.', cause });
     return fail('SOURCE_UNAVAILABLE', {}, cause);
+  }
+}
+
+/** Where the storage cannot be told, repeats are told that the outcome is unknown. */
+async function end(parts: CallParts, ...hold: Parameters<typeof endHold>): Promise<void> {
+  try {
+    await endHold(...hold);
+  } catch (cause) {
+    parts.observe({ type: 'warning', message: 'An idempotency key could not be told of its call.', cause });
   }
 }
 

@@ -21,7 +21,7 @@ import { AppError, fail, toAppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
 import type { Authenticated, Gate } from '../oauth/bearer.ts';
-import type { ActivityLog } from '../store/store.ts';
+import type { ActivityLog, IdempotencyKeys } from '../store/store.ts';
 import { allowOrigin, answerPreflight, createAdmission } from './admission.ts';
 import { announcesTooMuch, readJson } from './body.ts';
 import { createCallTool, type Identity, recordCall } from './call.ts';
@@ -40,6 +40,7 @@ export interface McpFrontParts {
   readonly engine: Engine;
   readonly gate: Gate;
   readonly activity: Pick<ActivityLog, 'record' | 'begin'>;
+  readonly idempotency: IdempotencyKeys;
   readonly observe: Observe;
   readonly clock: Clock;
   /** Of this package; told to clients. */

@@ -59,6 +59,12 @@ export interface Tool<Arguments = unknown> {
    * runs, leaves its mark in the activity log before that, and is never tried twice. A dry run changes nothing.
    */
   readonly writes?: (args: Arguments) => boolean;
+  /** For a tool whose calls may be repeated without being done twice. */
+  readonly idempotency?: {
+    readonly key: (args: Arguments) => string | undefined;
+    /** Of the caller, all that the answer depends on, ready for JSON: a repeat is told it only where this is the same. */
+    readonly rights: (args: Arguments, call: ToolCall) => unknown;
+  };
   /** The text alone where there is nothing more to say. */
   readonly run: (args: Arguments, call: ToolCall) => Promise<string | ToolAnswer>;
 }

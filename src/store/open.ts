@@ -5,6 +5,7 @@ import type { Observe } from '../core/observe.ts';
 import type { SqliteKind } from '../core/sqlite.ts';
 import { createActivityLog } from './activity.ts';
 import { type Database, openDatabase } from './database.ts';
+import { createIdempotencyKeys } from './idempotency.ts';
 import { createIdentity } from './identity.ts';
 import { createKeys, createSecretReader } from './keys.ts';
 import { createOAuthRows } from './oauth.ts';
@@ -43,6 +44,7 @@ export async function openStore(options: {
     permissions: createPermissions(database, versions, observe, clock),
     oauth: createOAuthRows(database, versions, clock),
     activity,
+    idempotency: createIdempotencyKeys(database, clock, getSecret),
     settings: createSettingRows(database),
     keys: createKeys(database, clock, getSecret),
     versions: versions.current,

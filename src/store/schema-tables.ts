@@ -139,9 +139,13 @@ const tables: Readonly<Record<string, Build>> = {
   },
 };
 
-/** Tables that are there already (a crash in the middle, where DDL is not transactional) are left as they are. */
 export async function createFirstTables(on: Knex, dialect: StoreDialect): Promise<void> {
-  for (const [table, build] of Object.entries(tables)) {
+  await createTables(on, dialect, tables);
+}
+
+/** Tables that are there already (a crash in the middle, where DDL is not transactional) are left as they are. */
+async function createTables(on: Knex, dialect: StoreDialect, some: Readonly<Record<string, Build>>): Promise<void> {
+  for (const [table, build] of Object.entries(some)) {
     if (await on.schema.hasTable(table)) continue;
     await on.schema.createTable(table, (builder) => {
       if (dialect === 'mysql') {
@@ -159,6 +163,23 @@ export async function addActionPermissions(on: Knex): Promise<void> {
   if (await on.schema.hasColumn('role_permissions', 'actions')) return;
   await on.schema.alterTable('role_permissions', (table) => {
     table.text('actions');
+  });
+}
+
+/** The fourth migration. */
+export async function addIdempotencyKeys(on: Knex, dialect: StoreDialect): Promise<void> {
+  await createTables(on, dialect, {
+    idempotency_keys(table) {
+      table.string('key_hash', 43).primary();
+      table.string('arguments_hash', 43).notNullable();
+      table.string('rights_hash', 43).notNullable();
+      table.string('attempt', 40).notNullable();
+      table.text('sealed', 'mediumtext');
+      table.bigInteger('alive_until').notNullable();
+      table.bigInteger('created_at').notNullable();
+      table.bigInteger('expires_at').notNullable();
+      table.index(['expires_at']);
+    },
   });
 }
 

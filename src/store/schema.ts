@@ -4,7 +4,7 @@
 import type { Knex } from 'knex';
 import { AppError, fail, isAppError } from '../core/errors.ts';
 import type { Database } from './database.ts';
-import { addActionPermissions, createFirstTables, seedFirstRows } from './schema-tables.ts';
+import { addActionPermissions, addIdempotencyKeys, createFirstTables, seedFirstRows } from './schema-tables.ts';
 
 interface Migration {
   readonly name: string;
@@ -16,6 +16,7 @@ const migrations: readonly Migration[] = [
   { name: '001-first-tables', up: (database, on) => createFirstTables(on, database.dialect) },
   { name: '002-first-rows', up: seedFirstRows },
   { name: '003-action-permissions', up: (_, on) => addActionPermissions(on) },
+  { name: '004-idempotency-keys', up: (database, on) => addIdempotencyKeys(on, database.dialect) },
 ];
 
 /**

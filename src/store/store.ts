@@ -6,6 +6,7 @@ export interface Store {
   readonly permissions: Permissions;
   readonly oauth: OAuthRows;
   readonly activity: ActivityLog;
+  readonly idempotency: IdempotencyKeys;
   readonly settings: SettingRows;
   readonly keys: Keys;
   /**
@@ -172,6 +173,35 @@ export interface ActivityLog {
     readonly before?: number;
   }): Promise<readonly (ActivityEntry & { readonly id: number })[]>;
 }
+
+/** What a client may repeat without doing it twice; bound to the user, the client and the tool. */
+export interface IdempotencyKeys {
+  claim(call: {
+    readonly userId: number;
+    readonly clientId: string;
+    readonly tool: string;
+    readonly key: string;
+    /** The arguments as text, the same for the same arguments; kept as a hash. */
+    readonly args: string;
+    /** Of the caller, all that the answer depends on, as text; kept as a hash. */
+    readonly rights: string;
+  }): Promise<IdempotencyClaim>;
+}
+
+export type IdempotencyClaim =
+  | {
+      /** This call has the key, and must end in one of the three. */
+      readonly state: 'mine';
+      /** Repeats are given this answer. */
+      settle(answer: string): Promise<void>;
+      /** Nothing was written: the key may be used again. */
+      release(): Promise<void>;
+      /** It may have been written or not. */
+      doubt(): Promise<void>;
+    }
+  | { readonly state: 'done'; readonly answer: string }
+  /** `other` arguments; done with other rights, so that the answer is `withheld`; under way; cut off, `unknown` how far. */
+  | { readonly state: 'other' | 'withheld' | 'running' | 'unknown' };
 
 export interface SettingRows {
   get(key: string): Promise<string | undefined>;

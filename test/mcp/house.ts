@@ -129,6 +129,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     config,
     engine,
     gate: tokenGate(house, options.access ?? accessOf),
+    idempotency: store.idempotency,
     activity: { ...store.activity, record: (entry) => house.activity.push(entry) },
     observe: (observation) => house.observations.push(observation),
     clock: systemClock,

@@ -42,6 +42,18 @@ const actions: Record<ChildRequest['do'], () => Promise<ChildAnswer>> = {
     });
     return {};
   },
+  async claim() {
+    const store = await open();
+    const { state } = await store.idempotency.claim({
+      userId: 1,
+      clientId: 'c',
+      tool: 'create',
+      key: 'k',
+      args: '{}',
+      rights: '[]',
+    });
+    return { keys: [state] };
+  },
 };
 
 process.on('message', async (request: ChildRequest) => {

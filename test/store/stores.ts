@@ -84,7 +84,7 @@ export interface StoreChild {
   readonly process: ChildProcess;
   ask(request: ChildRequest): Promise<ChildAnswer>;
 }
-export type ChildRequest = { readonly do: 'open' | 'key' | 'begin' };
+export type ChildRequest = { readonly do: 'open' | 'key' | 'begin' | 'claim' };
 export interface ChildAnswer {
   readonly migrations?: readonly string[];
   readonly keys?: readonly string[];

@@ -6,7 +6,7 @@ import type { Tool } from '../tools.ts';
 export const associate: Tool<Linking> = {
   name: 'associate',
   title: 'Link records',
-  description: 'Link records to one by its to-many relation. Answers {count, collection, ids}; dryRun as create.',
+  description: 'Link records to one by its to-many relation. dryRun as create.',
   scope: 'mcp:write',
   isOffered: offers.associate,
   // A record that belonged to another one before belongs to this one now.

@@ -1,6 +1,7 @@
-import { checkNames, type Given, readFlag, readRecords, readRequiredText } from '../arguments.ts';
+import { checkNames, type Given, readFlag, readIdempotencyKey, readRecords, readRequiredText } from '../arguments.ts';
 import { withToolNames } from '../engine-names.ts';
 import { offers } from '../offers.ts';
+import { collectionRights } from '../once.ts';
 import type { Tool, ToolCall } from '../tools.ts';
 import { writeText } from '../write-result.ts';
 
@@ -9,13 +10,14 @@ interface CreateArguments {
   /** One, or several where a list was sent. */
   readonly records: readonly Given[];
   readonly dryRun: boolean;
+  readonly idempotencyKey: string | undefined;
 }
 
 export const create: Tool<CreateArguments> = {
   name: 'create',
   title: 'Create a record',
   description:
-    'Create a record. Answers {count, ids, columns, rows}. dryRun: the before and after of each field; writes nothing.',
+    'Create a record. Answers {count, ids, columns, rows}. dryRun: before and after by field, writing nothing.',
   scope: 'mcp:write',
   isOffered: offers.create,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
@@ -25,21 +27,27 @@ export const create: Tool<CreateArguments> = {
       collectionName: { type: 'string' },
       attributes: { type: 'object', description: 'Values by field' },
       dryRun: { type: 'boolean' },
+      idempotencyKey: { type: 'string', description: 'Repeats get the first answer' },
     },
     required: ['collectionName', 'attributes'],
   },
   parse,
   subject: ({ collection }) => ({ collection }),
   writes: ({ dryRun }) => !dryRun,
+  idempotency: {
+    key: ({ idempotencyKey }) => idempotencyKey,
+    rights: ({ collection }, call) => collectionRights(call, collection),
+  },
   run,
 };
 
 function parse(given: Given): CreateArguments {
-  checkNames(given, ['collectionName', 'attributes', 'dryRun']);
+  checkNames(given, ['collectionName', 'attributes', 'dryRun', 'idempotencyKey']);
   return {
     collection: readRequiredText(given, 'collectionName', 'send the name of a collection.'),
     records: readRecords(given, 'attributes'),
     dryRun: readFlag(given, 'dryRun'),
+    idempotencyKey: readIdempotencyKey(given),
   };
 }
 

@@ -7,14 +7,16 @@ import {
   readActionArguments,
   toRequest,
 } from '../action-arguments.ts';
-import { checkNames, type Given, readFlag } from '../arguments.ts';
+import { checkNames, type Given, readFlag, readIdempotencyKey } from '../arguments.ts';
 import { withToolNames } from '../engine-names.ts';
 import { offers } from '../offers.ts';
+import { collectionRights } from '../once.ts';
 import { nameOf } from '../record-ids.ts';
 import type { Tool, ToolCall } from '../tools.ts';
 
 interface ExecuteArguments extends ActionArguments {
   readonly dryRun: boolean;
+  readonly idempotencyKey: string | undefined;
 }
 
 export const executeAction: Tool<ExecuteArguments> = {
@@ -27,15 +29,26 @@ export const executeAction: Tool<ExecuteArguments> = {
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   inputSchema: {
     type: 'object',
-    properties: { ...actionProperties, dryRun: { type: 'boolean' } },
+    properties: { ...actionProperties, dryRun: { type: 'boolean' }, idempotencyKey: { type: 'string' } },
     required: ['collectionName', 'actionName'],
   },
   parse(given: Given) {
-    checkNames(given, [...actionNames, 'dryRun']);
-    return { ...readActionArguments(given), dryRun: readFlag(given, 'dryRun') };
+    checkNames(given, [...actionNames, 'dryRun', 'idempotencyKey']);
+    return {
+      ...readActionArguments(given),
+      dryRun: readFlag(given, 'dryRun'),
+      idempotencyKey: readIdempotencyKey(given),
+    };
   },
   subject: ({ collection, recordIds }) => ({ collection, ...(recordIds && { recordIds: recordIds.map(nameOf) }) }),
   writes: ({ dryRun }) => !dryRun,
+  idempotency: {
+    key: ({ idempotencyKey }) => idempotencyKey,
+    rights: ({ collection, action }, call) => [
+      call.access.canTrigger(collection, action),
+      collectionRights(call, collection),
+    ],
+  },
   run: (args, call) => withToolNames({ collection: 'collectionName' }, () => run(args, call)),
 };
 

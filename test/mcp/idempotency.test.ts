@@ -1,0 +1,144 @@
+// A call that is repeated with its key: done once, told as often as it is asked.
+import { afterEach, expect, test } from 'vitest';
+import type { Engine } from '../../src/agent/engine.ts';
+import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { accessOf, type Rights, shopTables } from '../agent/shop.ts';
+import { ask } from './asking.ts';
+import { type House, legacy, openHouse, post } from './house.ts';
+
+let house: House;
+afterEach(() => house.close());
+
+const given = {
+  collectionName: 'customers',
+  attributes: { id: 9, name: 'Dee', city: 'Rome' },
+  idempotencyKey: 'key-1',
+};
+let rights: Rights;
+
+async function open(before: () => unknown = () => undefined): Promise<{ creates: number }> {
+  rights = {};
+  const seen = { creates: 0 };
+  house = await openHouse({
+    source: createMemorySource('memory', shopTables),
+    access: () => accessOf(rights),
+    around: (engine): Engine => ({
+      ...engine,
+      create: async (...args) => {
+        seen.creates++;
+        await before();
+        return engine.create(...args);
+      },
+    }),
+  });
+  return seen;
+}
+
+const create = (more: object = {}, token?: string) => ask(house, 'create', { ...given, ...more }, token);
+const made = '{"count":1,"ids":["9"],"columns":["id","name","city","secret"],"rows":[[9,"Dee","Rome",null]]}';
+
+test('the repeat is given the first answer, and nothing is written; in the log it is a read', async () => {
+  const seen = await open();
+  const texts = [await create(), await create({ attributes: '{"city":"Rome","name":"Dee","id":9}' }), await create()];
+  const marks = await house.store.activity.list({ limit: 5 });
+  expect([texts, seen.creates, marks.length, house.activity.map(({ type, outcome }) => [type, outcome])]).toEqual([
+    [made, made, made],
+    1,
+    1,
+    [
+      ['read', 'completed'],
+      ['read', 'completed'],
+    ],
+  ]);
+});
+
+test('two at once: one writes, the other waits for its answer', async () => {
+  const seen = await open(() => systemClock.sleep(300));
+  const texts = await Promise.all([create(), create()]);
+  expect([texts, seen.creates]).toEqual([[made, made], 1]);
+});
+
+test('other arguments, and a key that is too long, are errors; another user and a dry run have nothing to do with it', async () => {
+  const seen = await open();
+  await create();
+  const attributes = { id: 10, name: 'Eve' };
+  const texts = [
+    await create({ attributes }),
+    await create({ idempotencyKey: 'k'.repeat(201) }),
+    await create({ attributes, dryRun: true }),
+    await create({ attributes }, 'user-3'),
+  ];
+  expect([texts.slice(0, 2), JSON.parse(texts[2]!).dryRun, JSON.parse(texts[3]!).ids, seen.creates]).toEqual([
+    [
+      "IDEMPOTENCY_KEY_REUSED: This idempotencyKey was sent to 'create' before, with other arguments. Take a new key for a new call.",
+      'INVALID_ARGUMENT: idempotencyKey: at most 200 characters.',
+    ],
+    true,
+    ['10'],
+    3,
+  ]);
+});
+
+test('the answer is told only to who may still do what was done', async () => {
+  await open();
+  await create();
+  const withheld = [];
+  for (const less of [{ denied: ['customers.add'] }, { hidden: ['customers.city'] }, { browse: ['orders'] }]) {
+    rights = less;
+    withheld.push((await create()).split(':')[0]);
+  }
+  rights = {};
+  const { url } = house;
+  const narrowed = await ask({ url: `${url}?readonly=true` }, 'create', given).catch((error) => String(error));
+  expect([withheld, narrowed.includes('Dee'), await create()]).toEqual([
+    ['ANSWER_WITHHELD', 'ANSWER_WITHHELD', 'UNKNOWN_COLLECTION'],
+    false,
+    made,
+  ]);
+});
+
+test('a revoked token is told nothing', async () => {
+  await open();
+  await create();
+  house.holds.push(Promise.resolve(false));
+  const asked = house.asked.push.bind(house.asked);
+  house.asked.push = (...headers) => {
+    queueMicrotask(() => house.revoked.add('user-2'));
+    return asked(...headers);
+  };
+  const answer = await post(house, legacy('tools/call', { name: 'create', arguments: given }));
+  expect([answer.status, JSON.stringify(answer.body).includes('Dee')]).toEqual([401, false]);
+});
+
+test('after an error that wrote nothing the key may be used again', async () => {
+  const seen = await open();
+  const wrong = await create({ attributes: { id: 1, name: 'Taken' } });
+  expect([wrong.split(':')[0], await create(), seen.creates]).toEqual(['INVALID_RECORD', made, 2]);
+});
+
+test('after an error in the middle nobody knows, and it is not done again', async () => {
+  const seen = await open(() => {
+    throw new Error('the connection was lost');
+  });
+  const texts = [await create(), await create()];
+  expect([texts.map((text) => text.split(':')[0]), seen.creates]).toEqual([['INTERNAL', 'OUTCOME_UNKNOWN'], 1]);
+});
+
+test('a call goes on when its client goes away, and the repeat is given its answer', async () => {
+  const seen = await open(() => systemClock.sleep(400));
+  const leave = new AbortController();
+  const first = fetch(house.url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      authorization: 'Bearer user-2',
+    },
+    body: JSON.stringify(legacy('tools/call', { name: 'create', arguments: given })),
+    signal: leave.signal,
+  }).catch(() => 'left');
+  while (seen.creates === 0) await systemClock.sleep(5);
+  leave.abort();
+  expect([await first, await create(), seen.creates]).toEqual(['left', made, 1]);
+});
