@@ -27,7 +27,7 @@ export const create: Tool<CreateArguments> = {
       collectionName: { type: 'string' },
       attributes: { type: 'object', description: 'Values by field' },
       dryRun: { type: 'boolean' },
-      idempotencyKey: { type: 'string', description: 'Repeats get the first answer' },
+      idempotencyKey: { type: 'string', description: 'Repeats answer alike' },
     },
     required: ['collectionName', 'attributes'],
   },

@@ -16,7 +16,7 @@ interface DeleteArguments {
 export const deleteRecords: Tool<DeleteArguments> = {
   name: 'delete',
   title: 'Delete records',
-  description: 'Delete records, all or none. Answers {count, ids}; dryRun as create.',
+  description: 'Delete records, all or none. dryRun as create.',
   scope: 'mcp:write',
   isOffered: offers.delete,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },

@@ -18,7 +18,7 @@ interface UpdateArguments {
 export const update: Tool<UpdateArguments> = {
   name: 'update',
   title: 'Update records',
-  description: 'Update a record, or several alike, all or none. Answers, and takes dryRun, as create.',
+  description: 'Update one record or several alike, all or none. Answers and dryRun as create.',
   scope: 'mcp:write',
   isOffered: offers.update,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
