@@ -231,6 +231,27 @@ describe('the parameters', () => {
   });
 });
 
+test('a tool that is not shown is not near either', async () => {
+  const near = async (query: string) => JSON.stringify(await send('modern', query, 'tools/call', { name: 'creat' }));
+  expect([await near(''), await near('?readonly=true')]).toEqual([
+    expect.stringContaining('create'),
+    expect.not.stringContaining('create'),
+  ]);
+});
+
+test('of what lies outside, nothing is left at all', () => {
+  const narrowed = narrowAccess(fullAccess({} as Access['caller']), readNarrowing('?collections=orders')!);
+  const left = (collection: string) => [
+    verbs.filter((verb) => narrowed.can(verb, collection)),
+    narrowed.canTrigger(collection, 'Cancel'),
+    narrowed.field(collection, 'id'),
+  ];
+  expect([left('orders'), left('lines')]).toEqual([
+    [verbs, true, 'write'],
+    [[], false, 'hidden'],
+  ]);
+});
+
 test('no narrowing of any rights allows what they do not', () => {
   const collections = ['a', 'b'];
   const rights = collections.flatMap((collection) => verbs.map((verb) => `${verb} ${collection}`));
