@@ -11,7 +11,7 @@ import { decideAtOnce, decideRows, executeRead, lookUpAll } from './query/execut
 import { splitFilter } from './query/here.ts';
 import { plannerOf, planRead } from './query/plan-read.ts';
 import { type Known, knownCondition, type Meant, type Rest } from './query/plan-write.ts';
-import { always, and } from './query/simplify.ts';
+import { always, and, never } from './query/simplify.ts';
 import type { Filter, Path, Query } from './query/types.ts';
 import type { Condition, Row } from './sources/source.ts';
 
@@ -51,30 +51,29 @@ export function createKnown(call: Call): Known {
   const verdicts = new Map<Rest, Map<string, boolean>>();
   const options = readOptions(call.ops, call.options);
 
-  const settled = <C extends Condition>(condition: C, learnt: (settled: C) => void): C => {
-    if (lookupsOf(condition).length === 0) return condition;
-    throw new Unknown(async () => learnt(await lookUpAll(condition, options, call)));
-  };
-
   const scope = (collection: Collection): Filter => {
-    let known = scopes.get(collection);
+    const known = scopes.get(collection);
     if (known) return known;
     const where = planAway(collection, scopesOf(call)(collection), plannerOf(scopesOf(call), rowsLimitOf(call.ops)));
-    known = settled({ where, joins: [] }, (found) => scopes.set(collection, found.where)).where;
-    scopes.set(collection, known);
-    return known;
+    const condition = { where, joins: [] };
+    if (lookupsOf(condition).length > 0)
+      throw new Unknown(async () => {
+        scopes.set(collection, (await lookUpAll(condition, options, call)).where);
+      });
+    scopes.set(collection, where);
+    return where;
   };
 
   const restOf = (collection: Collection, where: Filter): Rest => {
-    let known = rests.get(collection);
+    const known = rests.get(collection);
     if (known) return known;
     const rest = planRest(call, collection, where);
-    const { joins } = settled({ where: always, joins: rest.joins }, (found) =>
-      rests.set(collection, { ...rest, joins: found.joins }),
-    );
-    known = { ...rest, joins };
-    rests.set(collection, known);
-    return known;
+    if (needsOf(rest).some((each) => lookupsOf(each).length > 0))
+      throw new Unknown(async () => {
+        rests.set(collection, await settleRest(call, rest));
+      });
+    rests.set(collection, rest);
+    return rest;
   };
 
   return {
@@ -107,17 +106,26 @@ export async function decide(call: Call, collection: Collection, asked: Filter):
   const options = readOptions(call.ops, call.options);
   const condition = await lookUpAll({ where: native, joins: planner.joins(native) }, options, call);
   if (rest.op === 'always') return condition;
-  const { joins, ...planned } = planRest(call, collection, rest);
-  return {
-    ...condition,
-    rest: { ...planned, joins: (await lookUpAll({ where: always, joins }, options, call)).joins },
-  };
+  return { ...condition, rest: await settleRest(call, planRest(call, collection, rest)) };
 }
 
 function planRest(call: Call, collection: Collection, where: Filter): Rest {
   const query: Query = { collection, select: [], where, order: [], limit: null, skip: 0, cursor: false };
   const plan = planRead(query, scopesOf(call), rowsLimitOf(call.ops));
-  return { where, plan, columns: plan.select?.columns ?? [], joins: plan.select?.joins ?? [] };
+  const asked = plan.steps.flatMap((step) => (step.kind === 'ask' ? [step.plan.select ?? nothing] : []));
+  return { where, plan, columns: plan.select?.columns ?? [], joins: plan.select?.joins ?? [], asked };
+}
+
+const nothing: Condition = Object.freeze({ joins: Object.freeze([]), where: never });
+
+/** The conditions of a rest that may have to be looked up. */
+const needsOf = ({ joins, asked }: Rest): readonly Condition[] => [{ where: always, joins }, ...asked];
+
+async function settleRest(call: Call, rest: Rest): Promise<Rest> {
+  const options = readOptions(call.ops, call.options);
+  const conditions = await Promise.all(needsOf(rest).map((each) => lookUpAll(each, options, call)));
+  const [{ joins }, ...asked] = conditions as [Condition, ...Condition[]];
+  return { ...rest, joins, asked };
 }
 
 interface Wanted {

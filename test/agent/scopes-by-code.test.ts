@@ -71,6 +71,19 @@ describe.each(sellers)('on $name', (seller) => {
     expect([once, await totals()]).toEqual([1, { 1: 10.5, 2: 20, 3: 20, 4: 30, 5: 5, 8: 31 }]);
   });
 
+  test('beside what code decides, the database is asked about a relation to many within the transaction', async () => {
+    const { engine, totals } = await open();
+    const inked: PlainFilter = { field: 'order_lines:article', operator: 'Equal', value: 'ink' };
+    const access = accessOf({ scopes: { orders: { aggregator: 'Or', conditions: [large, inked] } } });
+    const update = (id: number, total: number) =>
+      engine.update(access, { collection: 'orders', ids: [id], values: { total } });
+    await update(1, 1);
+    await update(2, 21);
+    await expect(update(2, 2)).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(update(5, 50)).rejects.toMatchObject({ code: 'RECORD_NOT_FOUND' });
+    expect(await totals()).toEqual({ 1: 1, 2: 21, 3: 20, 4: 30, 5: 5 });
+  });
+
   test('relations, what is written along, and what points there keep to it', async () => {
     const { engine, access, totals } = await open();
     const link = { collection: 'customers', relation: 'orders', id: 1 };

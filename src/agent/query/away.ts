@@ -63,6 +63,25 @@ export function planAway(home: Collection, asked: Filter, planner: Planner): Fil
   );
 }
 
+/** What is decided after reading, with what it says of relations to many in a form that the database can be asked. */
+export function planLeft(home: Collection, left: Filter, planner: Planner): Filter {
+  switch (left.op) {
+    case 'any':
+      return planAway(home, left, planner);
+    case 'not': {
+      const of = planLeft(home, left.of, planner);
+      return of === left.of ? left : not(of);
+    }
+    case 'and':
+    case 'or': {
+      const of = left.of.map((each) => planLeft(home, each, planner));
+      return of.every((each, at) => each === left.of[at]) ? left : join(left.op, of);
+    }
+    default:
+      return left;
+  }
+}
+
 function isLeftHere(filter: Filter): boolean {
   let isLeft = false;
   eachTest(filter, (test) => {

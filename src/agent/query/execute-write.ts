@@ -130,11 +130,22 @@ export async function readMeant(
   if (!rest) return session.read({ table, columns, joins, where, order: [] });
   const all = { table, columns: [...columns, ...rest.columns], joins: mergeJoins(joins, rest.joins), where, order: [] };
   const rows = await session.read(all);
+  // A rest that asks has the key among its columns, which tells about which record.
+  const key = rest.asked.length ? collection.key.map((column) => pathTo(collection, [], column)) : [];
+  const slots = key.map((path) => columns.length + rest.columns.indexOf(path));
+  const markAt = (row: Row, places: readonly number[]) =>
+    JSON.stringify(places.map((slot, place) => markOf(row[slot], key[place]!.field)));
+  const asked: ReadonlySet<string>[] = [];
+  for (const further of rest.asked) {
+    const both = { joins: mergeJoins(joins, further.joins), where: and(where, further.where) };
+    const found = await session.read({ table, columns: key, ...both, order: [] });
+    asked.push(new Set(found.map((row) => markAt(row, [...key.keys()]))));
+  }
   const verdicts = known.judge(
     rest,
-    rows.map((row) => row.slice(columns.length)),
+    rows.map((row) => [...row.slice(columns.length), ...asked.map((those) => those.has(markAt(row, slots)))]),
   );
-  return rows.filter((_, at) => verdicts[at]).map((row) => row.slice(0, columns.length));
+  return rows.filter((_, place) => verdicts[place]).map((row) => row.slice(0, columns.length));
 }
 
 const at = ({ session, known, target: { collection } }: WriteContext): Reading => ({ session, known, collection });

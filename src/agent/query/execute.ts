@@ -5,10 +5,10 @@ import { compareNullable, holds } from '../sources/evaluate.ts';
 import type { Condition, ReadOptions, Row, Select } from '../sources/source.ts';
 import { lookupsOf } from './away.ts';
 import { computeField } from './compute.ts';
-import { distinctKeys, fetchRelated, inTurns, STATEMENTS_AT_ONCE, settle } from './lookups.ts';
+import { askTold, distinctKeys, fetchRelated, inTurns, STATEMENTS_AT_ONCE, settle } from './lookups.ts';
 import { readyRows } from './shape.ts';
 import { and } from './simplify.ts';
-import type { Bound, Fetch, Keep, Lookup, ReadPlan, Sort, Step } from './types.ts';
+import type { Ask, Bound, Fetch, Keep, Lookup, ReadPlan, Sort, Step } from './types.ts';
 
 export interface Found {
   /** As wide as the plan; ready for JSON. */
@@ -93,24 +93,36 @@ async function fetch(step: Fetch, rows: Row[], options: ReadOptions, tools: Step
   return rows;
 }
 
-/** Of each row of the columns of the plan, whether the steps keep it. */
+/** Of each row of the columns of the plan, and then of what its steps would ask, whether the steps keep it. */
 export async function decideRows(
   { steps, width }: ReadPlan,
   rows: readonly Row[],
   options: ReadOptions,
   tools: StepTools,
 ): Promise<boolean[]> {
-  const wide = rows.map((row) => Object.assign(new Array<unknown>(width), row));
+  const wide = widen(steps, width, rows);
   let kept: Row[] = [...wide];
-  for (const step of steps) if (step.kind !== 'bound') kept = await runStep(step, kept, options, tools);
+  for (const step of steps)
+    if (step.kind !== 'bound' && step.kind !== 'ask') kept = await runStep(step, kept, options, tools);
   const those = new Set(kept);
   return wide.map((row) => those.has(row));
 }
 
 /** The same, at once, of a plan that asks neither code nor another source: undefined of others. */
-export function decideAtOnce({ steps }: ReadPlan, rows: readonly Row[]): boolean[] | undefined {
-  if (steps.some(({ kind }) => kind !== 'bound' && kind !== 'keep')) return undefined;
-  return rows.map((row) => steps.every((step) => step.kind !== 'keep' || keep(step, [row]).length > 0));
+export function decideAtOnce({ steps, width }: ReadPlan, rows: readonly Row[]): boolean[] | undefined {
+  if (steps.some(({ kind }) => kind === 'fetch' || kind === 'compute')) return undefined;
+  return widen(steps, width, rows).map((row) =>
+    steps.every((step) => step.kind !== 'keep' || keep(step, [row]).length > 0),
+  );
+}
+
+/** What was asked stands at the end of a row, as it does in a plan. */
+function widen(steps: readonly Step[], width: number, rows: readonly Row[]): Row[] {
+  const asked = steps.filter(({ kind }) => kind === 'ask').length;
+  return rows.map((row) => {
+    const told = row.length - asked;
+    return [...row.slice(0, told), ...new Array<unknown>(width - row.length), ...row.slice(told)];
+  });
 }
 
 async function runStep(step: Step, rows: Row[], options: ReadOptions, tools: StepTools): Promise<Row[]> {
@@ -122,6 +134,8 @@ async function runStep(step: Step, rows: Row[], options: ReadOptions, tools: Ste
     case 'compute':
       await computeField(step, rows, tools.code());
       return rows;
+    case 'ask':
+      return ask(step, rows, options, tools);
     case 'keep':
       return keep(step, rows);
     case 'sort':
@@ -143,8 +157,23 @@ function bound(step: Bound, rows: Row[], { rowsLimit, many }: StepTools): Row[] 
   return rows;
 }
 
-function keep({ where, slots }: Keep, rows: readonly Row[]): Row[] {
-  return rows.filter((row) => holds(where, (path) => row[slots.get(path.id)!]));
+async function ask(step: Ask, rows: Row[], options: ReadOptions, tools: StepTools): Promise<Row[]> {
+  const { select, source } = step.plan;
+  const settled = select && (await lookUpAll(select, options, tools));
+  await askTold(step, rows, async (where) =>
+    settled ? source.read({ ...settled, where: and(where, settled.where) }, options) : [],
+  );
+  return rows;
+}
+
+function keep({ where, slots, told }: Keep, rows: readonly Row[]): Row[] {
+  return rows.filter((row) =>
+    holds(
+      where,
+      (path) => row[slots.get(path.id)!],
+      (each) => row[told.get(each)!] === true,
+    ),
+  );
 }
 
 function compareRows(a: Row, b: Row, by: Sort['by']): number {

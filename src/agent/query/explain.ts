@@ -96,6 +96,7 @@ function explainJoins({ joins }: Condition): string {
 function usesSlot(step: Step, slot: number): boolean {
   if (step.kind === 'compute') return step.from.includes(slot);
   if (step.kind === 'fetch') return step.from === slot || step.type === slot;
+  if (step.kind === 'ask') return step.from.includes(slot);
   if (step.kind === 'keep') return [...step.slots.values()].includes(slot);
   return step.kind === 'sort' && step.by.some((each) => each.slot === slot);
 }
@@ -119,6 +120,10 @@ function explainStep(step: Step): string {
     case 'compute': {
       const guard = step.guard === null ? '' : ` unless ${step.guard} is null`;
       return `then ${step.made.external ? 'call for' : 'compute'} ${step.into} ${step.path.id} from ${step.from.join(' ')}${guard}`;
+    }
+    case 'ask': {
+      const lines = [`then ask of ${step.from.join(' ')} for ${step.into}: ${explainFilter(step.of)}`];
+      return [...lines, ...step.plan.lookups.map((each) => indent(explainLookup(each)))].join('\n');
     }
     case 'keep':
       return `then keep ${explainFilter(step.where)}`;

@@ -2,7 +2,7 @@
 // and emulated sorting.
 import { awayAt } from './paths.ts';
 import { always, and, join } from './simplify.ts';
-import type { Filter, Order, Path } from './types.ts';
+import type { Filter, Order, Path, Told } from './types.ts';
 
 export type Test = Filter & { readonly op: 'test' };
 
@@ -48,6 +48,13 @@ export function eachTest(filter: Filter, visit: (test: Test) => void): void {
   if (filter.op === 'test') visit(filter);
   else if (filter.op === 'not') eachTest(filter.of, visit);
   else if (filter.op === 'and' || filter.op === 'or') for (const each of filter.of) eachTest(each, visit);
+}
+
+/** What the filter says that rows do not tell. */
+export function eachTold(filter: Filter, visit: (told: Told) => void): void {
+  if (filter.op === 'some' || filter.op === 'found') visit(filter);
+  else if (filter.op === 'not') eachTold(filter.of, visit);
+  else if (filter.op === 'and' || filter.op === 'or') for (const each of filter.of) eachTold(each, visit);
 }
 
 /** Why a read is bounded: the first field that the database cannot decide. */

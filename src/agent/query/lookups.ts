@@ -3,8 +3,9 @@
 
 import { markOf } from '../sources/evaluate.ts';
 import type { Condition, Row } from '../sources/source.ts';
+import { keysFilter } from './plan-write.ts';
 import { and, not, or } from './simplify.ts';
-import type { Fetch, Filter, Lookup, Path } from './types.ts';
+import type { Ask, Fetch, Filter, Lookup, Path } from './types.ts';
 
 /** Keys that one statement is given: far below what any database takes. */
 const KEYS_AT_ONCE = 1_000;
@@ -84,6 +85,25 @@ export async function fetchRelated(
     const other = value === null || !isAbout(row) ? undefined : found.get(markOf(value, key.field));
     for (const [at, slot] of into.entries()) row[slot] = other ? other[plan.columns[at + 1]!] : null;
   }
+}
+
+/** Far below the depth that SQLite lets a condition have, where a key has several columns. */
+const ASKED_AT_ONCE = 400;
+
+/** Fills the slot of the condition in every row. `read` gives the keys of its plan that satisfy a further condition. */
+export async function askTold(
+  { key, from, into, plan }: Ask,
+  rows: readonly Row[],
+  read: (where: Filter) => Promise<Row[]>,
+): Promise<void> {
+  const markAt = (row: Row, slots: readonly number[]) =>
+    JSON.stringify(slots.map((slot, at) => markOf(row[slot], key[at]!.field)));
+  const found = new Set<string>();
+  await inTurns(slices(rows, ASKED_AT_ONCE), STATEMENTS_AT_ONCE, async (some) => {
+    const those = some.map((row) => from.map((slot) => row[slot]));
+    for (const row of await read(keysFilter({ key }, those))) found.add(markAt(row, plan.columns));
+  });
+  for (const row of rows) row[into] = found.has(markAt(row, from));
 }
 
 /** At most so many at a time; the first failure is thrown, and no further one is begun. */

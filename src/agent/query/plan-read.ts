@@ -3,8 +3,8 @@
 import { fail } from '../../core/errors.ts';
 import type { Collection, Relation } from '../model/types.ts';
 import type { Join, Select } from '../sources/source.ts';
-import { lookupsOf, type Planner, planAway } from './away.ts';
-import { eachTest, isSortedHere, splitFilter } from './here.ts';
+import { lookupsOf, type Planner, planAway, planLeft } from './away.ts';
+import { eachTest, eachTold, isSortedHere, splitFilter } from './here.ts';
 import type { ScopeOf } from './lower.ts';
 import { idOf, isUnscoped, pathTo } from './paths.ts';
 import { planCompute, planFetches, planSteps, SlotList, shapeOf } from './plan-steps.ts';
@@ -21,15 +21,16 @@ export function planRead(query: Query, scope: ScopeOf, rowsLimit: number): ReadP
   const planner = plannerOf(scope, rowsLimit);
   const asAsked = planAway(collection, query.where, planner);
   const where = query.after ? and(asAsked, query.after) : asAsked;
-  const split = splitFilter(where);
-  checkRest(split.rest);
+  const { native, rest: left } = splitFilter(where);
+  const rest = planLeft(collection, left, planner);
   // From the first to the last clause that the database cannot sort by; what comes after, it can.
   const sorted = order.findLastIndex(isSortedHere) + 1;
-  const isBounded = split.rest.op !== 'always' || sorted > 0;
+  const isBounded = rest.op !== 'always' || sorted > 0;
   const slots = new SlotList(query);
 
   if (isBounded) {
-    eachTest(split.rest, ({ path }) => slots.want(path));
+    eachTest(rest, ({ path }) => slots.want(path));
+    eachTold(rest, (told) => slots.wantTold(told));
     for (const { path } of order.slice(0, sorted)) slots.want(path);
   }
   const early = { fetched: slots.fetched.length, made: slots.made.length };
@@ -39,17 +40,15 @@ export function planRead(query: Query, scope: ScopeOf, rowsLimit: number): ReadP
 
   const { columns, fetched, made } = slots;
   const slot = (path: Path): Slot => slots.at(path);
-  const width = columns.length + fetched.length + made.length;
+  const { width } = slots;
   const isPlain = width === columns.length;
   const isNever = where.op === 'never';
-  const select = isNever
-    ? null
-    : planSelect(query, planner, columns, split.native, sorted, isBounded ? rowsLimit : null);
+  const select = isNever ? null : planSelect(query, planner, columns, native, sorted, isBounded ? rowsLimit : null);
   return {
     source: collection.source,
     lookups: select ? lookupsOf(select) : none,
     select,
-    steps: isBounded && !isNever ? planSteps(query, slots, early, split.rest, sorted, planner) : none,
+    steps: isBounded && !isNever ? planSteps(query, slots, early, rest, sorted, planner) : none,
     finish: isPlain
       ? none
       : [
@@ -62,19 +61,6 @@ export function planRead(query: Query, scope: ScopeOf, rowsLimit: number): ReadP
     binary: binarySlots(isPlain ? columns : [...columns, ...fetched, ...made]),
     shape: shapeOf(query.select, 0, slot),
   };
-}
-
-/** INVALID_ARGUMENT: rows that are here do not tell what a relation to many leads to. */
-function checkRest(rest: Filter): void {
-  if (rest.op === 'always' || rest.op === 'test') return;
-  if (rest.op === 'some' || rest.op === 'found' || rest.op === 'any')
-    fail('INVALID_ARGUMENT', {
-      argument: 'filter',
-      problem:
-        'a condition behind a relation to many cannot stand in one Or with a field that the database cannot decide; ask for each in a call of its own.',
-    });
-  if (rest.op === 'not') checkRest(rest.of);
-  else if (rest.op === 'and' || rest.op === 'or') rest.of.forEach(checkRest);
 }
 
 const none: readonly never[] = Object.freeze([]);

@@ -1,10 +1,11 @@
 // What is left to do after the statement, as steps over positional rows. The columns of the statement come first in a row,
 // then one slot for each added field, in the order in which they need each other.
+import { fail } from '../../core/errors.ts';
 import type { Planner } from './away.ts';
 import { eachTest, undecided } from './here.ts';
 import { awayAt, idOf, isUnscoped, onlyAt, pathTo } from './paths.ts';
 import { always, and } from './simplify.ts';
-import type { Compute, Fetch, Filter, Hop, Named, Path, Query, Shape, Slot, Step } from './types.ts';
+import type { Ask, Compute, Fetch, Filter, Hop, Named, Path, Query, Shape, Slot, Step, Told } from './types.ts';
 
 /** The slots of a plan. They have numbers once all have been asked for. */
 export class SlotList {
@@ -13,6 +14,8 @@ export class SlotList {
   readonly fetched: Path[] = [];
   /** Added fields; each after those that it needs. */
   readonly made: Path[] = [];
+  /** What the database is asked about the rows, last in them. */
+  readonly told: Told[] = [];
   readonly #columns = new Map<string, Slot>();
   readonly #fetched = new Map<string, number>();
   #made: Map<string, number> | undefined;
@@ -55,6 +58,20 @@ export class SlotList {
     return -1;
   }
 
+  /** With the key, by which it is asked. */
+  wantTold(told: Told): void {
+    for (const column of this.#query.collection.key) this.want(pathTo(this.#query.collection, [], column));
+    this.told.push(told);
+  }
+
+  get width(): number {
+    return this.columns.length + this.fetched.length + this.made.length + this.told.length;
+  }
+
+  toldAt(told: Told): Slot {
+    return this.width - this.told.length + this.told.indexOf(told);
+  }
+
   at(path: Path): Slot {
     if (path.field.made) return this.columns.length + this.fetched.length + this.#made!.get(path.id)!;
     return this.#columns.get(path.id) ?? this.columns.length + this.#fetched.get(path.id)!;
@@ -84,7 +101,9 @@ export function planSteps(
   if (rest.op !== 'always') {
     const places = new Map<string, Slot>();
     eachTest(rest, ({ path }) => places.set(path.id, slots.at(path)));
-    steps.push({ kind: 'keep', where: rest, slots: places });
+    steps.push(...slots.told.map((each) => planAsk(query, slots, each, planner)));
+    const told = new Map(slots.told.map((each) => [each, slots.toldAt(each)]));
+    steps.push({ kind: 'keep', where: rest, slots: places, told });
   }
   if (sorted > 0)
     steps.push({
@@ -93,6 +112,20 @@ export function planSteps(
     });
   if (limit !== null) steps.push({ kind: 'slice', skip, limit: limit + 1 });
   return steps;
+}
+
+/** INVALID_ARGUMENT where no key tells one row from another. */
+function planAsk({ collection }: Query, slots: SlotList, of: Told, planner: Planner): Ask {
+  const key = collection.key.map((column) => pathTo(collection, [], column));
+  if (key.length === 0)
+    fail('INVALID_ARGUMENT', {
+      argument: 'filter',
+      problem: `a condition behind a relation to many cannot stand in one Or with a field that the database cannot decide, since '${collection.name}' has no key; ask for each in a call of its own.`,
+    });
+  const select = key.map((path) => ({ name: path.id, path, through: [], leaf: path.id }));
+  const query: Query = { collection, select, where: of, order: [], limit: null, skip: 0, cursor: false };
+  const from = key.map((path) => slots.at(path));
+  return { kind: 'ask', of, plan: planner.plan(query), key, from, into: slots.toldAt(of) };
 }
 
 /** One fetch for each relation to another source; what lies behind further ones is fetched by its plan. */

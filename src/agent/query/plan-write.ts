@@ -21,6 +21,8 @@ export interface Rest {
   readonly plan: ReadPlan;
   readonly columns: readonly Path[];
   readonly joins: readonly Join[];
+  /** What the database is asked about each record, for the steps that would ask it. */
+  readonly asked: readonly Condition[];
 }
 
 /** A condition on records whose keys are known. */
@@ -33,7 +35,7 @@ export interface Known {
   readonly scope: ScopeOf;
   /** The condition, within the row scope. */
   within(collection: Collection, where: Filter): Meant;
-  /** Of each row of the columns of the rest. */
+  /** Of each row of the columns of the rest, and then of what is asked. */
   judge(rest: Rest, rows: readonly Row[]): readonly boolean[];
 }
 
@@ -132,7 +134,7 @@ function hasSome(filter: Filter): boolean {
 const isMissing = (path: Path): Filter => ({ op: 'test', path, is: 'Missing', value: null });
 
 /** The records that have one of these keys. */
-export function keysFilter({ key }: Target, keys: readonly (readonly unknown[])[]): Filter {
+export function keysFilter({ key }: Pick<Target, 'key'>, keys: readonly (readonly unknown[])[]): Filter {
   const [only] = key;
   if (key.length === 1 && only)
     return keys.length === 1

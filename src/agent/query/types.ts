@@ -111,7 +111,7 @@ export interface ReadPlan {
   readonly shape: Shape;
 }
 
-export type Step = Bound | Fetch | Compute | Keep | Sort | Slice;
+export type Step = Bound | Fetch | Compute | Ask | Keep | Sort | Slice;
 
 /** More rows than the engine reads at once are an error: `field` is why the database cannot decide. */
 export interface Bound {
@@ -150,11 +150,27 @@ export interface Compute {
   readonly into: Slot;
 }
 
+/** A condition that rows do not tell, asked of the database about those that are here. */
+export interface Ask {
+  readonly kind: 'ask';
+  readonly of: Told;
+  /** Gives the keys of the records that satisfy it; those that are here are still to be put into its statement. */
+  readonly plan: ReadPlan;
+  readonly key: readonly Path[];
+  /** Where a row has its key. */
+  readonly from: readonly Slot[];
+  readonly into: Slot;
+}
+
+/** What is known only where the records are, or in another source. */
+export type Told = Filter & { readonly op: 'some' | 'found' };
+
 export interface Keep {
   readonly kind: 'keep';
   readonly where: Filter;
   /** By the id of the path. */
   readonly slots: ReadonlyMap<string, Slot>;
+  readonly told: ReadonlyMap<Told, Slot>;
 }
 
 /** Stable: what is equal stays as the database gave it. */

@@ -1,16 +1,14 @@
 // What every operator means on canonical values (sources/source.ts). The memory source answers with it; the SQL sources
 // must agree with it.
 import type { Column } from '../model/types.ts';
-import type { Filter, Path } from '../query/types.ts';
+import type { Filter, Path, Told } from '../query/types.ts';
 import type { Pattern } from './pattern.ts';
-
-export type Some = Filter & { readonly op: 'some' };
 
 /**
  * Whether a record satisfies the filter; `valueAt` gives the value at a path, null when there is none, and `finds` whether
- * another collection has such a record, which a source alone can tell.
+ * another collection has such a record, which the row does not tell.
  */
-export function holds(filter: Filter, valueAt: (path: Path) => unknown, finds?: (some: Some) => boolean): boolean {
+export function holds(filter: Filter, valueAt: (path: Path) => unknown, finds?: (told: Told) => boolean): boolean {
   switch (filter.op) {
     case 'always':
       return true;
@@ -25,16 +23,16 @@ export function holds(filter: Filter, valueAt: (path: Path) => unknown, finds?: 
     case 'test':
       return testHolds(filter, valueAt(filter.path));
     case 'some':
+    case 'found':
       return finds ? finds(filter) : notToldHere(filter);
     case 'any':
       throw new Error(`what '${filter.relation.name}' leads to has not been planned`);
-    case 'found':
-      throw new Error(`what '${filter.own.id}' must be among has not been looked up`);
   }
 }
 
-function notToldHere({ other }: Some): never {
-  throw new Error(`whether '${other.collection.name}' has such a record is told by its source, not here`);
+function notToldHere(told: Told): never {
+  const { name } = told.op === 'some' ? told.other.collection : told.lookup.query.collection;
+  throw new Error(`whether '${name}' has such a record is told by its source, not here`);
 }
 
 function testHolds({ is, path: { field }, value: given }: Filter & { readonly op: 'test' }, value: unknown): boolean {

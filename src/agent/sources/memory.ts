@@ -2,9 +2,9 @@
 import { fail } from '../../core/errors.ts';
 import { type Operator, operators } from '../../core/filter.ts';
 import type { KeyPair, Only, Relation } from '../model/types.ts';
-import type { Filter, Path } from '../query/types.ts';
+import type { Filter, Path, Told } from '../query/types.ts';
 import { aggregateRecords } from './aggregate.ts';
-import { compareNullable, holds, markOf, type Some } from './evaluate.ts';
+import { compareNullable, holds, markOf } from './evaluate.ts';
 import { createMemoryWriting, type MemoryData } from './memory-writing.ts';
 import type {
   Collation,
@@ -118,12 +118,13 @@ interface Reached {
   value(path: Path): unknown;
 }
 
-type Finder = (record: Reached) => (some: Some) => boolean;
+type Finder = (record: Reached) => (told: Told) => boolean;
 
 /** Looks once at the other collection of each condition. */
 function createFinder(records: (select: CountSelect) => Reached[]): Finder {
-  const marks = new Map<Some, ReadonlySet<string | undefined>>();
-  return (record: Reached) => (some: Some) => {
+  const marks = new Map<Told, ReadonlySet<string | undefined>>();
+  return (record: Reached) => (some: Told) => {
+    if (some.op === 'found') throw new Error(`what '${some.own.id}' must be among has not been looked up`);
     const { own, other } = some;
     let known = marks.get(some);
     if (!known) {

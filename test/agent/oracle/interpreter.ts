@@ -26,6 +26,8 @@ export interface Question {
   readonly table: string;
   readonly fields: readonly string[];
   readonly filter?: PlainFilter;
+  /** What leads through many may stand beside what is decided after reading, for which more than one statement may be needed. */
+  readonly isMixed?: boolean;
   readonly sought?: Sought;
   /** `sought` as a caller types it. */
   readonly search?: string;

@@ -121,7 +121,7 @@ export function createRelatedQuestion(world: World, random: Random): Question {
   });
   const within = { table: home.name, relation: name, key };
   const question = createQuestion(world, random, world.tables.find((each) => each.name === to)!);
-  const { filter: _, ...open } = question;
+  const { filter: _, isMixed: __, ...open } = question;
   return { ...(random.chance(0.5) ? open : question), within };
 }
 
@@ -135,7 +135,7 @@ export function createQuestion(world: World, random: Random, table = random.pick
     table: table.name,
     fields,
     sort: createSort(names, random),
-    ...(random.chance(0.7) && { filter: createQuestionFilter(world, table, names, random) }),
+    ...(random.chance(0.7) && createQuestionFilter(world, table, names, random)),
     ...(random.chance(0.3) && createSearch(names, random)),
     ...(zone && { zone }),
     ...(table.twists.segments.size > 0 &&
@@ -143,11 +143,19 @@ export function createQuestion(world: World, random: Random, table = random.pick
   };
 }
 
-/** What leads through many cannot stand beside what is made. */
-function createQuestionFilter(world: World, table: WorldTable, names: readonly Name[], random: Random): PlainFilter {
+/** Without a key, what leads through many cannot stand beside what is made. */
+function createQuestionFilter(
+  world: World,
+  table: WorldTable,
+  names: readonly Name[],
+  random: Random,
+): Pick<Question, 'filter' | 'isMixed'> {
   const many = random.chance(0.35) ? manyNamesOf(world, table) : [];
-  if (many.length === 0) return createFilter(world, names.map(withMatch), random, 2);
-  return createFilter(world, [...random.some(names.filter(isHeld), 1, 3), ...random.some(many, 2, 5)], random, 2);
+  if (many.length === 0) return { filter: createFilter(world, names.map(withMatch), random, 2) };
+  const isMixed = table.key.length > 0 && random.chance(0.4);
+  const near = isMixed ? names.map(withMatch) : names.filter(isHeld);
+  const filter = createFilter(world, [...random.some(near, 1, 3), ...random.some(many, 2, 5)], random, 2);
+  return { filter, isMixed };
 }
 
 /** Decided after reading, so that it stands where a field that is made may stand. */
