@@ -105,6 +105,18 @@ describe('4.4 MCP tools', () => {
     ]);
   });
 
+  test('executeAction: with an idempotency key it runs once', async () => {
+    const { ran, execute } = await open();
+    const given = { actionName: 'Archive', recordIds: [1, 2], idempotencyKey: 'one' };
+    const texts = [await execute(given), await execute(given)];
+    const other = await execute({ ...given, recordIds: [3] });
+    expect([texts[1] === texts[0], other.split(':')[0], ran]).toEqual([
+      true,
+      'IDEMPOTENCY_KEY_REUSED',
+      [['Archive', [1, 2]]],
+    ]);
+  });
+
   test('executeAction: dryRun checks records and values, and runs nothing', async () => {
     const { execute, ran } = await open();
     const dryRun = true;
