@@ -1,6 +1,7 @@
 // What an SDK asks of the program that embeds it, and of the person in front of it: keeps the client and its tokens, and
 // signs in on the real pages when the SDK says where to go. Both lines of the SDK take it as their OAuthClientProvider.
 import type { OAuthClientMetadata, OAuthClientProvider, OAuthDiscoveryState } from '@modelcontextprotocol/client';
+import { toolNames } from '../../src/mcp/tools.ts';
 import { type Account, signIn } from '../oauth/flow.ts';
 
 export const redirectUri = 'http://127.0.0.1:49152/callback';
@@ -12,6 +13,10 @@ export const notebook = {
   response_types: ['code'],
   token_endpoint_auth_method: 'none',
 } satisfies OAuthClientMetadata;
+
+/** The tools that the demo shop has a use for, in order of their names: it has no actions and no charts. */
+const useless = new Set(['getActionForm', 'executeAction', 'requestActionFileUpload', 'getChart']);
+export const offered = toolNames.filter((name) => !useless.has(name)).sort();
 
 export interface Person {
   readonly provider: OAuthClientProvider;

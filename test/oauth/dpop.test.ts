@@ -295,7 +295,7 @@ describe('the scheme', () => {
     const ask = async (headers: Record<string, string>) =>
       (await fetch(shop.mcpUrl, { method: 'POST', headers })).headers.get('www-authenticate');
     const metadata = `resource_metadata="${issuerOf(shop)}/.well-known/oauth-protected-resource/mcp"`;
-    const offered = `Bearer ${metadata}, scope="mcp:read"`;
+    const offered = `Bearer ${metadata}, scope="mcp:read mcp:write"`;
     expect([await ask({}), await ask({ authorization: `DPoP ${'x'.repeat(40)}` })]).toEqual([
       offered,
       `${offered}, DPoP error="invalid_token", algs="ES256 EdDSA"`,
