@@ -12,6 +12,8 @@ import type { Config } from './core/config.ts';
 import { fail } from './core/errors.ts';
 import { createLogListener, createObserver, type Observe } from './core/observe.ts';
 import { sameText, sign } from './core/secret.ts';
+import { createFileFront, type FileFront } from './mcp/file-front.ts';
+import { createFiles } from './mcp/files.ts';
 import { createMcpFront, type McpFront, type McpFrontParts } from './mcp/front.ts';
 import { selectTools } from './mcp/tools.ts';
 import { createGate } from './oauth/bearer.ts';
@@ -68,6 +70,7 @@ interface Rooms {
   readonly store: OpenedStore;
   readonly engine: Engine;
   readonly front: McpFront;
+  readonly fileFront: FileFront;
   readonly authorization: AuthorizationServer;
 }
 
@@ -107,13 +110,22 @@ export function createApp(configured: Config, options: AppOptions): App {
     const scopes = defaultScopes(selectTools(config.enabledTools, () => undefined).map((tool) => tool.scope));
     const gate = createGate({ store, paths, clock, defaultScopes: scopes });
     const fetchDocument = options[documentFetch];
+    const files = createFiles({
+      rows: store.files,
+      config,
+      clock,
+      endpoint: () => `${config.publicUrl}${config.basePath}/mcp`,
+      isActive: async (userId) => (await store.permissions.accessOf(userId)) !== undefined,
+    });
     return {
       store,
       engine,
+      fileFront: createFileFront({ config, files, gate, observe, clock }),
       front: createMcpFront({
         config,
         engine,
         gate,
+        files,
         activity: store.activity,
         idempotency: store.idempotency,
         observe,
@@ -233,6 +245,7 @@ function createRoute(config: Config & { readonly publicUrl: string }, rooms: Roo
     const path = pathOf(req);
     const claimed = claim(path);
     if (claimed === 'endpoint') rooms.front.handle(req, res);
+    else if (claimed === 'file') rooms.fileFront.handle(req, res);
     else if (rooms.authorization.handle(req, res)) return;
     else if (claimed) refuse(res, 'NOT_FOUND', { path });
     else if (next) next();
@@ -252,16 +265,17 @@ export function routeBeforeStart(config: Pick<Config, 'publicUrl' | 'basePath'>)
   };
 }
 
-/** What is ours of the paths of an origin (spec 4.4): the endpoint of MCP, and `ours` for the rest of our namespaces. */
+/** What is ours of the paths of an origin (spec 4.4): the endpoint of MCP, those of files below it, and `ours` for the rest of our namespaces. */
 function createClaim({ publicUrl: known, basePath }: Pick<Config, 'publicUrl' | 'basePath'>) {
   const publicUrl = known ?? 'http://localhost';
   const paths = createPaths(publicUrl, basePath);
   // A proxy that adds the path of the public URL may strip it or pass it on.
   const publicPath = new URL(publicUrl).pathname.replace(/\/+$/, '');
   const roots = [...new Set([basePath, publicPath + basePath])].map((prefix) => `${prefix}/mcp`);
-  return (path: string): 'endpoint' | 'ours' | undefined => {
+  return (path: string): 'endpoint' | 'file' | 'ours' | undefined => {
     for (const root of roots) {
       if (path === root || path === `${root}/`) return 'endpoint';
+      if (path.startsWith(`${root}/uploads/`) || path.startsWith(`${root}/downloads/`)) return 'file';
       if (path.startsWith(`${root}/`)) return 'ours';
     }
     return paths.locate(path) === undefined ? undefined : 'ours';

@@ -255,6 +255,12 @@ export const settings = {
     fallback: 8000,
     read: whole(500, 20_000),
   }),
+  fileLimitBytes: setting({
+    env: 'SERVICE_FILE_LIMIT_BYTES',
+    about: 'Largest file that is sent to an action, or that an action gives',
+    fallback: 20_971_520,
+    read: whole(1000, 500_000_000),
+  }),
   webhookHosts: setting({
     env: 'SERVICE_WEBHOOK_HOSTS',
     about: 'Hosts that webhooks of actions may reach though their addresses are not public',

@@ -148,6 +148,18 @@ const table = {
     say: (d: { collection: string; action: string; part: string }) =>
       `The code of the action '${d.action}' of '${d.collection}' failed (${d.part}). Tell the operator; the log says more.`,
   },
+  FILE_GONE: {
+    status: 404,
+    say: (d: { next: string }) => `This address is unknown, or its 15 minutes are over. ${d.next}`,
+  },
+  FILE_SENT: {
+    status: 409,
+    say: () => 'A file was sent to this address already. Call requestActionFileUpload for another.',
+  },
+  TOO_MANY_FILES: {
+    status: 429,
+    say: (d: { limit: number }) => `You have ${d.limit} files on their way. Use those, or wait until they expire.`,
+  },
   UNKNOWN_TOOL: {
     status: 404,
     say: (d: { tool: string } & Near) => `No tool '${d.tool}'.${near(d)}`,

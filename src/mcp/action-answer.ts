@@ -1,8 +1,9 @@
 // What an action answered, as a model can use it: a webhook is sent, an address is made whole, HTML becomes text. What the
 // action itself says went wrong is an error; that a webhook did not arrive is not, since the action has run.
-import type { ActionResult, SuccessResult } from '../agent/actions/results.ts';
+import type { ActionResult, FileResult, SuccessResult } from '../agent/actions/results.ts';
 import type { Access } from '../core/caller.ts';
-import { fail } from '../core/errors.ts';
+import { fail, isAppError } from '../core/errors.ts';
+import { FILE_SECONDS } from './files.ts';
 import { htmlToText } from './html-text.ts';
 import type { ToolCall } from './tools.ts';
 
@@ -24,8 +25,25 @@ export async function actionAnswer(result: ActionResult, call: ToolCall): Promis
       return JSON.stringify({ result: 'webhook', host, ...(status === undefined ? { note } : { status }) });
     }
     case 'file':
-      result.stream.destroy();
-      return JSON.stringify({ result: 'file', name: result.filename, mimeType: result.mimeType });
+      return JSON.stringify(await fileOf(result, call));
+  }
+}
+
+/** The file as an address to fetch it from. The action has run, so that a file which cannot be kept is no error. */
+async function fileOf({ filename: name, mimeType, stream }: FileResult, call: ToolCall): Promise<object> {
+  const file = { result: 'file', name, mimeType };
+  try {
+    const offered = await call.files.offer(call.access.caller.id, { name, mimeType }, stream);
+    if (offered) return { ...file, ...offered, expiresInSeconds: FILE_SECONDS };
+    return {
+      ...file,
+      note: `The action ran, but its file is over ${call.config.fileLimitBytes} bytes and is not kept.`,
+    };
+  } catch (error) {
+    if (!isAppError(error, 'TOO_MANY_FILES')) throw error;
+    return { ...file, note: `The action ran, but its file is not kept: ${error.message}` };
+  } finally {
+    stream.destroy();
   }
 }
 

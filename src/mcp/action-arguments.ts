@@ -21,10 +21,10 @@ export const actionNames = ['collectionName', 'actionName', 'recordIds', 'values
 
 export const actionProperties = {
   collectionName: { type: 'string' },
-  actionName: { type: 'string' },
-  recordIds: { type: 'array' },
+  actionName: {},
+  recordIds: {},
   values: { type: 'object' },
-  searches: { type: 'object' },
+  searches: {},
 };
 
 export function readActionArguments(given: Given): ActionArguments {

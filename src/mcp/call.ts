@@ -13,6 +13,7 @@ import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
 import type { Authenticated, Gate } from '../oauth/bearer.ts';
 import type { ActivityEntry, ActivityLog, IdempotencyKeys, Intent, KnownOutcome } from '../store/store.ts';
+import type { Files } from './files.ts';
 import { endHold, type Held, holdKey } from './once.ts';
 import { errorResult, textResult } from './result.ts';
 import type { Tool, ToolAnswer, ToolCall } from './tools.ts';
@@ -31,6 +32,7 @@ export interface CallParts {
   readonly activity: Pick<ActivityLog, 'record' | 'begin'>;
   readonly idempotency: IdempotencyKeys;
   readonly config: Config;
+  readonly files: Files;
   readonly observe: Observe;
   readonly clock: Clock;
 }
@@ -56,11 +58,11 @@ interface Call {
 const ATTEMPTS = 2;
 
 export function createCallTool(parts: CallParts): CallTool {
-  const { engine, gate, config, clock } = parts;
+  const { engine, gate, config, clock, files } = parts;
   const sendWebhook = createWebhookSender(parts);
 
   const callAs = ({ access }: Authenticated, signal: AbortSignal): ToolCall => {
-    return { access, engine, config, signal, sendWebhook };
+    return { access, engine, config, signal, sendWebhook, files };
   };
 
   const work = async ({ tool, args, signal }: Call, auth: Authenticated): Promise<ToolAnswer> => {

@@ -25,6 +25,7 @@ import type { ActivityLog, IdempotencyKeys } from '../store/store.ts';
 import { allowOrigin, answerPreflight, createAdmission } from './admission.ts';
 import { announcesTooMuch, readJson } from './body.ts';
 import { createCallTool, type Identity, recordCall } from './call.ts';
+import type { Files } from './files.ts';
 import { authInfoOf, identityOfHttp } from './identity.ts';
 import { createMenu, type Menu } from './menu.ts';
 import { createMux, type HotRequest, type Mux } from './mux.ts';
@@ -39,6 +40,7 @@ export interface McpFrontParts {
   readonly config: Config;
   readonly engine: Engine;
   readonly gate: Gate;
+  readonly files: Files;
   readonly activity: Pick<ActivityLog, 'record' | 'begin'>;
   readonly idempotency: IdempotencyKeys;
   readonly observe: Observe;

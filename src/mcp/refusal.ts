@@ -23,7 +23,14 @@ const LINGER_FACTOR = 16;
 /** What an operator wants to be told of, beyond a client that has to sign in again. */
 const notable: ReadonlySet<ErrorCode> = new Set(['HOST_NOT_ALLOWED', 'ORIGIN_NOT_ALLOWED', 'INSUFFICIENT_SCOPE']);
 
-export function answerError(refuser: Refuser, req: IncomingMessage, res: ServerResponse, error: AppError): void {
+/** `body`: for clients of something else than the protocol. */
+export function answerError(
+  refuser: Refuser,
+  req: IncomingMessage,
+  res: ServerResponse,
+  error: AppError,
+  body: object = bodyOf(error),
+): void {
   if (notable.has(error.code)) {
     const address = req.socket.remoteAddress;
     refuser.observe({ type: 'security', event: 'mcp.refused', ...(address && { address }), detail: error.code });
@@ -42,7 +49,7 @@ export function answerError(refuser: Refuser, req: IncomingMessage, res: ServerR
   if (isAppError(error, 'RATE_LIMITED')) headers['retry-after'] = String(error.details.retryAfterSeconds);
   const abandoned = leavesBody(req, refuser.limitBytes);
   if (abandoned) headers.connection = 'close';
-  const text = JSON.stringify(bodyOf(error));
+  const text = JSON.stringify(body);
   headers['content-length'] = String(Buffer.byteLength(text));
   res.writeHead(error.status, headers);
   res.end(text);
@@ -65,7 +72,7 @@ function challenge(gate: Gate, req: IncomingMessage, error: AppError): Record<st
   return {};
 }
 
-function bodyOf(error: AppError): unknown {
+function bodyOf(error: AppError): object {
   if (error.code === 'UNAUTHENTICATED') return { error: 'invalid_token', error_description: error.message };
   if (error.code === 'INVALID_DPOP_PROOF') return { error: 'invalid_dpop_proof', error_description: error.message };
   if (error.code === 'INSUFFICIENT_SCOPE') return { error: 'insufficient_scope', error_description: error.message };

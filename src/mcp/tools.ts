@@ -5,6 +5,7 @@ import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
 import type { Observe } from '../core/observe.ts';
+import type { Files } from './files.ts';
 import type { Offer } from './offers.ts';
 import { aggregate } from './tools/aggregate.ts';
 import { associate } from './tools/associate.ts';
@@ -17,6 +18,7 @@ import { getActionForm } from './tools/get-action-form.ts';
 import { getChart } from './tools/get-chart.ts';
 import { list } from './tools/list.ts';
 import { listRelated } from './tools/list-related.ts';
+import { requestActionFileUpload } from './tools/request-action-file-upload.ts';
 import { update } from './tools/update.ts';
 import type { SendWebhook } from './webhook.ts';
 
@@ -26,6 +28,7 @@ export interface ToolCall {
   readonly config: Config;
   readonly signal: AbortSignal;
   readonly sendWebhook: SendWebhook;
+  readonly files: Files;
 }
 
 /** The answer as compact JSON text: the one text block of the result. */
@@ -81,6 +84,7 @@ const table = [
   dissociate,
   getActionForm,
   executeAction,
+  requestActionFileUpload,
   aggregate,
   getChart,
 ] as unknown as readonly Tool[];

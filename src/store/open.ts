@@ -5,6 +5,7 @@ import type { Observe } from '../core/observe.ts';
 import type { SqliteKind } from '../core/sqlite.ts';
 import { createActivityLog } from './activity.ts';
 import { type Database, openDatabase } from './database.ts';
+import { createFileRows } from './files.ts';
 import { createIdempotencyKeys } from './idempotency.ts';
 import { createIdentity } from './identity.ts';
 import { createKeys, createSecretReader } from './keys.ts';
@@ -46,6 +47,7 @@ export async function openStore(options: {
     activity,
     idempotency: createIdempotencyKeys(database, clock, getSecret),
     settings: createSettingRows(database),
+    files: createFileRows(database, clock),
     keys: createKeys(database, clock, getSecret),
     versions: versions.current,
     ready: () => ask(database),

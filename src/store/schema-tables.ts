@@ -3,11 +3,11 @@
 import type { Knex } from 'knex';
 import type { Database, StoreDialect } from './database.ts';
 
-type Build = (table: Knex.CreateTableBuilder) => void;
+export type Tables = Readonly<Record<string, (table: Knex.CreateTableBuilder) => void>>;
 
 const name = 191;
 
-const tables: Readonly<Record<string, Build>> = {
+const firstTables: Tables = {
   projects(table) {
     table.increments('id');
     table.string('organization', name).notNullable();
@@ -139,13 +139,13 @@ const tables: Readonly<Record<string, Build>> = {
   },
 };
 
-export async function createFirstTables(on: Knex, dialect: StoreDialect): Promise<void> {
-  await createTables(on, dialect, tables);
+export function createFirstTables(on: Knex, dialect: StoreDialect): Promise<void> {
+  return createTables(on, dialect, firstTables);
 }
 
 /** Tables that are there already (a crash in the middle, where DDL is not transactional) are left as they are. */
-async function createTables(on: Knex, dialect: StoreDialect, some: Readonly<Record<string, Build>>): Promise<void> {
-  for (const [table, build] of Object.entries(some)) {
+export async function createTables(on: Knex, dialect: StoreDialect, tables: Tables): Promise<void> {
+  for (const [table, build] of Object.entries(tables)) {
     if (await on.schema.hasTable(table)) continue;
     await on.schema.createTable(table, (builder) => {
       if (dialect === 'mysql') {

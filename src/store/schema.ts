@@ -4,7 +4,14 @@
 import type { Knex } from 'knex';
 import { AppError, fail, isAppError } from '../core/errors.ts';
 import type { Database } from './database.ts';
-import { addActionPermissions, addIdempotencyKeys, createFirstTables, seedFirstRows } from './schema-tables.ts';
+import { fileTables } from './files.ts';
+import {
+  addActionPermissions,
+  addIdempotencyKeys,
+  createFirstTables,
+  createTables,
+  seedFirstRows,
+} from './schema-tables.ts';
 
 interface Migration {
   readonly name: string;
@@ -17,6 +24,7 @@ const migrations: readonly Migration[] = [
   { name: '002-first-rows', up: seedFirstRows },
   { name: '003-action-permissions', up: (_, on) => addActionPermissions(on) },
   { name: '004-idempotency-keys', up: (database, on) => addIdempotencyKeys(on, database.dialect) },
+  { name: '005-files', up: ({ dialect }, on) => createTables(on, dialect, fileTables) },
 ];
 
 /**

@@ -21,7 +21,10 @@ export async function openCounter(
 ): Promise<Counter> {
   const house = await openHouse({
     source: createMemorySource('memory', shopTables),
-    access: () => accessOf(rights),
+    access(id) {
+      const access = accessOf(rights);
+      return { ...access, caller: { ...access.caller, id } };
+    },
     ...options,
     customize(agent: EngineAgent) {
       agent.customizeCollection('orders', (orders) => {

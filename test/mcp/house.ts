@@ -8,10 +8,12 @@ import type { Engine } from '../../src/agent/engine.ts';
 import { createMemorySource, type MemoryTable } from '../../src/agent/sources/memory.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
 import { type Access, type Caller, fullAccess } from '../../src/core/caller.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { type Config, type ConfigInput, loadConfig } from '../../src/core/config.ts';
 import { fail } from '../../src/core/errors.ts';
 import type { Observation } from '../../src/core/observe.ts';
+import { createFileFront } from '../../src/mcp/file-front.ts';
+import { createFiles } from '../../src/mcp/files.ts';
 import { createMcpFront, type McpFrontParts } from '../../src/mcp/front.ts';
 import type { Authenticated, Gate } from '../../src/oauth/bearer.ts';
 import { type OpenedStore, openStore } from '../../src/store/open.ts';
@@ -98,6 +100,8 @@ export type HouseOptions = Partial<Pick<McpFrontParts, 'extension' | 'legacySess
   /** Wraps the engine, to see or steer what it is asked. */
   readonly around?: (engine: Engine) => Engine;
   readonly settings?: ConfigInput['file'];
+  /** Of the storage and of files. */
+  readonly clock?: Clock;
 };
 
 export async function openHouse(options: HouseOptions = {}): Promise<House> {
@@ -123,22 +127,35 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   const store = await openStore({
     config: loadConfig({ env: { SERVICE_STORAGE_URL: 'sqlite::memory:' } }),
     observe: () => undefined,
-    clock: systemClock,
+    clock: options.clock ?? systemClock,
   });
+  const gate = tokenGate(house, options.access ?? accessOf);
+  const files = createFiles({
+    rows: store.files,
+    config,
+    clock: options.clock ?? systemClock,
+    endpoint: () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    isActive: async (id) => !house.revoked.has(`user-${id}`),
+  });
+  const observe = (observation: Observation) => void house.observations.push(observation);
+  const fileFront = createFileFront({ config, files, gate, observe, clock: systemClock });
   const front = createMcpFront({
     config,
     engine,
-    gate: tokenGate(house, options.access ?? accessOf),
+    gate,
+    files,
     idempotency: store.idempotency,
     activity: { ...store.activity, record: (entry) => house.activity.push(entry) },
-    observe: (observation) => house.observations.push(observation),
+    observe,
     clock: systemClock,
     version: '0.0.0-test',
     ...(extension && { extension }),
     ...(legacySessions && { legacySessions }),
     ...(serving && { serving }),
   });
-  const server = createServer((req, res) => front.handle(req, res));
+  const server = createServer((req, res) =>
+    (/^\/mcp\/(?:uploads|downloads)\//.test(req.url ?? '') ? fileFront : front).handle(req, res),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {

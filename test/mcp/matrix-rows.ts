@@ -62,8 +62,11 @@ export const rows: Readonly<Record<string, Row>> = {
   getActionForm: { args: action, needs: [seesOrders, triggers], isOfOne: true },
   executeAction: { args: action, needs: [seesOrders, triggers], isOfOne: true },
   requestActionFileUpload: {
-    args: { ...orders, actionName: 'Cancel', fieldName: 'proof', fileName: 'a.txt', mimeType: 'text/plain' },
-    needs: [seesOrders, triggers],
+    args: { filename: 'a.txt', mimeType: 'text/plain' },
+    needs: [
+      ['browse orders', 'DENIED'],
+      ['trigger orders', 'DENIED'],
+    ],
   },
   aggregate: { args: { ...orders, operation: 'count' }, needs: [seesOrders], isGeneral: true },
   getChart: {

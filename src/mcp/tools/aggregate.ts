@@ -32,7 +32,7 @@ interface AggregateArguments {
 }
 
 const description = `Count, sum, average, min or max of records, per group. Answers {columns, rows, hasMore}, largest value first.
-groups: "field", "relation:field", or {field, bucket} for the ${bucketUnits.join(', ')} of a date, shown as its first day in the timezone. Filters, segment and search as in list.`;
+groups: "field", "relation:field", or {field, bucket} for the ${bucketUnits.join(', ')} of a date, shown as its first day in the timezone. The rest as in list.`;
 
 const names = [
   'collectionName',
@@ -64,12 +64,12 @@ export const aggregate: Tool<AggregateArguments> = {
       collectionName: { type: 'string' },
       operation: { type: 'string', enum: operationNames },
       field: { type: 'string' },
-      groups: { type: 'array' },
-      filters: { type: 'object' },
-      segment: { type: 'string' },
-      search: { type: 'string' },
-      shouldSearchInRelation: { type: 'boolean' },
-      timezone: { type: 'string' },
+      groups: {},
+      filters: {},
+      segment: {},
+      search: {},
+      shouldSearchInRelation: {},
+      timezone: {},
       order: { type: 'string', enum: ['value', 'groups'] },
       limit: { type: 'integer' },
     },

@@ -9,6 +9,7 @@ import {
 } from '../action-arguments.ts';
 import { checkNames, type Given, readFlag, readIdempotencyKey } from '../arguments.ts';
 import { withToolNames } from '../engine-names.ts';
+import { showUploads, useUploads } from '../file-values.ts';
 import { offers } from '../offers.ts';
 import { collectionRights } from '../once.ts';
 import { nameOf } from '../record-ids.ts';
@@ -22,8 +23,7 @@ interface ExecuteArguments extends ActionArguments {
 export const executeAction: Tool<ExecuteArguments> = {
   name: 'executeAction',
   title: 'Execute an action',
-  description:
-    'Run an action on records (none for a global one), with the values that getActionForm asks for. dryRun only checks records and values: what an action does is not known before.',
+  description: 'Run an action with the values that getActionForm asks for. dryRun only checks records and values.',
   scope: 'mcp:action',
   isOffered: offers.trigger,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
@@ -53,11 +53,18 @@ export const executeAction: Tool<ExecuteArguments> = {
 };
 
 async function run(args: ExecuteArguments, call: ToolCall): Promise<string> {
-  const { access, engine, signal } = call;
+  const { access, engine, signal, files } = call;
+  const userId = access.caller.id;
   checkAction(call, args);
   const request = { ...toRequest(args), searches: args.searches };
-  if (!args.dryRun) return actionAnswer(await engine.actions.execute(access, request, { signal }), call);
-  const { records } = await engine.actions.check(access, request, { signal });
+  if (!args.dryRun) {
+    const result = await useUploads(files, userId, args.values, (values) =>
+      engine.actions.execute(access, { ...request, values }, { signal }),
+    );
+    return actionAnswer(result, call);
+  }
+  const values = await showUploads(files, userId, args.values);
+  const { records } = await engine.actions.check(access, { ...request, values }, { signal });
   return JSON.stringify({
     dryRun: true,
     ...(records !== null && { records }),

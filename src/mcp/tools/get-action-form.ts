@@ -9,6 +9,7 @@ import {
 } from '../action-arguments.ts';
 import { checkNames, type Given, readText } from '../arguments.ts';
 import { withToolNames } from '../engine-names.ts';
+import { showUploads } from '../file-values.ts';
 import { formText } from '../form-answer.ts';
 import { offers } from '../offers.ts';
 import { nameOf } from '../record-ids.ts';
@@ -21,9 +22,9 @@ interface FormArguments extends ActionArguments {
 
 export const getActionForm: Tool<FormArguments> = {
   name: 'getActionForm',
-  title: 'Get the form of an action',
+  title: 'Form of an action',
   description:
-    'What to send to executeAction: the fields as they are with the values so far. After setting a field with reload, ask again with all values. searches {field: text} finds options.',
+    'The fields to fill for executeAction, with the values so far. After setting one with reload, ask again. searches {field: text} finds options.',
   scope: 'mcp:read',
   isOffered: offers.trigger,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
@@ -44,7 +45,8 @@ async function run(args: FormArguments, call: ToolCall): Promise<string> {
   const { access, engine, signal, config } = call;
   const { changed, searches } = args;
   checkAction(call, args);
-  const request = toRequest(args);
+  const values = await showUploads(call.files, access.caller.id, args.values);
+  const request = { ...toRequest(args), values };
   const asked = Object.entries(searches);
   return withToolNames({ field: 'searches', collection: 'collectionName' }, async () => {
     const [answer, ...options] = await Promise.all([

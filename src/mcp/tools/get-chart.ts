@@ -17,9 +17,8 @@ interface ChartArguments {
 
 export const getChart: Tool<ChartArguments> = {
   name: 'getChart',
-  title: 'Get the figures of a chart',
-  description:
-    'Figures that the operator defined: those that describeCollection lists without a name, or those of one record of a collection.',
+  title: 'Figures of a chart',
+  description: 'Figures of a chart, of all data or of one record of a collection.',
   scope: 'mcp:read',
   isOffered: offers.chart,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
@@ -27,9 +26,9 @@ export const getChart: Tool<ChartArguments> = {
     type: 'object',
     properties: {
       chartName: { type: 'string' },
-      collectionName: { type: 'string' },
+      collectionName: {},
       recordId: {},
-      timezone: { type: 'string' },
+      timezone: {},
     },
     required: ['chartName'],
   },

@@ -26,7 +26,7 @@ export const list: Tool<ListArguments> = {
       search: { type: 'string' },
       shouldSearchInRelation: { type: 'boolean', description: 'Search to-one relations' },
       filters: { type: 'object' },
-      sort: { type: 'array', items: { type: 'object' }, description: '{field, ascending}, one or several' },
+      sort: { description: '{field, ascending}, one or several' },
       fields: { type: 'array', items: { type: 'string' } },
       pagination: { type: 'object', description: '{size: 15, number: 1}' },
       cursor: { type: 'string', description: 'nextCursor of the same call' },

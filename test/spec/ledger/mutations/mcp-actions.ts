@@ -10,11 +10,11 @@ export const mcpActions: Points = {
   },
   'src/mcp/tools/get-action-form.ts': {
     '4.4 · tool · getActionForm': [
-      'const request = toRequest(args);',
-      'const request = { ...toRequest(args), values: {} };',
+      'const request = { ...toRequest(args), values };',
+      'const request = { ...toRequest(args), values: {} as typeof values };',
     ],
   },
   'src/mcp/tools/execute-action.ts': {
-    '4.4 · tool · executeAction': ['if (!args.dryRun) return', 'if (args.dryRun) return'],
+    '4.4 · tool · executeAction': ['if (!args.dryRun) {', 'if (args.dryRun) {'],
   },
 };

@@ -1,0 +1,390 @@
+// Files to an action and from it: the tool that asks for an address, the two routes, and what must not work with them.
+import { createHash } from 'node:crypto';
+import { request } from 'node:http';
+import { Readable } from 'node:stream';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { ActionDefinition, FormFile } from '../../src/agent/actions/definitions.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import type { FileRow } from '../../src/store/store.ts';
+import { type Counter, openCounter } from './counter.ts';
+
+let counter: Counter;
+afterEach(() => counter.house.close());
+
+interface Upload {
+  readonly uploadUrl: string;
+  readonly fileHandle: string;
+}
+
+/** Import takes files and says what it got; Export gives one. */
+async function open(settings = {}) {
+  let now = systemClock.now();
+  const clock: Clock = { ...systemClock, now: () => now };
+  const got: unknown[] = [];
+  let fails = false;
+  const told = ({ name, mimeType, content }: FormFile) => [
+    name,
+    mimeType,
+    content.length,
+    content.toString('hex').slice(0, 8),
+  ];
+  const actions: Record<string, ActionDefinition> = {
+    Import: {
+      scope: 'Global',
+      form: [
+        { label: 'file', type: 'File', isRequired: true, widget: 'FilePicker', extensions: ['csv', 'bin'] },
+        { label: 'more', type: 'FileList' },
+        { label: 'count', type: 'Number', isRequired: true },
+      ],
+      execute({ formValues }) {
+        if (fails) throw new Error('broken');
+        got.push(told(formValues.file as FormFile), ...((formValues.more as FormFile[] | undefined) ?? []).map(told));
+        return undefined;
+      },
+    },
+    Export: {
+      scope: 'Global',
+      generateFile: true,
+      form: [{ label: 'bytes', type: 'Number', isRequired: true }],
+      execute: ({ formValues }, builder) =>
+        builder.file(
+          Readable.from([Buffer.alloc(Number(formValues.bytes), 7)]),
+          '../Bericht "Ü"\r\n.html',
+          'text/html',
+        ),
+    },
+  };
+  counter = await openCounter(actions, {}, { settings, clock });
+  const act = (actionName: string, values: object, token?: string) =>
+    counter.ask('executeAction', { collectionName: 'orders', actionName, values }, token);
+  const upload = async (given: object = {}, token?: string) => {
+    const asked = { filename: 'orders.csv', mimeType: 'text/csv', ...given };
+    const text = await counter.ask('requestActionFileUpload', asked, token);
+    return text.startsWith('{') ? (JSON.parse(text) as Upload) : text;
+  };
+  return {
+    got,
+    act,
+    upload: upload as (given?: object, token?: string) => Promise<Upload>,
+    refused: upload as (given: object) => Promise<string>,
+    wait: (ms: number) => {
+      now += ms;
+    },
+    breakCode: () => {
+      fails = true;
+    },
+  };
+}
+
+async function put(url: string, body: string | Buffer, headers: Record<string, string> = {}) {
+  const response = await fetch(url, {
+    method: 'PUT',
+    body: body as string,
+    headers: { 'content-type': 'text/csv', ...headers },
+  });
+  return [response.status, await response.json()];
+}
+
+const gone = {
+  error: 'file_gone',
+  error_description: 'This address is unknown, or its 15 minutes are over. Call requestActionFileUpload for another.',
+};
+
+describe('uploads', () => {
+  test('a file is sent to the address, and the action gets it under the announced name and type', async () => {
+    const { upload, act, got } = await open();
+    const content = Buffer.alloc(700_000, 5);
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    const asked = await upload({ filename: 'C:\\data\\../orders.csv', sha256 });
+    expect([
+      asked,
+      await put(asked.uploadUrl, content),
+      await act('Import', { file: asked.fileHandle, count: 1 }),
+      got,
+    ]).toEqual([
+      {
+        uploadUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/mcp\/uploads\/[\w-]{43}$/),
+        method: 'PUT',
+        headers: { 'Content-Type': 'text/csv' },
+        fileHandle: expect.stringMatching(/^\$uploadedFile:[\w-]{43}$/),
+        maxBytes: 20_971_520,
+        expiresInSeconds: 900,
+      },
+      [201, { bytes: 700_000 }],
+      '{"result":"success","message":"Success"}',
+      [['orders.csv', 'text/csv', 700_000, '05050505']],
+    ]);
+  });
+
+  test('several in a list, and a small one as a data URI', async () => {
+    const { upload, act, got } = await open();
+    const [one, two] = [await upload(), await upload({ filename: 'b.bin', mimeType: 'application/octet-stream' })];
+    await put(one.uploadUrl, 'ab');
+    await put(two.uploadUrl, Buffer.from([1, 2, 3]), { 'content-type': 'application/octet-stream' });
+    const file = 'data:text/csv;name=c.csv;base64,Yw==';
+    await act('Import', { file, more: [one.fileHandle, two.fileHandle], count: 1 });
+    expect(got).toEqual([
+      ['c.csv', 'text/csv', 1, '63'],
+      ['orders.csv', 'text/csv', 2, '6162'],
+      ['b.bin', 'application/octet-stream', 3, '010203'],
+    ]);
+  });
+
+  test('the address takes one file', async () => {
+    const { upload } = await open();
+    const { uploadUrl } = await upload();
+    const both = await Promise.all([put(uploadUrl, 'one'), put(uploadUrl, 'two')]);
+    const statuses = [...both, await put(uploadUrl, 'three')].map(([status]) => status).sort();
+    expect(statuses).toEqual([201, 409, 409]);
+  });
+
+  test('a file is used up by the action that ran with it, and not by one that did not run', async () => {
+    const { upload, act, got } = await open();
+    const { uploadUrl, fileHandle } = await upload();
+    await put(uploadUrl, 'abc');
+    const used =
+      'INVALID_ARGUMENT: values.file: this upload was not sent, is used up, expired or not yours. Call requestActionFileUpload.';
+    expect([
+      await counter.ask('getActionForm', {
+        collectionName: 'orders',
+        actionName: 'Import',
+        values: { file: fileHandle },
+      }),
+      await act('Import', { file: fileHandle }),
+      await act('Import', { file: fileHandle, count: 1 }),
+      await act('Import', { file: fileHandle, count: 1 }),
+      got.length,
+    ]).toEqual([
+      '{"fields":{"file":{"type":"File","required":true,"value":{"name":"orders.csv","mimeType":"text/csv","bytes":3},"extensions":["csv","bin"]},"more":{"type":"FileList"},"count":{"type":"Number","required":true}},"missing":["count"],"canExecute":false}',
+      'INVALID_FORM: Nothing was done. count: is required: send a number.',
+      '{"result":"success","message":"Success"}',
+      used,
+      1,
+    ]);
+  });
+
+  test('of two calls at once one gets the file; code that fails has used it up', async () => {
+    const { upload, act, got, breakCode } = await open();
+    const one = await upload();
+    await put(one.uploadUrl, 'abc');
+    const values = { file: one.fileHandle, count: 1 };
+    const both = await Promise.all([act('Import', values), act('Import', values)]);
+    breakCode();
+    const two = await upload();
+    await put(two.uploadUrl, 'abc');
+    const failing = { file: two.fileHandle, count: 1 };
+    expect([
+      both.map((text) => text.slice(0, 16)).sort(),
+      got.length,
+      (await act('Import', failing)).slice(0, 13),
+      (await act('Import', failing)).slice(0, 16),
+    ]).toEqual([['INVALID_ARGUMENT', '{"result":"succe'], 1, 'ACTION_FAILED', 'INVALID_ARGUMENT']);
+  });
+
+  test("another user's, one that was not sent, an expired one and an invented one are all the same", async () => {
+    const { upload, act, wait, got } = await open();
+    const [foreign, empty, late] = [await upload({}, 'user-4'), await upload(), await upload()];
+    await put(foreign.uploadUrl, 'abc');
+    await put(late.uploadUrl, 'abc');
+    const invented = `$uploadedFile:${'a'.repeat(43)}`;
+    const first = await Promise.all(
+      [foreign.fileHandle, empty.fileHandle, invented].map((file) => act('Import', { file, count: 1 })),
+    );
+    wait(901_000);
+    const all = [...first, await act('Import', { file: late.fileHandle, count: 1 })];
+    expect([new Set(all), await put(empty.uploadUrl, 'abc'), got]).toEqual([
+      new Set([
+        'INVALID_ARGUMENT: values.file: this upload was not sent, is used up, expired or not yours. Call requestActionFileUpload.',
+      ]),
+      [404, gone],
+      [],
+    ]);
+  });
+
+  test('one that is too large, of another type or another digest is refused, and may be sent again', async () => {
+    const { upload } = await open({ fileLimitBytes: 5000 });
+    const { uploadUrl } = await upload({ sha256: createHash('sha256').update('right').digest('base64') });
+    const large = [413, { error: 'body_too_large', error_description: 'The request body is larger than 5000 bytes.' }];
+    const unannounced = await fetch(uploadUrl, {
+      method: 'PUT',
+      headers: { 'content-type': 'text/csv' },
+      body: new ReadableStream({
+        start(controller) {
+          for (let i = 0; i < 10; i++) controller.enqueue(new Uint8Array(1000));
+          controller.close();
+        },
+      }),
+      duplex: 'half',
+    } as RequestInit);
+    expect([
+      await put(uploadUrl, 'x'.repeat(5001)),
+      [unannounced.status, await unannounced.json()],
+      (await put(uploadUrl, 'right', { 'content-type': 'text/html' }))[1],
+      (await put(uploadUrl, 'wrong'))[1],
+      await put(uploadUrl, 'right'),
+    ]).toEqual([
+      large,
+      large,
+      { error: 'invalid_argument', error_description: 'Content-Type: text/csv was announced; send that.' },
+      { error: 'invalid_argument', error_description: 'sha256: the file that arrived has another. Send it again.' },
+      [201, { bytes: 5 }],
+    ]);
+  });
+
+  test('a client that goes away in the middle leaves the address free for another try', async () => {
+    const { upload, act, got } = await open();
+    const { uploadUrl, fileHandle } = await upload();
+    await new Promise<void>((resolve) => {
+      const req = request(uploadUrl, { method: 'PUT', headers: { 'content-length': 1000 } });
+      req.on('error', () => resolve());
+      req.write('half', () => setTimeout(() => req.destroy(new Error('gone')), 50));
+    });
+    let answer = await put(uploadUrl, 'whole');
+    for (let tries = 0; answer[0] === 409 && tries < 40; tries++) {
+      await systemClock.sleep(25);
+      answer = await put(uploadUrl, 'whole');
+    }
+    await act('Import', { file: fileHandle, count: 1 });
+    expect([answer, got]).toEqual([[201, { bytes: 5 }], [['orders.csv', 'text/csv', 5, '77686f6c']]]);
+  });
+
+  test('names without tricks, and a limit to what one user has on its way', async () => {
+    const { refused, upload } = await open();
+    expect([
+      await refused({ filename: '../..' }),
+      await refused({ filename: '' }),
+      await refused({ mimeType: 'csv' }),
+      await refused({ mimeType: 'text/html\r\nx: y' }),
+      await refused({ sha256: 'abc' }),
+    ]).toEqual([
+      'INVALID_ARGUMENT: filename: send a name such as report.pdf.',
+      'INVALID_ARGUMENT: filename: send the name of the file.',
+      'INVALID_ARGUMENT: mimeType: send a media type such as text/csv.',
+      'INVALID_ARGUMENT: mimeType: send a media type such as text/csv.',
+      'INVALID_ARGUMENT: sha256: send 32 bytes in hexadecimal or base64.',
+    ]);
+    for (let i = 0; i < 20; i++) await upload();
+    expect([await upload(), typeof (await upload({}, 'user-4'))]).toEqual([
+      'TOO_MANY_FILES: You have 20 files on their way. Use those, or wait until they expire.',
+      'object',
+    ]);
+  });
+
+  test('neither names nor bytes lie open in the storage, nor the key that opens them', async () => {
+    const { upload } = await open();
+    const rows: string[] = [];
+    const { files } = counter.house.store;
+    const { add, putPart } = files;
+    Object.assign(files, {
+      add(row: FileRow) {
+        rows.push(JSON.stringify(row));
+        return add(row);
+      },
+      putPart(id: string, part: number, sealed: string) {
+        rows.push(id, sealed);
+        return putPart(id, part, sealed);
+      },
+    });
+    const { uploadUrl } = await upload({ filename: 'salaries.csv' });
+    await put(uploadUrl, 'ada;1000;'.repeat(100));
+    const kept = rows.join('\n');
+    const key = uploadUrl.slice(-43);
+    const secrets = ['salaries', 'csv', key, Buffer.from('ada;1000;').toString('base64')];
+    expect([rows.length, secrets.filter((secret) => kept.includes(secret))]).toEqual([3, []]);
+  });
+});
+
+describe('downloads', () => {
+  test('a file of an action is fetched from its address, as an attachment that runs nothing', async () => {
+    const { act } = await open();
+    const answer = JSON.parse(await act('Export', { bytes: 600_000 }));
+    const response = await fetch(answer.url);
+    const body = Buffer.from(await response.arrayBuffer());
+    const again = await fetch(answer.url, { method: 'HEAD' });
+    const { headers } = response;
+    expect([
+      answer,
+      response.status,
+      body.length,
+      body.every((byte) => byte === 7),
+      ['content-type', 'content-disposition', 'cache-control', 'x-content-type-options', 'content-security-policy'].map(
+        (name) => headers.get(name),
+      ),
+      [again.status, again.headers.get('content-length')],
+    ]).toEqual([
+      {
+        result: 'file',
+        name: 'Bericht "Ü".html',
+        mimeType: 'text/html',
+        url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/mcp\/downloads\/[\w-]{43}$/),
+        bytes: 600_000,
+        expiresInSeconds: 900,
+      },
+      200,
+      600_000,
+      true,
+      [
+        'text/html',
+        `attachment; filename="Bericht ___.html"; filename*=UTF-8''Bericht%20%22%C3%9C%22.html`,
+        'no-store',
+        'nosniff',
+        "sandbox; default-src 'none'",
+      ],
+      [200, '600000'],
+    ]);
+  });
+
+  test('not for longer than 15 minutes, not of a user who is gone, and not under another key', async () => {
+    const { act, wait, upload } = await open();
+    const { url } = JSON.parse(await act('Export', { bytes: 10 }));
+    const status = async (address: string) => (await fetch(address)).status;
+    const { uploadUrl } = await upload();
+    const others = [
+      url.replace(/.$/, (last: string) => (last === 'A' ? 'B' : 'A')),
+      uploadUrl.replace('uploads', 'downloads'),
+      url.replace(/\/[^/]*$/, '/x'),
+    ];
+    const before = await Promise.all([url, ...others].map(status));
+    counter.house.revoked.add('user-2');
+    const disabled = await status(url);
+    counter.house.revoked.clear();
+    wait(901_000);
+    expect([before, disabled, await status(url)]).toEqual([[200, 404, 404, 404], 404, 404]);
+  });
+
+  test('a file over the limit is not kept, and the action is not said to have failed', async () => {
+    const { act } = await open({ fileLimitBytes: 1000 });
+    expect(JSON.parse(await act('Export', { bytes: 1001 }))).toEqual({
+      result: 'file',
+      name: 'Bericht "Ü".html',
+      mimeType: 'text/html',
+      note: 'The action ran, but its file is over 1000 bytes and is not kept.',
+    });
+  });
+});
+
+test('Host, Origin and method are looked at as for the endpoint', async () => {
+  const { upload } = await open();
+  const { uploadUrl } = await upload();
+  const status = (headers: Record<string, string>, method = 'PUT') =>
+    new Promise((resolve) => {
+      const req = request(uploadUrl, { method, headers }, (res) => {
+        res.resume();
+        resolve([res.statusCode, res.headers.allow]);
+      });
+      req.end(method === 'PUT' ? 'x' : undefined);
+    });
+  expect([
+    await status({ host: 'evil.example' }),
+    await status({ origin: 'https://evil.example' }),
+    await status({}, 'GET'),
+    await status({ origin: 'http://localhost:5173' }, 'OPTIONS'),
+    await status({ 'content-type': 'text/csv' }),
+  ]).toEqual([
+    [403, undefined],
+    [403, undefined],
+    [405, 'PUT'],
+    [204, 'PUT, OPTIONS'],
+    [201, undefined],
+  ]);
+});
