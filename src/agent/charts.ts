@@ -1,6 +1,6 @@
 // Charts are functions that users write: they ask for what they need, and say with a builder what it looks like. A chart of
-// the whole agent is there for every caller whose Access sees them (all do, but for an address that names collections); one of a collection is about one record, which the caller must be allowed to
-// read.
+// the whole agent is there for every caller whose Access sees them, which all do but at an address that names collections;
+// one of a collection is about one record, which the caller must be allowed to read.
 import type { Access } from '../core/caller.ts';
 import { fail, isAppError } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
