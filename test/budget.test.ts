@@ -90,16 +90,29 @@ const modelView = ({ name, description, inputSchema }: Listed['tools'][number]) 
   countTokens(JSON.stringify({ name, description, input_schema: inputSchema }));
 
 describe('what a client is shown before it calls', () => {
-  test('tools/list: no tool over 350 tokens, those of the specification at most 1,300, all at most 2,100, under 8 kB on the wire', async () => {
+  test('tools/list: no tool over 350 tokens, those of the specification at most 1,300, all at most 2,100; the former under 8 kB on the wire', async () => {
     const { body } = await post(house, legacy('tools/list'));
     const { tools } = (body as { result: Listed }).result;
     expect(tools.map(({ name }) => name)).toEqual(toolNames);
     const costs = tools.map(modelView);
     expect(Math.max(...costs)).toBeLessThanOrEqual(350);
     const sum = (some: readonly Listed['tools'][number][]) => some.map(modelView).reduce((a, b) => a + b);
-    expect(sum(tools.filter(({ name }) => !beside.has(name)))).toBeLessThanOrEqual(1300);
+    const specified = tools.filter(({ name }) => !beside.has(name));
+    expect(specified).toHaveLength(10);
+    expect(sum(specified)).toBeLessThanOrEqual(1300);
     expect(sum(tools)).toBeLessThanOrEqual(2100);
-    expect(JSON.stringify(body).length).toBeLessThanOrEqual(8000);
+    expect(JSON.stringify(specified).length).toBeLessThanOrEqual(8000);
+  });
+
+  test('every argument has a type, and every list says of what: some model providers refuse a tool without', async () => {
+    const { body } = await post(house, legacy('tools/list'));
+    const { tools } = (body as { result: Listed }).result;
+    const untyped = tools.flatMap(({ name, inputSchema }) =>
+      Object.entries((inputSchema as { properties: Record<string, { type?: string; items?: unknown }> }).properties)
+        .filter(([, { type, items }]) => type === undefined || (type === 'array' && items === undefined))
+        .map(([argument]) => `${name}.${argument}`),
+    );
+    expect(untyped).toEqual([]);
   });
 
   test('every tool has a title and all four hints', async () => {

@@ -21,10 +21,10 @@ export const actionNames = ['collectionName', 'actionName', 'recordIds', 'values
 
 export const actionProperties = {
   collectionName: { type: 'string' },
-  actionName: {},
-  recordIds: {},
+  actionName: { type: 'string' },
+  recordIds: { type: 'array', items: { type: 'string' } },
   values: { type: 'object' },
-  searches: {},
+  searches: { type: 'object' },
 };
 
 export function readActionArguments(given: Given): ActionArguments {

@@ -34,19 +34,22 @@ export interface Listing {
   readonly format: ListFormat;
 }
 
-export const listingNames = [
-  'segment',
-  'search',
-  'shouldSearchInRelation',
-  'filters',
-  'sort',
-  'fields',
-  'pagination',
-  'cursor',
-  'enableCount',
-  'timezone',
-  'format',
-] as const;
+/** JSON Schema of each; with a type, since some model providers refuse an argument that has none. */
+export const listingSchemas = {
+  segment: { type: 'string' },
+  search: { type: 'string' },
+  shouldSearchInRelation: { type: 'boolean' },
+  filters: { type: 'object' },
+  sort: { type: 'array', items: { type: 'object' } },
+  fields: { type: 'array', items: { type: 'string' } },
+  pagination: { type: 'object' },
+  cursor: { type: 'string' },
+  enableCount: { type: 'boolean' },
+  timezone: { type: 'string' },
+  format: { type: 'string' },
+} as const;
+
+export const listingNames = Object.keys(listingSchemas);
 
 /** `checkNames` is the tool's, which knows all of its arguments. */
 export function readListing(given: Given): Listing {

@@ -16,8 +16,8 @@ export const associate: Tool<Linking> = {
     properties: {
       collectionName: { type: 'string' },
       relationName: { type: 'string' },
-      parentRecordId: {},
-      targetRecordId: { description: 'Or a list of ids' },
+      parentRecordId: { type: 'string' },
+      targetRecordId: { type: 'string', description: 'Or a list of ids' },
       dryRun: { type: 'boolean' },
     },
     required: ['collectionName', 'relationName', 'parentRecordId', 'targetRecordId'],

@@ -24,7 +24,7 @@ export const deleteRecords: Tool<DeleteArguments> = {
     type: 'object',
     properties: {
       collectionName: { type: 'string' },
-      recordIds: { type: 'array', items: {} },
+      recordIds: { type: 'array', items: { type: 'string' } },
       dryRun: { type: 'boolean' },
     },
     required: ['collectionName', 'recordIds'],

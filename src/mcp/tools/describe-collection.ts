@@ -17,7 +17,7 @@ export const describeCollection: Tool<DescribeArguments> = {
   name: 'describeCollection',
   title: 'Describe a collection',
   description:
-    'Without collectionName: all collections, each with its relations. With one: its key, fields with type (`?` may be null, `!` needed to create, `ro` read-only) and relations as "one|many collection", actions and charts. detail "full" adds the operators that filters may use and your permissions. Call it before listing a collection you do not know.',
+    'Without collectionName: all collections, each with its relations. With one: its key, fields with type (`?` may be null, `!` needed to create, `ro` read-only) and relations as "one|many collection", actions and charts. detail "full" adds filter operators and your permissions. Call it first.',
   scope: 'mcp:read',
   isOffered: offers.browse,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },

@@ -15,8 +15,8 @@ export const dissociate: Tool<Linking> = {
     properties: {
       collectionName: { type: 'string' },
       relationName: { type: 'string' },
-      parentRecordId: {},
-      targetRecordIds: { type: 'array', items: {} },
+      parentRecordId: { type: 'string' },
+      targetRecordIds: { type: 'array', items: { type: 'string' } },
       dryRun: { type: 'boolean' },
     },
     required: ['collectionName', 'relationName', 'parentRecordId', 'targetRecordIds'],

@@ -30,7 +30,7 @@ export const getActionForm: Tool<FormArguments> = {
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   inputSchema: {
     type: 'object',
-    properties: { ...actionProperties, changedField: {} },
+    properties: { ...actionProperties, changedField: { type: 'string' } },
     required: ['collectionName', 'actionName'],
   },
   parse(given: Given) {

@@ -26,9 +26,9 @@ export const getChart: Tool<ChartArguments> = {
     type: 'object',
     properties: {
       chartName: { type: 'string' },
-      collectionName: {},
-      recordId: {},
-      timezone: {},
+      collectionName: { type: 'string' },
+      recordId: { type: 'string' },
+      timezone: { type: 'string' },
     },
     required: ['chartName'],
   },

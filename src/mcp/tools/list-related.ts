@@ -2,7 +2,14 @@ import type { RecordId } from '../../agent/record-id.ts';
 import { fail } from '../../core/errors.ts';
 import { checkNames, type Given, readRequiredText } from '../arguments.ts';
 import { withToolNames } from '../engine-names.ts';
-import { answerListing, type Listing, type ListingDoors, listingNames, readListing } from '../listing.ts';
+import {
+  answerListing,
+  type Listing,
+  type ListingDoors,
+  listingNames,
+  listingSchemas,
+  readListing,
+} from '../listing.ts';
 import { offers } from '../offers.ts';
 import { nameOf, readRecordId } from '../record-ids.ts';
 import type { Tool, ToolCall } from '../tools.ts';
@@ -24,9 +31,9 @@ export const listRelated: Tool<ListRelatedArguments> = {
     type: 'object',
     properties: {
       collectionName: { type: 'string' },
-      relationName: {},
-      parentRecordId: {},
-      ...Object.fromEntries(listingNames.map((name) => [name, {}])),
+      relationName: { type: 'string' },
+      parentRecordId: { type: 'string' },
+      ...listingSchemas,
     },
     required: ['collectionName', 'relationName', 'parentRecordId'],
   },

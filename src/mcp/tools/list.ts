@@ -1,5 +1,5 @@
 import { checkNames, type Given, readRequiredText } from '../arguments.ts';
-import { answerListing, type Listing, listingNames, readListing } from '../listing.ts';
+import { answerListing, type Listing, listingNames, listingSchemas, readListing } from '../listing.ts';
 import { offers } from '../offers.ts';
 import type { Tool, ToolCall } from '../tools.ts';
 
@@ -22,16 +22,11 @@ export const list: Tool<ListArguments> = {
     type: 'object',
     properties: {
       collectionName: { type: 'string' },
-      segment: { type: 'string' },
-      search: { type: 'string' },
+      ...listingSchemas,
       shouldSearchInRelation: { type: 'boolean', description: 'Search to-one relations' },
-      filters: { type: 'object' },
-      sort: { description: '{field, ascending}, one or several' },
-      fields: { type: 'array', items: { type: 'string' } },
+      sort: { ...listingSchemas.sort, description: '{field, ascending}, one or several' },
       pagination: { type: 'object', description: '{size: 15, number: 1}' },
       cursor: { type: 'string', description: 'nextCursor of the same call' },
-      enableCount: { type: 'boolean' },
-      timezone: { type: 'string' },
       format: { type: 'string', enum: ['table', 'records'] },
     },
     required: ['collectionName'],

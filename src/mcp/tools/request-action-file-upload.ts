@@ -22,7 +22,7 @@ export const requestActionFileUpload: Tool<UploadArguments> = {
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   inputSchema: {
     type: 'object',
-    properties: { filename: { type: 'string' }, mimeType: { type: 'string' }, sha256: {} },
+    properties: { filename: { type: 'string' }, mimeType: { type: 'string' }, sha256: { type: 'string' } },
     required: ['filename', 'mimeType'],
   },
   parse(given: Given) {

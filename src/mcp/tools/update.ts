@@ -26,7 +26,7 @@ export const update: Tool<UpdateArguments> = {
     type: 'object',
     properties: {
       collectionName: { type: 'string' },
-      recordId: { description: 'Or a list of ids' },
+      recordId: { type: 'string', description: 'Or a list of ids' },
       attributes: { type: 'object' },
       dryRun: { type: 'boolean' },
     },
