@@ -265,12 +265,24 @@ describe('row scopes', () => {
     await expect(create).rejects.toMatchObject({ code: 'INVALID_RECORD' });
   });
 
-  test('that look into another source let nothing be written under them', async () => {
+  test('that look into another source hold before and after a write', async () => {
     const { engine } = await inMemory();
     const access = accessOf({ scopes: { orders: { field: 'customer:name', operator: 'Equal', value: 'Ada' } } });
     expect(await engine.count(access, { collection: 'orders' })).toBe(2);
-    const write = engine.update(access, { collection: 'orders', ids: [1], values: { note: 'x' } });
-    await expect(write).rejects.toMatchObject({ code: 'CONFIGURATION' });
+    const write = (id: number, values: Record<string, unknown>) =>
+      engine.update(access, { collection: 'orders', ids: [id], values });
+    expect(await write(1, { note: 'x' })).toMatchObject({ count: 1, ids: ['1'] });
+    await expect(write(2, { note: 'x' })).rejects.toMatchObject({ code: 'RECORD_NOT_FOUND' });
+    await expect(write(1, { customer_id: 2 })).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    const all = await engine.list(accessOf(), {
+      collection: 'orders',
+      fields: ['id', 'customer_id', 'note'],
+      limit: 9,
+    });
+    expect(all.rows.slice(0, 2)).toEqual([
+      [1, 1, 'x'],
+      [2, 2, 'b'],
+    ]);
   });
 });
 
