@@ -1,7 +1,10 @@
 import type { EngineAgent } from '../agent/agent.ts';
+import { addDemoActions, addDemoCharts } from './demo-actions.ts';
 
-/** What the demo shop shows of customizing: added and renamed fields, and segments. */
+/** What the demo shop shows of customizing: added and renamed fields, segments, actions and charts. */
 export function customizeDemo(agent: EngineAgent): void {
+  addDemoActions(agent);
+  addDemoCharts(agent);
   agent
     .customizeCollection('customers', (customers) =>
       customers

@@ -47,12 +47,16 @@ test.each([
   });
 });
 
-test('the demo shop shows added, imported and renamed fields, and segments', async () => {
+async function openDemo() {
   const path = join(folder, 'demo.sqlite');
   writeDemo(path, { driver: loadSqliteDriver('auto').driver, clock: systemClock });
   const agent = createEngineAgent().addDataSource(createSqlDataSource(`sqlite:${path}`));
   customizeDemo(agent);
-  const engine = await agent.createEngine(parts);
+  return agent.createEngine(parts);
+}
+
+test('the demo shop shows added, imported and renamed fields, and segments', async () => {
+  const engine = await openDemo();
   const customers = await engine.list(accessOf(), {
     collection: 'customers',
     fields: ['first_name', 'last_name', 'full_name'],
@@ -79,4 +83,42 @@ test('the demo shop shows added, imported and renamed fields, and segments', asy
     engine.describe(accessOf(), 'suppliers').fields.some((field) => field.name === 'email'),
   ]).toEqual([true, new Set(['paid']), true, true, true]);
   await engine.close();
+});
+
+test('the actions of the demo shop look at the state of the orders first', async () => {
+  const { actions, list, charts, close } = await openDemo();
+  const one = async (status: string) => {
+    const filter = { field: 'status', operator: 'Equal', value: status } as const;
+    const { rows } = await list(accessOf(), { collection: 'orders', fields: ['id'], filter, limit: 1 });
+    return rows[0]![0] as number;
+  };
+  const run = async (action: string, id: number, values: Record<string, unknown>) => {
+    const result = await actions.execute(accessOf(), { collection: 'orders', action, recordIds: [id], values });
+    const filter = { field: 'id', operator: 'Equal', value: id } as const;
+    const { rows } = await list(accessOf(), { collection: 'orders', fields: ['status'], filter, limit: 1 });
+    return [result.type, rows[0]![0]];
+  };
+  const collected = { carrier: 'Collected in the shop' };
+  expect([
+    await run('Ship', await one('paid'), collected),
+    await run('Ship', await one('pending'), collected),
+    await run('Cancel', await one('pending'), { reason: 'Customer asked' }),
+    await run('Cancel', await one('delivered'), { reason: 'Customer asked' }),
+  ]).toEqual([
+    ['success', 'shipped'],
+    ['error', 'pending'],
+    ['success', 'cancelled'],
+    ['error', 'delivered'],
+  ]);
+  const untold = run('Ship', await one('paid'), { carrier: 'Northern Post' });
+  await expect(untold).rejects.toMatchObject({ code: 'INVALID_FORM' });
+  const printed = await actions.execute(accessOf(), { collection: 'products', action: 'Print price list' });
+  expect(printed).toMatchObject({ type: 'file', filename: 'price-list.csv', mimeType: 'text/csv' });
+  const [byStatus, spent] = [
+    await charts.render(accessOf(), { chart: 'Orders by status' }),
+    await charts.render(accessOf(), { chart: 'Spent', collection: 'customers', id: 1 }),
+  ];
+  expect(byStatus).toContainEqual({ key: 'delivered', value: expect.any(Number) });
+  expect(spent).toMatchObject({ countCurrent: expect.any(Number) });
+  await close();
 });

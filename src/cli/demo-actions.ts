@@ -1,0 +1,110 @@
+// What can be done in the demo shop, and what it draws. They are what a shop's own code would be: an action looks at the
+// state of the records first, and says what is wrong with them.
+import type { EngineAgent } from '../agent/agent.ts';
+import { systemClock } from '../core/clock.ts';
+
+interface Shipping {
+  carrier: string;
+  tracking_number?: string;
+}
+
+interface Cancelling {
+  reason: string;
+}
+
+const COLLECTED = 'Collected in the shop';
+const open = ['pending', 'paid'];
+
+export function addDemoActions(agent: EngineAgent): void {
+  agent
+    .customizeCollection('orders', (orders) =>
+      orders
+        .addAction<Shipping>('Ship', {
+          scope: 'Bulk',
+          description: 'Hands paid orders to a carrier.',
+          form: [
+            {
+              label: 'Carrier',
+              id: 'carrier',
+              type: 'Enum',
+              enumValues: ['Northern Post', 'Parcel Express', COLLECTED],
+              isRequired: true,
+            },
+            {
+              label: 'Tracking number',
+              id: 'tracking_number',
+              type: 'String',
+              isRequired: true,
+              if: ({ formValues }) => formValues.carrier !== undefined && formValues.carrier !== COLLECTED,
+            },
+          ],
+          execute: async ({ collection, filter, formValues, getRecords }, result) => {
+            const chosen = await getRecords(['number', 'status']);
+            const unpaid = chosen.filter(({ status }) => status !== 'paid').map(({ number }) => number);
+            if (unpaid.length)
+              return result.error(`Only paid orders are shipped; these are not: ${unpaid.join(', ')}.`);
+            const { carrier, tracking_number: parcel } = formValues;
+            const note = parcel ? `${carrier}, ${parcel}` : carrier;
+            await collection.update(filter, {
+              status: 'shipped',
+              shipped_at: new Date(systemClock.now()).toISOString(),
+              note,
+            });
+            return result.success(`Shipped: ${chosen.map(({ number }) => number).join(', ')}.`);
+          },
+        })
+        .addAction<Cancelling>('Cancel', {
+          scope: 'Single',
+          description: 'Cancels an order that has not left yet.',
+          form: [
+            {
+              label: 'Reason',
+              id: 'reason',
+              type: 'Enum',
+              enumValues: ['Customer asked', 'Out of stock', 'Payment failed'],
+              isRequired: true,
+            },
+          ],
+          execute: async ({ collection, filter, formValues, getRecord }, result) => {
+            const { number, status } = await getRecord(['number', 'status']);
+            if (!open.includes(String(status))) return result.error(`${number} is ${status}: too late to cancel it.`);
+            await collection.update(filter, { status: 'cancelled', note: formValues.reason });
+            return result.success(`${number} is cancelled.`);
+          },
+        }),
+    )
+    .customizeCollection('products', (products) =>
+      products.addAction('Print price list', {
+        scope: 'Global',
+        description: 'A CSV file of what is sold.',
+        generateFile: true,
+        execute: async ({ collection }, result) => {
+          const sold = { field: 'discontinued_at', operator: 'Missing' } as const;
+          const rows = await collection.list({ conditionTree: sold }, ['sku', 'name', 'price']);
+          const lines = rows.map(({ sku, name, price }) => [sku, quoted(String(name)), price].join(','));
+          return result.file(['sku,name,price', ...lines, ''].join('\r\n'), 'price-list.csv', 'text/csv');
+        },
+      }),
+    );
+}
+
+/** Figures that anybody who may sign in may know; those of a customer need the right to see him. */
+export function addDemoCharts(agent: EngineAgent): void {
+  agent
+    .addChart('Orders by status', async ({ collection }, builder) => {
+      const groups = await collection('orders').aggregate({}, { operation: 'Count', groups: [{ field: 'status' }] });
+      return builder.distribution(Object.fromEntries(groups.map(({ group, value }) => [group.status, Number(value)])));
+    })
+    .customizeCollection('customers', (customers) =>
+      customers.addChart('Spent', async ({ collection, recordId }, builder) => {
+        const mine = { field: 'customer_id', operator: 'Equal', value: recordId } as const;
+        const [all] = await collection('orders').aggregate(
+          { conditionTree: mine },
+          { operation: 'Sum', field: 'total' },
+        );
+        return builder.value(Number(all?.value ?? 0));
+      }),
+    );
+}
+
+const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
