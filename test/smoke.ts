@@ -1,5 +1,5 @@
-// Asks a started server one question, as a client that knows its address and a person who knows the password: register,
-// sign in on the real pages, list. `tsx test/smoke.ts <mcp address> <e-mail>`, the password on standard input.
+// Uses a started server as a client that knows its address and a person who knows the password: register, sign in on the
+// real pages, list, write, run an action of the demo shop. `tsx test/smoke.ts <mcp address> <e-mail>`, the password on standard input.
 import { text } from 'node:stream/consumers';
 import { connect, register } from './oauth/client.ts';
 
@@ -16,30 +16,69 @@ const registered = await register(new URL(mcpUrl).origin, {
   response_types: ['code'],
   token_endpoint_auth_method: 'none',
 });
-const { tokens } = await connect(registered, { email, password }, { redirectUri, resource: mcpUrl });
+const scope = 'mcp:read mcp:write mcp:action';
+const { tokens } = await connect(registered, { email, password }, { redirectUri, resource: mcpUrl, scope });
 
-const response = await fetch(mcpUrl, {
-  method: 'POST',
-  headers: {
-    authorization: `Bearer ${tokens.access_token}`,
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-    'mcp-protocol-version': '2025-11-25',
-  },
-  body: JSON.stringify({
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'tools/call',
-    params: {
-      name: 'list',
-      arguments: { collectionName: 'orders', fields: ['number', 'total', 'customer:last_name'], enableCount: true },
+let calls = 0;
+
+/** What the tool answers; throws with what it said instead when it is an error. */
+async function ask<Answer>(name: string, given: Record<string, unknown>): Promise<Answer> {
+  const response = await fetch(`${mcpUrl}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${tokens.access_token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-11-25',
     },
-  }),
-});
-const answer = (await response.json()) as { result?: { isError?: boolean; content: { text: string }[] } };
-const list = answer.result?.isError ? undefined : JSON.parse(answer.result?.content[0]?.text ?? 'null');
-if (response.status !== 200 || !Array.isArray(list?.rows) || list.rows.length === 0) {
-  throw new Error(`list was not answered: ${response.status} ${JSON.stringify(answer)}`);
+    body: JSON.stringify({ jsonrpc: '2.0', id: ++calls, method: 'tools/call', params: { name, arguments: given } }),
+  });
+  const answer = (await response.json()) as { result?: { isError?: boolean; content: { text: string }[] } };
+  const said = answer.result?.content[0]?.text;
+  if (response.status !== 200 || answer.result?.isError || said === undefined)
+    throw new Error(`${name} was not answered: ${response.status} ${JSON.stringify(answer)}`);
+  return JSON.parse(said) as Answer;
 }
+
+function check(holds: boolean, what: string): void {
+  if (!holds) throw new Error(`This does not hold: ${what}`);
+}
+
+interface Rows {
+  readonly rows: readonly (readonly unknown[])[];
+  readonly totalCount?: number;
+}
+
+const fields = ['number', 'total', 'customer:last_name'];
+const list = await ask<Rows>('list', { collectionName: 'orders', fields, enableCount: true });
+check(list.rows.length > 0, 'orders are listed');
+
+const attributes = { name: 'Smoke and mirrors', slug: `smoke-${Date.now()}`, position: 99 };
+const preview = await ask<{ count: number }>('create', { collectionName: 'categories', attributes, dryRun: true });
+const slugs = { collectionName: 'categories', filters: { field: 'slug', operator: 'Equal', value: attributes.slug } };
+check(preview.count === 1 && (await ask<Rows>('list', slugs)).rows.length === 0, 'a dry run writes nothing');
+const { ids } = await ask<{ ids: unknown[] }>('create', { collectionName: 'categories', attributes });
+const change = { collectionName: 'categories', recordId: ids[0], attributes: { position: 7 } };
+check((await ask<{ count: number }>('update', change)).count === 1, 'a record is updated');
+const [row] = (await ask<Rows>('list', { ...slugs, fields: ['position'] })).rows;
+check(row?.[0] === 7, 'what was written is read');
+await ask('delete', { collectionName: 'categories', recordIds: ids });
+check((await ask<Rows>('list', slugs)).rows.length === 0, 'what was deleted is gone');
+
+const paid = await ask<Rows>('list', {
+  collectionName: 'orders',
+  segment: 'to ship',
+  fields: ['id'],
+  pagination: { size: 1 },
+});
+const action = { collectionName: 'orders', actionName: 'Ship', recordIds: [paid.rows[0]?.[0]] };
+await ask('executeAction', { ...action, values: { carrier: 'Collected in the shop' } });
+const shipped = { field: 'id', operator: 'Equal', value: paid.rows[0]?.[0] };
+const after = await ask<Rows>('list', { collectionName: 'orders', filters: shipped, fields: ['status'] });
+check(after.rows[0]?.[0] === 'shipped', 'an action does its work');
+check((await ask<Rows>('getChart', { chartName: 'Orders by status' })).rows.length > 2, 'a chart has its figures');
+
 const milliseconds = Math.round(performance.now() - startedAt);
-console.log(`signed in and listed ${list.rows.length} of ${list.totalCount} orders in ${milliseconds} ms`);
+console.log(
+  `signed in, listed ${list.rows.length} of ${list.totalCount} orders, wrote, and shipped one: ${calls} calls in ${milliseconds} ms`,
+);
