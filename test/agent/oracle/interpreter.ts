@@ -5,7 +5,15 @@
 import type { Row } from '../../../src/agent/sources/source.ts';
 import { isBranch, type PlainFilter, type PlainLeaf, type PlainSort } from '../../../src/core/filter.ts';
 import { hasNamed, hasWord, type Sought } from './searches.ts';
-import { type Kind, makeText, type World, type WorldMany, type WorldRelation, type WorldTable } from './world.ts';
+import {
+  type Kind,
+  makeEchoes,
+  makeText,
+  type World,
+  type WorldMany,
+  type WorldRelation,
+  type WorldTable,
+} from './world.ts';
 
 export interface Meaning {
   readonly world: World;
@@ -158,6 +166,10 @@ function look(
     return { value: makeText(values), kind: 'text' };
   }
   if (added) return look(inside, table, row, added.from, scoped);
+  if (name === 'echoes') {
+    const values = table.twists.echoed.map((need) => look(inside, table, row, need, true).value);
+    return { value: makeEchoes(values), kind: 'text' };
+  }
   const [head, ...rest] = name.split(':');
   const relation = table.relations.find((each) => each.name === head)!;
   const to = tableOf(meaning, relation.to);
@@ -196,6 +208,7 @@ function kindOf(meaning: Meaning, table: WorldTable, name: string): Kind {
   if (column) return column.kind;
   const added = table.twists.added.find((each) => each.name === name);
   if (added) return added.kind;
+  if (name === 'echoes') return 'text';
   const [head, ...rest] = name.split(':');
   const relation = table.relations.find((each) => each.name === head)!;
   return kindOf(meaning, tableOf(meaning, relation.to), rest.join(':'));

@@ -130,6 +130,7 @@ export function createQuestion(world: World, random: Random, table = random.pick
   const fields = random.chance(0.15)
     ? ownNames(table).map(({ name }) => name)
     : [...new Set(random.some(names, 1, 6).map((each) => each.name))];
+  if (random.chance(0.3)) fields.push(...random.some(echoesOf(world, table), 0, 2));
   const zone = random.chance(0.5) ? random.pick(zones) : undefined;
   return {
     table: table.name,
@@ -141,6 +142,13 @@ export function createQuestion(world: World, random: Random, table = random.pick
     ...(table.twists.segments.size > 0 &&
       random.chance(0.15) && { segment: random.pick([...table.twists.segments.keys()]) }),
   };
+}
+
+/** Relations whose records code gives, of the table and at the end of its relations to one: only shown. */
+function echoesOf(world: World, table: WorldTable): string[] {
+  const has = (name: string) => world.tables.some((each) => each.name === name && each.twists.echoed.length > 0);
+  const far = table.relations.filter(({ to }) => has(to)).map(({ name }) => `${name}:echoes`);
+  return [...(has(table.name) ? ['echoes'] : []), ...far];
 }
 
 /** Without a key, what leads through many cannot stand beside what is made. */

@@ -3,7 +3,7 @@ import type { EngineAgent } from '../../../src/agent/agent.ts';
 import type { CodeRecord } from '../../../src/agent/customize/definitions.ts';
 import type { Random } from './random.ts';
 import { createFilter } from './requests.ts';
-import { makeText, type World, type WorldTable } from './world.ts';
+import { makeEchoes, makeText, type World, type WorldTable } from './world.ts';
 
 /** Twists the world in place. */
 export function twistWorld(world: World, random: Random): void {
@@ -38,6 +38,7 @@ export function twistWorld(world: World, random: Random): void {
     for (const { name, kind } of random.some(plain, 0, 1))
       twists.added.push({ how: 'copied', name: 'copy', kind, from: name });
     if (table.key.length) for (const { name } of random.some(plain, 0, 1)) twists.sortedHere.add(name);
+    if (table.key.length && random.chance(0.5)) twists.echoed.push(...random.some([...own, ...far, 'first'], 1, 3));
     const names = columns.map(({ name, kind }) => ({ name, kind }));
     for (const name of ['these', 'those']) twists.segments.set(name, createFilter(world, names, random, 1));
   }
@@ -53,6 +54,12 @@ export function customizeWorld({ tables }: World, agent: EngineAgent, away: Read
       for (const [from, to] of twists.renames) collection.renameField(from, to);
       collection.removeField(...twists.removed);
       for (const name of twists.sortedHere) collection.emulateFieldSorting(name);
+      if (twists.echoed.length > 0)
+        collection.addExternalRelation('echoes', {
+          schema: { place: 'Number', text: 'String' },
+          dependencies: twists.echoed,
+          listRecords: async (record) => makeEchoes(twists.echoed.map((need) => dig(record, need))),
+        });
       let isFirst = true;
       for (const [name, filter] of twists.segments) {
         collection.addSegment(name, isFirst ? filter : async () => filter);

@@ -76,6 +76,8 @@ export interface Twists {
   /** Columns that are sorted after reading. */
   readonly sortedHere: Set<string>;
   readonly segments: Map<string, PlainFilter>;
+  /** What the records of the relation `echoes`, which code gives, are made of; it is not there without. */
+  readonly echoed: string[];
 }
 
 /** A field that code adds. */
@@ -95,6 +97,11 @@ export type Added =
 /** What a `made` field is made to. */
 export function makeText(values: readonly unknown[]): string | null {
   return values.every((value) => value === null) ? null : values.map((value) => value ?? '-').join('|');
+}
+
+/** The records of `echoes`: one for each value that is there. */
+export function makeEchoes(values: readonly unknown[]): { readonly place: number; readonly text: string }[] {
+  return values.flatMap((value, place) => (value === null ? [] : [{ place, text: `${value}` }]));
 }
 
 export interface World {
@@ -310,6 +317,7 @@ function table(name: string, columns: readonly WorldColumn[], keyed: number): Wo
     added: [],
     sortedHere: new Set<string>(),
     segments: new Map(),
+    echoed: [],
   };
   return { name, columns: [...columns], key, relations: [], many: [], rows: [], twists };
 }
