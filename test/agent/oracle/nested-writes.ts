@@ -51,6 +51,25 @@ export class Story {
     return this.#create(name, drafts, pointersOf(this.table(name), drafts));
   }
 
+  /**
+   * Whether what is given, there or further in, points to a record that is not there for the caller, or with a part of a key:
+   * a write that is refused for its own records may be refused for that instead.
+   */
+  pointsAmiss(name: string, given: Given): boolean {
+    return this.#isAmiss(this.table(name), this.#read(name, given));
+  }
+
+  #isAmiss(table: WorldTable, { values, related }: Draft): boolean {
+    return table.relations.some((relation) => {
+      const inner = related.get(relation.name);
+      if (inner && this.#isAmiss(this.table(relation.to), inner)) return true;
+      if (relation.inverse || !relation.from.some((column) => column in values)) return false;
+      const tuple = relation.from.map((column) => values[column]);
+      if (tuple.includes(undefined)) return true;
+      return !tuple.includes(null) && this.#find(relation, [tuple]).length === 0;
+    });
+  }
+
   /** `asked` counts those that are not there as well. */
   update(places: readonly Place[], name: string, given: Given, asked: number): void {
     const draft = this.#read(name, given);

@@ -128,6 +128,7 @@ export function interpretWrite(meaning: Meaning, write: Write): Outcome {
     const names = new Set(Object.keys(write.values));
     if (pointsOutOfSight(meaning, table, row, names) || isHalfWritten(meaning, table, names))
       story.possible.add('INVALID_RECORD');
+    if (found.includes(undefined) && story.pointsAmiss(table.name, write.values)) story.possible.add('INVALID_RECORD');
   }
   let touched = old;
   let { tables } = story;
