@@ -19,7 +19,9 @@ export async function loadCustomization(folder: string): Promise<Customize | und
   const module = await load(path);
   const customize = module.default ?? module.customize;
   if (typeof customize !== 'function')
-    fail('CONFIGURATION', { problem: `${path} must export a function: export default (agent) => { ... }` });
+    fail('CONFIGURATION', {
+      problem: `${path} must export a function, as default or as customize: (agent) => { ... }`,
+    });
   return customize as Customize;
 }
 

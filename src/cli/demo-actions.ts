@@ -39,17 +39,17 @@ export function addDemoActions(agent: EngineAgent): void {
             },
           ],
           execute: async ({ collection, filter, formValues, getRecords }, result) => {
-            const chosen = await getRecords(['number', 'status']);
+            const chosen = await getRecords(['id', 'number', 'status', 'note']);
             const unpaid = chosen.filter(({ status }) => status !== 'paid').map(({ number }) => number);
             if (unpaid.length)
               return result.error(`Only paid orders are shipped; these are not: ${unpaid.join(', ')}.`);
             const { carrier, tracking_number: parcel } = formValues;
-            const note = parcel ? `${carrier}, ${parcel}` : carrier;
-            await collection.update(filter, {
-              status: 'shipped',
-              shipped_at: new Date(systemClock.now()).toISOString(),
-              note,
-            });
+            const shipped_at = new Date(systemClock.now()).toISOString();
+            await collection.update(filter, { status: 'shipped', shipped_at });
+            for (const { id, note } of chosen) {
+              const one = { field: 'id', operator: 'Equal', value: id } as const;
+              await collection.update({ conditionTree: one }, { note: joined(note, carrier, parcel) });
+            }
             return result.success(`Shipped: ${chosen.map(({ number }) => number).join(', ')}.`);
           },
         })
@@ -66,9 +66,9 @@ export function addDemoActions(agent: EngineAgent): void {
             },
           ],
           execute: async ({ collection, filter, formValues, getRecord }, result) => {
-            const { number, status } = await getRecord(['number', 'status']);
+            const { number, status, note } = await getRecord(['number', 'status', 'note']);
             if (!open.includes(String(status))) return result.error(`${number} is ${status}: too late to cancel it.`);
-            await collection.update(filter, { status: 'cancelled', note: formValues.reason });
+            await collection.update(filter, { status: 'cancelled', note: joined(note, formValues.reason) });
             return result.success(`${number} is cancelled.`);
           },
         }),
@@ -107,4 +107,8 @@ export function addDemoCharts(agent: EngineAgent): void {
     );
 }
 
-const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+/** What was noted before stays. */
+const joined = (...notes: readonly unknown[]): string => notes.filter(Boolean).join(', ');
+
+/** A spreadsheet takes what begins like this for a formula. */
+const quoted = (text: string): string => `"${/^[=+\-@\t\r]/.test(text) ? "'" : ''}${text.replaceAll('"', '""')}"`;

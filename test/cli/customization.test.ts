@@ -92,6 +92,10 @@ test('the actions of the demo shop look at the state of the orders first', async
     const { rows } = await list(accessOf(), { collection: 'orders', fields: ['id'], filter, limit: 1 });
     return rows[0]![0] as number;
   };
+  const noteOf = async (id: number) => {
+    const filter = { field: 'id', operator: 'Equal', value: id } as const;
+    return (await list(accessOf(), { collection: 'orders', fields: ['note'], filter, limit: 1 })).rows[0]![0];
+  };
   const run = async (action: string, id: number, values: Record<string, unknown>) => {
     const result = await actions.execute(accessOf(), { collection: 'orders', action, recordIds: [id], values });
     const filter = { field: 'id', operator: 'Equal', value: id } as const;
@@ -110,6 +114,10 @@ test('the actions of the demo shop look at the state of the orders first', async
     ['success', 'cancelled'],
     ['error', 'delivered'],
   ]);
+  const next = await one('paid');
+  const noted = await noteOf(next);
+  await run('Ship', next, { carrier: 'Northern Post', tracking_number: 'NP-1' });
+  expect(await noteOf(next)).toBe([noted, 'Northern Post, NP-1'].filter(Boolean).join(', '));
   const untold = run('Ship', await one('paid'), { carrier: 'Northern Post' });
   await expect(untold).rejects.toMatchObject({ code: 'INVALID_FORM' });
   const printed = await actions.execute(accessOf(), { collection: 'products', action: 'Print price list' });
