@@ -218,24 +218,20 @@ function request(question: Question, page: { limit: number; skip?: number; curso
 
 type Asked = ReturnType<typeof request>;
 
+const from = ({ table, relation, key }: NonNullable<Question['within']>) => ({
+  collection: table,
+  relation,
+  id: key as never,
+});
+
 const list = (engine: Engine, access: Access, { within, table }: Question, asked: Asked) =>
   within
-    ? engine.listRelated(access, {
-        ...asked,
-        collection: within.table,
-        relation: within.relation,
-        id: within.key as never,
-      })
+    ? engine.listRelated(access, { ...asked, ...from(within) })
     : engine.list(access, { ...asked, collection: table });
 
 const count = (engine: Engine, access: Access, { within, table }: Question, asked: Asked) =>
   within
-    ? engine.countRelated(access, {
-        ...asked,
-        collection: within.table,
-        relation: within.relation,
-        id: within.key as never,
-      })
+    ? engine.countRelated(access, { ...asked, ...from(within) })
     : engine.count(access, { ...asked, collection: table });
 
 async function compare(
