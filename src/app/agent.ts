@@ -220,7 +220,7 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
   }
 
   #createConfig(): Config {
-    const { settings, loggerLevel } = this.#options;
+    const { settings, loggerLevel, consolePath } = this.#options;
     const { enabledTools, basePath } = this.#mcp ?? {};
     const { port, host } = this.#standalone ?? {};
     return loadConfig({
@@ -233,6 +233,7 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
       env: processEnvironment(),
       file: {
         logLevel: 'Info',
+        consolePath,
         ...settings,
         ...(enabledTools && { enabledTools }),
         ...(basePath !== undefined && { basePath }),

@@ -28,6 +28,8 @@ export interface AgentOptions {
   readonly loggerLevel?: LogLevel;
   /** Of the HTTP API. Default `/service`. */
   readonly prefix?: string;
+  /** Of the console. Default `_console` under the prefix. */
+  readonly consolePath?: string;
   /** Default `.service-schema.json` in the working folder. */
   readonly schemaPath?: string;
   /** Where typings are written at the start; nowhere when absent. */
@@ -76,6 +78,10 @@ const agentRows: OptionRows<AgentOptions> = {
     expected: "a path such as '/service', of letters, digits, '-', '_' and '~'",
     takes: (value) => typeof value === 'string' && /^\/*[-~\w]+(\/+[-~\w]+)*\/*$|^\/*$/.test(value),
   },
+  consolePath: {
+    expected: "a path such as '/console', of letters, digits, '-', '_' and '~'",
+    takes: (value) => typeof value === 'string' && /^\/*[-~\w]+(\/+[-~\w]+)*\/*$/.test(value),
+  },
   schemaPath: filePath,
   typingsPath: filePath,
   typingsMaxDepth: {
@@ -96,14 +102,16 @@ const mcpRows: OptionRows<McpOptions> = {
 /** CONFIGURATION, with near names, for what is missing, unknown or not as it must be. Secrets are never shown. */
 export function checkAgentOptions(given: AgentOptions, at: string): CheckedOptions {
   checkRows('createAgent', given, agentRows, at);
-  const { prefix = '/service', schemaPath = '.service-schema.json' } = given;
+  const { schemaPath = '.service-schema.json' } = given;
+  const prefix = asPath(given.prefix ?? '/service');
   return {
     authSecret: given.authSecret,
     envSecret: given.envSecret,
     isProduction: given.isProduction ?? false,
     logger: given.logger ?? null,
     loggerLevel: given.loggerLevel ?? null,
-    prefix: `/${prefix}`.replace(/\/+/g, '/').replace(/\/$/, ''),
+    prefix,
+    consolePath: asPath(given.consolePath ?? `${prefix}/_console`),
     schemaPath: resolve(schemaPath),
     typingsPath: given.typingsPath === undefined ? null : resolve(given.typingsPath),
     typingsMaxDepth: given.typingsMaxDepth ?? 5,
@@ -111,6 +119,8 @@ export function checkAgentOptions(given: AgentOptions, at: string): CheckedOptio
     settings: checkSettings(given.settings ?? {}, at),
   };
 }
+
+const asPath = (path: string): string => `/${path}`.replace(/\/+/g, '/').replace(/\/$/, '');
 
 export function checkMcpOptions(given: McpOptions, at: string): McpOptions {
   checkRows('mountAiMcpServer', given, mcpRows, at);

@@ -108,6 +108,12 @@ export const settings = {
     read: text,
   }),
   basePath: setting({ env: 'SERVICE_MCP_BASE_PATH', about: 'Prefix for /mcp and /oauth', fallback: '', read: text }),
+  consolePath: setting({
+    env: 'SERVICE_CONSOLE_PATH',
+    about: 'Where the console lies; /service/_console in a host application',
+    fallback: '/console',
+    read: text,
+  }),
   trustedProxies: setting({
     env: 'SERVICE_TRUSTED_PROXIES',
     about: 'Addresses or networks whose X-Forwarded-* headers are believed',
@@ -212,6 +218,18 @@ export const settings = {
     fallback: null as readonly string[] | null,
     read: list,
   }),
+  consoleIdleSeconds: setting({
+    env: 'SERVICE_CONSOLE_IDLE_SECONDS',
+    about: 'When a console session that is not used ends',
+    fallback: 8 * 3600,
+    read: whole(300, 30 * 86_400),
+  }),
+  consoleSessionSeconds: setting({
+    env: 'SERVICE_CONSOLE_SESSION_SECONDS',
+    about: 'Life of a console session, used or not',
+    fallback: 7 * 86_400,
+    read: whole(300, 90 * 86_400),
+  }),
   signInAttempts: setting({
     env: 'SERVICE_SIGN_IN_ATTEMPTS',
     about: 'Wrong passwords for an account or address before it waits 15 minutes',
@@ -308,6 +326,7 @@ export function loadConfig(input: ConfigInput = {}): Config {
   values.dataDir = resolve(values.dataDir as string);
   if (values.publicUrl) values.publicUrl = checkPublicUrl(values.publicUrl as string);
   values.basePath = checkBasePath(values.basePath as string, values.publicUrl as string | null);
+  values.consolePath = checkConsolePath(values.consolePath as string, values.basePath as string);
   return Object.freeze({ ...values, origins: Object.freeze(origins) }) as unknown as Config;
 }
 
@@ -361,5 +380,16 @@ function checkBasePath(value: string, publicUrl: string | null): string {
       problem: 'basePath needs the agent at the root of its domain, but SERVICE_PUBLIC_URL has a path.',
     });
   }
+  return path;
+}
+
+/** The console takes every path below its own, so that it can lie neither at the root nor in another of our namespaces. */
+function checkConsolePath(value: string, basePath: string): string {
+  const path = `/${value}`.replace(/\/+/g, '/').replace(/\/$/, '');
+  const problem = (what: string) =>
+    fail('CONFIGURATION', { problem: `SERVICE_CONSOLE_PATH: ${what}, got '${value}'.` });
+  if (!/^(\/[-~\w]+)+$/.test(path)) problem("expected a path such as /console, of letters, digits, '-', '_' and '~'");
+  const taken = [`${basePath}/mcp`, `${basePath}/oauth`].find((one) => `${path}/`.startsWith(`${one}/`));
+  if (taken !== undefined) problem(`expected a path outside of ${taken}`);
   return path;
 }

@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest';
+import { createConsolePaths } from '../../src/console/paths.ts';
+import { loadConfig } from '../../src/core/config.ts';
+
+describe('the addresses of the console', () => {
+  test('are made of the public address, with its path', () => {
+    const paths = createConsolePaths('https://data.example.com:8443/agent', '/service/_console');
+    expect([paths.origin, paths.host, paths.secure, paths.path(''), paths.url('/approvals/a1')]).toEqual([
+      'https://data.example.com:8443',
+      'data.example.com:8443',
+      true,
+      '/agent/service/_console',
+      'https://data.example.com:8443/agent/service/_console/approvals/a1',
+    ]);
+  });
+
+  test('are found whether a proxy strips the path of the public address or passes it on', () => {
+    const { locate } = createConsolePaths('https://data.example.com/agent', '/console');
+    const asked = ['/console', '/console/', '/console/approvals', '/agent/console', '/agent/console/approvals/a1'];
+    expect(asked.map(locate)).toEqual(['', '', '/approvals', '', '/approvals/a1']);
+    expect(['/', '/consoles', '/agent', '/other/console', '/agent/consoles/x'].map(locate)).toEqual(
+      Array(5).fill(undefined),
+    );
+  });
+});
+
+describe('SERVICE_CONSOLE_PATH', () => {
+  const consolePath = (path: string, basePath = '') =>
+    loadConfig({ env: { SERVICE_CONSOLE_PATH: path, SERVICE_MCP_BASE_PATH: basePath } }).consolePath;
+
+  test.each([
+    ['', '/console'],
+    ['desk', '/desk'],
+    ['//a//b/', '/a/b'],
+  ])("'%s' is %s", (given, read) => expect(consolePath(given)).toBe(read));
+
+  test.each([
+    ['/', '', /expected a path such as \/console/],
+    ['/a b', '', /expected a path such as \/console/],
+    ['/mcp', '', /expected a path outside of \/mcp/],
+    ['/data/oauth/console', '/data', /expected a path outside of \/data\/oauth/],
+  ])("'%s' is refused beside the basePath '%s'", (given, basePath, problem) =>
+    expect(() => consolePath(given, basePath)).toThrow(problem),
+  );
+});
