@@ -4,7 +4,6 @@
 // A read works while the permissions are compared, and its answer is held until they are known to stand; else it is made
 // again. A write cannot be taken back, so that it goes the other way round: the mark in the log, the comparison, and only
 // then the work, once. With an idempotency key (once.ts) it is once for all repeats of the call as well.
-import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Engine } from '../agent/engine.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
@@ -15,7 +14,6 @@ import type { Authenticated, Gate } from '../oauth/bearer.ts';
 import type { ActivityEntry, ActivityLog, IdempotencyKeys, Intent, KnownOutcome } from '../store/store.ts';
 import type { Files } from './files.ts';
 import { endHold, type Held, holdKey } from './once.ts';
-import { errorResult, textResult } from './result.ts';
 import type { Tool, ToolAnswer, ToolCall } from './tools.ts';
 import { createWebhookSender } from './webhook.ts';
 
@@ -37,12 +35,22 @@ export interface CallParts {
   readonly clock: Clock;
 }
 
+/** The text of the answer, or what the call failed with. */
+export type Called = { readonly text: string } | { readonly failure: AppError };
+
+/** What the request that a call came in is good for. */
+export interface CallWire {
+  /** Aborted when the client cancels or goes away. */
+  readonly signal: AbortSignal;
+}
+
+/** Never throws: what goes wrong is the answer, and the entry in the activity log is made either way. */
 export type CallTool = (
   tool: Tool,
   given: Readonly<Record<string, unknown>>,
   identity: Identity,
-  signal: AbortSignal,
-) => Promise<CallToolResult>;
+  wire: CallWire,
+) => Promise<Called>;
 
 const denials: ReadonlySet<ErrorCode> = new Set(['FORBIDDEN', 'INSUFFICIENT_SCOPE', 'UNAUTHENTICATED']);
 
@@ -113,7 +121,7 @@ export function createCallTool(parts: CallParts): CallTool {
     }
   };
 
-  return async (tool, given, identity, signal) => {
+  return async (tool, given, identity, { signal }) => {
     const { auth } = identity;
     const startedAt = clock.now();
     const from = clock.monotonic();
@@ -149,7 +157,7 @@ export function createCallTool(parts: CallParts): CallTool {
     if (held) await end(parts, held, { answer: written.text, failure, began: intent !== undefined });
     if (intent) await complete(parts, intent, call, written);
     else recordCall(parts, call);
-    return failure ? errorResult(failure) : textResult(written.text);
+    return failure ? { failure } : { text: written.text };
   };
 }
 

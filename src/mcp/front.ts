@@ -70,8 +70,9 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
   const toolsByName = new Map<string, Tool>(tools.map((tool) => [tool.name, tool]));
   const menu = createMenu(tools, parts.engine);
   const callTool = createCallTool({ ...parts, gate });
-  const { version, extension } = parts;
-  const build = createServerBuilder({ version, tools, menu, callTool, extension, notify: () => handler.notify });
+  const { version, engine, extension } = parts;
+  const notify = () => handler.notify;
+  const build = createServerBuilder({ version, tools, menu, engine, callTool, extension, notify });
   const onerror = (cause: Error) => {
     observe({ type: 'warning', message: `The MCP SDK reported: ${cause.message}` });
   };

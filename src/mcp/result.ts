@@ -6,6 +6,7 @@ import { printJson } from '../agent/sources/json-text.ts';
 import type { AppError } from '../core/errors.ts';
 import { isAppError } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
+import type { Called } from './call.ts';
 import { estimateTokens, fitsTokens } from './tokens.ts';
 
 export const ERROR_TOKENS = 80;
@@ -14,15 +15,12 @@ export const CELL_CHARACTERS = 2000;
 
 export type ListFormat = 'table' | 'records';
 
-export function textResult(text: string): CallToolResult {
-  return { content: [{ type: 'text', text }] };
+export function toResult(called: Called): CallToolResult {
+  if ('text' in called) return { content: [{ type: 'text', text: called.text }] };
+  return { content: [{ type: 'text', text: errorText(called.failure) }], isError: true };
 }
 
 /** The code, then the message: at most 80 tokens. */
-export function errorResult(error: AppError): CallToolResult {
-  return { content: [{ type: 'text', text: errorText(error) }], isError: true };
-}
-
 export function errorText(error: AppError): string {
   if (isAppError(error, 'INVALID_FORM')) return formText(error);
   const text = `${error.code}: ${error.message}`;

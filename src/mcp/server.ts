@@ -10,10 +10,13 @@ import {
   type ServerNotifier,
   type Tool as ToolDefinition,
 } from '@modelcontextprotocol/server';
+import type { Engine } from '../agent/engine.ts';
 import { AppError } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
 import type { CallTool, Identity } from './call.ts';
 import type { Menu } from './menu.ts';
+import { installResources } from './resource-handlers.ts';
+import { toResult } from './result.ts';
 import type { Tool } from './tools.ts';
 
 export const instructions = `Portico gives you the records of an application's databases, as the signed-in user may see them.
@@ -51,6 +54,7 @@ export interface ServerParts {
   readonly version: string;
   readonly tools: readonly Tool[];
   readonly menu: Menu;
+  readonly engine: Engine;
   readonly callTool: CallTool;
   readonly extension?: Extension | undefined;
   /** Tells the clients that listen of changes. */
@@ -72,7 +76,7 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
     const server = new Server(
       { name: 'portico', title: 'Portico', version: parts.version },
       {
-        capabilities: { tools: {}, ...extension?.capabilities },
+        capabilities: { tools: {}, resources: {}, ...extension?.capabilities },
         instructions,
         cacheHints: {
           'tools/list': cached,
@@ -93,7 +97,7 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
       const { name, arguments: given } = request.params;
       const identity = identify(ctx);
       const tool = byName.get(name);
-      if (tool) return callTool(tool, given ?? {}, identity, ctx.mcpReq.signal);
+      if (tool) return toResult(await callTool(tool, given ?? {}, identity, { signal: ctx.mcpReq.signal }));
       const extra = extras.get(name);
       if (extra) return extra.run(request.params, askOnCall(ctx), parts.notify());
       const near = nearNames(
@@ -105,6 +109,7 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
         new AppError('UNKNOWN_TOOL', { tool: name, near }).message,
       );
     });
+    installResources(server, parts, identify);
     extension?.install(server);
     return server;
   };

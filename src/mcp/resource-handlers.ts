@@ -1,0 +1,117 @@
+// Serves the table of resources over the protocol: lists, templates, reading. Lists hold every place that a template leads
+// to for the caller, a page at a time, in the order of their addresses, so that a page goes on where the one before ended
+// whatever has come or gone meanwhile.
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  type Resource as ResourceDefinition,
+  ResourceNotFoundError,
+  type Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import type { Engine } from '../agent/engine.ts';
+import { isAppError } from '../core/errors.ts';
+import type { CallTool, Identity } from './call.ts';
+import type { Menu } from './menu.ts';
+import { type Resource, resources } from './resources.ts';
+import { errorText } from './result.ts';
+import type { Tool } from './tools.ts';
+
+const PAGE = 200;
+
+export interface ResourceParts {
+  readonly engine: Engine;
+  readonly menu: Menu;
+  readonly callTool: CallTool;
+}
+
+export function installResources(
+  server: Server,
+  { engine, menu, callTool }: ResourceParts,
+  identify: (ctx: ServerContext) => Identity,
+): void {
+  const toolsOf = ({ auth }: Identity): readonly Tool[] => menu.toolsOf(menu.maskFor(auth));
+  const shownTo = (identity: Identity): readonly Resource[] => {
+    const names = new Set(toolsOf(identity).map(({ name }) => name));
+    return resources.filter(({ tool }) => names.has(tool));
+  };
+
+  server.setRequestHandler('resources/list', ({ params }, ctx) => {
+    const identity = identify(ctx);
+    const viewer = { access: identity.auth.access, engine };
+    const all = shownTo(identity)
+      .flatMap((resource) =>
+        resource.values ? resource.values(viewer).map((value) => place(resource, value)) : resource,
+      )
+      .sort((a, b) => (a.uri < b.uri ? -1 : 1));
+    const after = params?.cursor === undefined ? '' : readCursor(params.cursor);
+    const left = all.filter(({ uri }) => uri > after);
+    const page = left.slice(0, PAGE);
+    const last = left.length > PAGE ? page.at(-1) : undefined;
+    return {
+      resources: page.map((resource): ResourceDefinition => ({ uri: resource.uri, ...definition(resource) })),
+      ...(last && { nextCursor: Buffer.from(last.uri).toString('base64url') }),
+    };
+  });
+
+  server.setRequestHandler('resources/templates/list', (_request, ctx) => ({
+    resourceTemplates: shownTo(identify(ctx))
+      .filter(({ values }) => values)
+      .map((resource) => ({ uriTemplate: resource.uri, ...definition(resource) })),
+  }));
+
+  server.setRequestHandler('resources/read', async ({ params: { uri } }, ctx) => {
+    const identity = identify(ctx);
+    const found = find(shownTo(identity), uri);
+    if (!found) throw new ResourceNotFoundError(uri);
+    const { resource, value } = found;
+    const call = async (name: string, given: Readonly<Record<string, unknown>>): Promise<string> => {
+      const tool = toolsOf(identity).find((one) => one.name === name);
+      if (!tool) throw new ResourceNotFoundError(uri);
+      const called = await callTool(tool, given, identity, { signal: ctx.mcpReq.signal });
+      if ('text' in called) return called.text;
+      if (isAppError(called.failure, 'UNKNOWN_COLLECTION')) throw new ResourceNotFoundError(uri);
+      throw new ProtocolError(ProtocolErrorCode.InternalError, errorText(called.failure));
+    };
+    const text = await resource.read({ value, call });
+    const { mimeType, meta } = resource;
+    return { contents: [{ uri, mimeType, text, ...(meta && { _meta: { ...meta } }) }] };
+  });
+}
+
+function definition({ name, title, description, mimeType, meta }: Resource) {
+  return { name, title, description, mimeType, ...(meta && { _meta: { ...meta } }) };
+}
+
+const variable = /\{\w+\}$/;
+
+/** The entry for one place that a template leads to. */
+function place(resource: Resource, value: string): Resource {
+  const uri = resource.uri.replace(variable, () => encodeURIComponent(value));
+  return { ...resource, uri, name: value, title: value };
+}
+
+function find(shown: readonly Resource[], uri: string): { resource: Resource; value: string } | undefined {
+  for (const resource of shown) {
+    if (resource.uri === uri && !resource.values) return { resource, value: '' };
+    const start = resource.uri.replace(variable, '');
+    if (!resource.values || !uri.startsWith(start)) continue;
+    const value = decode(uri.slice(start.length));
+    if (value) return { resource, value };
+  }
+  return undefined;
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function readCursor(cursor: string): string {
+  const uri = Buffer.from(cursor, 'base64url').toString();
+  if (uri.includes('://')) return uri;
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Unknown cursor: start again without one.');
+}

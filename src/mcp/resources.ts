@@ -1,0 +1,63 @@
+// Resources: what a client can attach to a conversation without the model calling a tool. Every resource is a row of this
+// table; resource-handlers.ts lists, reads and completes them by it. A resource belongs to a tool: who is not shown the
+// tool is not shown the resource, and what one may not see is answered as if it did not exist.
+import type { Engine } from '../agent/engine.ts';
+import type { Access } from '../core/caller.ts';
+
+/** Who asks, and what is there to be asked for. */
+export interface Viewer {
+  readonly access: Access;
+  readonly engine: Engine;
+}
+
+export interface Reading {
+  /** What stands in the place of the variable. */
+  readonly value: string;
+  /**
+   * The answer of a tool, with everything that a call meets: permissions, narrowing and the activity log. Throws what the
+   * call fails with; UNKNOWN_COLLECTION is told as a resource that does not exist.
+   */
+  readonly call: (tool: string, given: Readonly<Record<string, unknown>>) => Promise<string>;
+}
+
+export interface Resource {
+  /** Whole, or ending in one `{variable}`: a template (RFC 6570, level 1). */
+  readonly uri: string;
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly mimeType: string;
+  /** The tool that it belongs to. */
+  readonly tool: string;
+  /** Goes with the entry in lists and with the contents, as `_meta`. */
+  readonly meta?: Readonly<Record<string, unknown>>;
+  /** Of a template: the values that lead somewhere for this viewer, in order. They are listed and completed. */
+  readonly values?: (viewer: Viewer) => readonly string[];
+  readonly read: (reading: Reading) => Promise<string>;
+}
+
+export const resources: readonly Resource[] = [
+  {
+    uri: 'portico://collections',
+    name: 'collections',
+    title: 'Collections',
+    description: 'All collections, each with its relations',
+    mimeType: 'application/json',
+    tool: 'describeCollection',
+    read: ({ call }) => call('describeCollection', {}),
+  },
+  {
+    uri: 'portico://collections/{name}',
+    name: 'collection',
+    title: 'Collection',
+    description: 'Key, fields, relations, actions and charts of one collection',
+    mimeType: 'application/json',
+    tool: 'describeCollection',
+    values: collectionNames,
+    read: ({ call, value }) => call('describeCollection', { collectionName: value }),
+  },
+];
+
+export function collectionNames({ access, engine }: Viewer): readonly string[] {
+  return engine.index(access).map(({ name }) => name);
+}

@@ -1,0 +1,163 @@
+// Resources say what describeCollection says, to those who may hear it, through every client library.
+import { afterEach, describe, expect, test } from 'vitest';
+import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import { fullAccess, type Verb } from '../../src/core/caller.ts';
+import { ask } from './asking.ts';
+import { type AnyClient, clientNames, connectClient } from './client.ts';
+import { type House, modern, notes, openHouse, post, withExtras } from './house.ts';
+
+let house: House;
+const clients: AnyClient[] = [];
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close();
+  await house.close();
+});
+
+const table = (name: string) => ({ ...notes, name, rows: [] });
+const source = (...names: string[]) => createMemorySource('memory', [notes, ...names.map(table)]);
+
+const all = ['portico://collections', 'portico://collections/notes', 'portico://collections/red%20%26%20blue'];
+
+describe.each(clientNames)('%s', (name) => {
+  const connect = async (token = 'user-2', query = '') => {
+    const client = await connectClient(name, house.url + query, token);
+    clients.push(client);
+    return client;
+  };
+  const addresses = async (client: AnyClient) => (await client.listResources()).resources.map(({ uri }) => uri);
+  const textOf = async (client: AnyClient, uri: string) => {
+    const { contents } = await client.readResource({ uri });
+    const [content] = contents as { uri: string; mimeType: string; text: string }[];
+    return { count: contents.length, ...content! };
+  };
+  const failure = (work: Promise<unknown>): Promise<{ code?: number; message: string }> =>
+    work.then(
+      () => ({ message: 'no failure' }),
+      ({ code, message }) => ({ code, message }),
+    );
+
+  test('lists the index and every collection, and reads of each the very text of describeCollection', async () => {
+    house = await openHouse({ source: source('red & blue'), customize: withExtras('notes', 'owner') });
+    const client = await connect();
+    const { resources } = await client.listResources();
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect([
+      resources.map(({ uri, title, mimeType }) => [uri, title, mimeType]),
+      resourceTemplates.map(({ uriTemplate }) => uriTemplate),
+    ]).toEqual([
+      [
+        [all[0], 'Collections', 'application/json'],
+        [all[1], 'notes', 'application/json'],
+        [all[2], 'red & blue', 'application/json'],
+      ],
+      ['portico://collections/{name}'],
+    ]);
+    const given = [{}, { collectionName: 'notes' }, { collectionName: 'red & blue' }];
+    for (const [at, uri] of all.entries()) {
+      const text = await ask(house, 'describeCollection', given[at]!);
+      expect(await textOf(client, uri)).toMatchObject({ count: 1, uri, mimeType: 'application/json', text });
+    }
+  });
+
+  test('what one may not see is unknown, with no difference to what does not exist', async () => {
+    const access = (id: number) => {
+      const full = fullAccess({ ...caller, id });
+      return { ...full, can: (verb: Verb, collection: string) => collection === 'notes' && full.can(verb, collection) };
+    };
+    house = await openHouse({ source: source('secrets'), access });
+    const client = await connect();
+    const unknown = async (uri: string) => {
+      const { code, message } = await failure(client.readResource({ uri }));
+      return [code, message.replaceAll(uri, '<uri>')];
+    };
+    const missing = await unknown('portico://collections/nothing');
+    // Invalid params with the address as data, as 2026-07-28 has it; the SDK says the same to earlier clients.
+    expect(missing[0]).toBe(-32602);
+    for (const uri of ['portico://collections/secrets', 'portico://nowhere', 'portico://collections/%E0', 'x:y'])
+      expect(await unknown(uri)).toEqual(missing);
+    expect([await addresses(client), (await textOf(client, all[0]!)).text]).toEqual([
+      [all[0], all[1]],
+      '{"collections":{"notes":""}}',
+    ]);
+  });
+
+  test('the address narrows resources as it narrows tools', async () => {
+    house = await openHouse({ source: source('secrets') });
+    const client = await connect('user-2', '?collections=secrets');
+    expect([
+      await addresses(client),
+      (await textOf(client, all[0]!)).text,
+      (await failure(client.readResource({ uri: all[1]! }))).code !== undefined,
+    ]).toEqual([[all[0], 'portico://collections/secrets'], '{"collections":{"secrets":""}}', true]);
+  });
+
+  test('who is not shown describeCollection has none', async () => {
+    house = await openHouse({ source: source() });
+    const client = await connect('writer-2');
+    expect([
+      await addresses(client),
+      (await client.listResourceTemplates()).resourceTemplates,
+      (await failure(client.readResource({ uri: all[1]! }))).code !== undefined,
+    ]).toEqual([[], [], true]);
+  });
+});
+
+const caller = {
+  id: 0,
+  email: 'ada@example.test',
+  firstName: 'Ada',
+  lastName: 'Byron',
+  team: 'Operations',
+  role: 'Member',
+  tags: {},
+  timezone: 'UTC',
+  permissionLevel: 'user',
+  renderingId: 1,
+} as const;
+
+test('a page ends with a cursor that goes on, also when what it names has gone', async () => {
+  const names = Array.from({ length: 450 }, (_, n) => `t${String(n).padStart(3, '0')}`);
+  house = await openHouse({ source: source(...names) });
+  const pages: number[] = [];
+  const seen: string[] = [];
+  let cursor: string | undefined;
+  const list = (from?: string) => {
+    const { body, headers } = modern('resources/list', from === undefined ? {} : { cursor: from });
+    return post(house, body, headers);
+  };
+  do {
+    const { body } = await list(cursor);
+    const { result } = body as { result: { resources: { uri: string }[]; nextCursor?: string } };
+    pages.push(result.resources.length);
+    seen.push(...result.resources.map(({ uri }) => uri));
+    cursor = result.nextCursor;
+  } while (cursor !== undefined);
+  const gone = Buffer.from('portico://collections/t447-gone').toString('base64url');
+  const after = await list(gone);
+  const wrong = await list('made up');
+  expect([pages, new Set(seen).size, after.body, wrong.body]).toMatchObject([
+    [200, 200, 52],
+    452,
+    { result: { resources: [{ name: 't448' }, { name: 't449' }] } },
+    { error: { code: -32602, message: 'Unknown cursor: start again without one.' } },
+  ]);
+});
+
+test('a read is an entry in the activity log, and says for how long it may be kept, by whom', async () => {
+  house = await openHouse();
+  const read = (uri: string) => {
+    const { body, headers } = modern('resources/read', { uri });
+    return post(house, body, { ...headers, 'mcp-name': uri });
+  };
+  const answers = [await read('portico://collections/notes'), await read('portico://collections/none')];
+  expect([
+    answers[0]!.body,
+    house.activity.map(({ action, type, collection, outcome, code }) => [action, type, collection, outcome, code]),
+  ]).toMatchObject([
+    { result: { ttlMs: 300_000, cacheScope: 'private', contents: [{ uri: 'portico://collections/notes' }] } },
+    [
+      ['describeCollection', 'read', 'notes', 'completed', undefined],
+      ['describeCollection', 'read', 'none', 'failed', 'UNKNOWN_COLLECTION'],
+    ],
+  ]);
+});
