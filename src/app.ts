@@ -21,6 +21,7 @@ import { documentFetch, type FetchDocument } from './oauth/documents.ts';
 import { createPaths } from './oauth/paths.ts';
 import { type AuthorizationServer, createAuthorizationServer } from './oauth/routes.ts';
 import { defaultScopes } from './oauth/scopes.ts';
+import { createPasswordCheck } from './oauth/sign-in.ts';
 import { type OpenedStore, openStore } from './store/open.ts';
 
 export interface AppOptions {
@@ -110,6 +111,7 @@ export function createApp(configured: Config, options: AppOptions): App {
     const scopes = defaultScopes(selectTools(config.enabledTools, () => undefined).map((tool) => tool.scope));
     const gate = createGate({ store, paths, clock, defaultScopes: scopes });
     const fetchDocument = options[documentFetch];
+    const checkPassword = createPasswordCheck(store.identity, config);
     const files = createFiles({
       rows: store.files,
       config,
@@ -139,6 +141,7 @@ export function createApp(configured: Config, options: AppOptions): App {
         paths,
         clock,
         observe,
+        checkPassword,
         defaultScopes: scopes,
         ...(fetchDocument ? { [documentFetch]: fetchDocument } : {}),
       }),

@@ -4,16 +4,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
 import type { InteractionResults } from 'oidc-provider';
 import type { Clock } from '../core/clock.ts';
-import type { Config } from '../core/config.ts';
-import { isAppError } from '../core/errors.ts';
-import { createLimiter } from '../core/limit.ts';
 import type { Observe } from '../core/observe.ts';
-import { hashToken, sameText, sign } from '../core/secret.ts';
+import { sameText, sign } from '../core/secret.ts';
 import type { Store, User } from '../store/store.ts';
 import { describeRedirect, isDocumentClient } from './clients.ts';
+import { messagePage, sendPage } from './page.ts';
 import type { Paths } from './paths.ts';
 import { isResourceScope, offlineAccess, type ResourceScope, resourceScopes } from './scopes.ts';
-import { consentPage, messagePage, type ShownClient, sendPage, signInPage } from './views.ts';
+import { type CheckPassword, readCredentials, throttledText, wrongPassword } from './sign-in.ts';
+import { consentPage, type ShownClient, signInPage } from './views.ts';
 
 type Details = Awaited<ReturnType<Provider['interactionDetails']>>;
 
@@ -22,7 +21,7 @@ export interface InteractionOptions {
   /** Newest first. */
   readonly cookieKeys: readonly string[];
   readonly store: Store;
-  readonly config: Pick<Config, 'signInAttempts'>;
+  readonly checkPassword: CheckPassword;
   readonly paths: Paths;
   readonly clock: Pick<Clock, 'now'>;
   readonly observe: Observe;
@@ -44,8 +43,6 @@ interface Step {
   readonly action: string;
 }
 
-const throttleSeconds = 900;
-
 export const expiredPage = messagePage({
   title: 'This sign-in has expired',
   text: 'It was not finished in time, or was finished already. Go back to your assistant and connect again.',
@@ -53,7 +50,6 @@ export const expiredPage = messagePage({
 
 export function createInteraction(options: InteractionOptions): Interaction {
   const { provider, cookieKeys, store, paths, observe } = options;
-  const attempts = createLimiter('sign-in', { points: options.config.signInAttempts, seconds: throttleSeconds });
 
   const begin = async (req: IncomingMessage, res: ServerResponse, uid: string): Promise<Step | undefined> => {
     const details = await provider.interactionDetails(req, res).catch((error: unknown) => {
@@ -105,7 +101,7 @@ export function createInteraction(options: InteractionOptions): Interaction {
       action: step.action,
       csrf: step.csrf,
       email,
-      ...(problem === undefined ? {} : { problem }),
+      problem,
     });
     sendPage(step.res, problem === undefined ? 200 : 400, page);
   };
@@ -131,29 +127,12 @@ export function createInteraction(options: InteractionOptions): Interaction {
   };
 
   const signIn = async (step: Step, form: URLSearchParams): Promise<void> => {
-    const email = (form.get('email') ?? '').trim().slice(0, 254);
-    const address = `address ${options.addressOf(step.req)}`;
-    const account = `account ${hashToken(email.toLowerCase())}`;
-    // NIST SP 800-63B section 5.2.2: guesses are limited, for the account and for whoever guesses. The attempt is
-    // counted before the password is looked at, so that attempts side by side cannot slip through.
-    try {
-      await attempts.consume(address);
-      await attempts.consume(account);
-    } catch (error) {
-      if (!isAppError(error, 'RATE_LIMITED')) throw error;
-      const { retryAfterSeconds } = error.details;
-      note(step, 'sign-in.throttled');
-      return sendThrottled(step.res, retryAfterSeconds);
-    }
-    const user = await store.identity.verifyPassword(email, form.get('password') ?? '');
-    if (!user) {
-      note(step, 'sign-in.failed');
-      return showSignIn(step, email, 'Wrong e-mail or password.');
-    }
-    await attempts.giveBack(address);
-    await attempts.reset(account);
-    note(step, 'sign-in.ok', user.id);
-    const accountId = `${user.id}`;
+    const credentials = readCredentials(form, options.addressOf(step.req));
+    const answer = await options.checkPassword(credentials);
+    note(step, `sign-in.${answer.state}`, answer.state === 'ok' ? answer.user.id : undefined);
+    if (answer.state === 'throttled') return sendThrottled(step.res, answer.retryAfterSeconds);
+    if (answer.state === 'failed') return showSignIn(step, credentials.email, wrongPassword);
+    const accountId = `${answer.user.id}`;
     const before = step.details.session;
     if (before && before.accountId !== accountId) {
       // The session of the other account ends here; the interaction goes on without one.
@@ -265,10 +244,8 @@ function askedScopes(details: Details): readonly ResourceScope[] {
 }
 
 function sendThrottled(res: ServerResponse, seconds: number): void {
-  const minutes = Math.ceil(seconds / 60);
   res.setHeader('Retry-After', `${seconds}`);
-  const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`;
-  const text = `Too many wrong passwords. Wait ${wait}, then go back to your assistant and connect again.`;
+  const text = throttledText(seconds, 'go back to your assistant and connect again.');
   sendPage(res, 429, messagePage({ title: 'Please wait', text }));
 }
 

@@ -14,11 +14,12 @@ import { createAddressReader, createHostCheck } from './address.ts';
 import { documentFetch, type FetchDocument } from './documents.ts';
 import { createInteraction, expiredPage, type Interaction } from './interaction.ts';
 import { buildMetadata } from './metadata.ts';
+import { messagePage, sendPage, setPageHeaders } from './page.ts';
 import type { Endpoint, Located, Paths } from './paths.ts';
 import { createProvider } from './provider.ts';
 import { addressOf, canonicaliseResources, composeRequest, isForm, readBody } from './request.ts';
 import { withDefaultScope } from './scopes.ts';
-import { messagePage, sendPage, setPageHeaders } from './views.ts';
+import type { CheckPassword } from './sign-in.ts';
 
 export interface AuthorizationServerOptions {
   readonly store: Store;
@@ -26,6 +27,7 @@ export interface AuthorizationServerOptions {
   readonly paths: Paths;
   readonly clock: Clock;
   readonly observe: Observe;
+  readonly checkPassword: CheckPassword;
   /** What a request without scopes gets: `defaultScopes` of the tools that are served. */
   readonly defaultScopes: readonly string[];
   /** Shown by clients; `Portico` by default. */
@@ -62,7 +64,7 @@ const pages: ReadonlySet<Endpoint> = new Set(['authorize', 'resume', 'interactio
 const sweepEveryMs = 600_000;
 
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
-  const { store, config, paths, clock, observe } = options;
+  const { store, config, paths, clock, observe, checkPassword } = options;
   const metadata = buildMetadata(paths, config, options.resourceName ?? 'Portico');
   const readAddress = createAddressReader(config.trustedProxies);
   const isOurHost = createHostCheck(paths.host, config);
@@ -88,7 +90,16 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       renderError,
       ...(fetchDocument ? { fetchDocument } : {}),
     });
-    const interaction = createInteraction({ provider, cookieKeys, store, config, paths, clock, observe, addressOf });
+    const interaction = createInteraction({
+      provider,
+      cookieKeys,
+      store,
+      checkPassword,
+      paths,
+      clock,
+      observe,
+      addressOf,
+    });
     return { callback: provider.callback() as Callback, interaction };
   };
 
@@ -265,7 +276,6 @@ const explained: Readonly<Record<string, string>> = {
 
 /** What the provider cannot tell the client, because the way back is not proved, it tells the person. */
 function renderError(ctx: KoaContextWithOIDC, out: { error: string; error_description?: string | undefined }): void {
-  setPageHeaders(ctx.res);
   const lost = ctx.oidc?.route === 'resume' || /session|interaction/.test(out.error_description ?? '');
   const page = lost
     ? expiredPage
@@ -274,6 +284,7 @@ function renderError(ctx: KoaContextWithOIDC, out: { error: string; error_descri
         text: explained[out.error] ?? 'Go back to your assistant and connect again.',
         detail: [out.error, out.error_description].filter(Boolean).join(': '),
       });
+  setPageHeaders(ctx.res, page);
   ctx.type = 'html';
   ctx.body = page.text;
 }

@@ -13,6 +13,7 @@ import { createGate, type Gate } from '../../src/oauth/bearer.ts';
 import { documentFetch } from '../../src/oauth/documents.ts';
 import { createPaths, type Paths } from '../../src/oauth/paths.ts';
 import { createAuthorizationServer } from '../../src/oauth/routes.ts';
+import { createPasswordCheck } from '../../src/oauth/sign-in.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Account } from './flow.ts';
@@ -74,6 +75,7 @@ export async function startServer(options: StartOptions = {}): Promise<Started> 
     paths,
     clock,
     observe,
+    checkPassword: createPasswordCheck(store.identity, config),
     defaultScopes,
     async [documentFetch](url) {
       const document = documents.get(`${url}`);

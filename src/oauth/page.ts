@@ -1,0 +1,105 @@
+// A page as it is sent: its text, and the headers that say what it may do. Pages work without scripts. The sign-in pages
+// and the console share the frame and the look; each says for itself what its forms may lead to.
+import type { ServerResponse } from 'node:http';
+import { hashToken } from '../core/secret.ts';
+import { type Html, html, markup } from './html.ts';
+import { style } from './style.ts';
+
+export interface Place {
+  readonly organization: string;
+  readonly project: string;
+  readonly environment: string;
+}
+
+export interface Page {
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A style sheet with the headers of the pages that carry it. */
+export interface Look {
+  readonly style: Html;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** No scripts, nothing from elsewhere, no frames; `policy` is added to that. */
+export function createLook(sheet: string, policy: string, headers: Readonly<Record<string, string>>): Look {
+  const hash = Buffer.from(hashToken(sheet), 'base64url').toString('base64');
+  return {
+    style: markup(sheet),
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; base-uri 'none'; frame-ancestors 'none'${policy}`,
+      'X-Frame-Options': 'DENY',
+      'X-Content-Type-Options': 'nosniff',
+      'Cache-Control': 'no-store',
+      ...headers,
+    },
+  };
+}
+
+/**
+ * Of the sign-in pages. There is no form-action: Chrome applies it to the redirects after a form as well, which lead to the
+ * client. Nor is there a Cross-Origin-Opener-Policy: web assistants open the page as a popup and wait for it to come back.
+ */
+export const signInLook = createLook(style, '', { 'Referrer-Policy': 'no-referrer' });
+
+export function setPageHeaders(res: ServerResponse, page: Page): void {
+  for (const [name, value] of Object.entries(page.headers)) res.setHeader(name, value);
+}
+
+export function sendPage(res: ServerResponse, status: number, page: Page): void {
+  setPageHeaders(res, page);
+  res.writeHead(status).end(page.text);
+}
+
+export const logo = html`<svg viewBox="0 0 36 36" aria-hidden="true"><rect class="tile" width="36" height="36" rx="10"/><g fill="none" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round"><path d="m8.5 14 9.5-5.5 9.5 5.5z"/><path d="M11.5 18v6M18 18v6M24.5 18v6M8.5 27.5h19"/></g></svg>`;
+
+export function createPage(look: Look, title: string, body: Html): Page {
+  const { text } = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<style>${look.style}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
+  return { text, headers: look.headers };
+}
+
+/** One thing in the middle of the page, under the name of the place. */
+export function createCard(look: Look, title: string, place: Place | undefined, content: Html, footer?: Html): Page {
+  return createPage(
+    look,
+    title,
+    html`<main>
+<div class="brand">${logo}<div><strong>${place?.organization ?? 'Portico'}</strong>${place && html`<span>${place.project} · ${place.environment}</span>`}</div></div>
+${content}
+</main>
+${footer && html`<footer>${footer}</footer>`}`,
+  );
+}
+
+export interface Message {
+  readonly title: string;
+  readonly text: string;
+  readonly detail?: string;
+}
+
+export function messagePage({ title, text, detail }: Message, look: Look = signInLook): Page {
+  return createCard(
+    look,
+    title,
+    undefined,
+    html`<h1>${title}</h1>
+<p class="lead" role="alert">${text}</p>
+${detail && html`<p><code>${detail}</code></p>`}`,
+  );
+}
