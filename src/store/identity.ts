@@ -6,6 +6,7 @@ import { fail } from '../core/errors.ts';
 import { hashPassword, verifyPassword } from '../core/secret.ts';
 import type { Database } from './database.ts';
 import { ensureNamed, ensureTeam, getPlace, logChange } from './roles.ts';
+import { endSessionsOf } from './sessions.ts';
 import type { Identity, NewUser, User } from './store.ts';
 import type { VersionRows } from './versions.ts';
 
@@ -68,13 +69,18 @@ export function createIdentity(database: Database, versions: VersionRows, clock:
     async setPassword(userId, password) {
       checkPassword(password);
       const password_hash = await hashPassword(password);
-      await versions.change('permissions', (trx) => updateUser(trx, userId, 'user.password', { password_hash }));
+      await versions.change('permissions', async (trx) => {
+        await updateUser(trx, userId, 'user.password', { password_hash });
+        // OWASP ASVS 3.3.3: who signed in with the old password is signed out.
+        await endSessionsOf(trx, userId);
+      });
     },
     async setDisabled(userId, disabled) {
       const disabled_at = disabled ? clock.now() : null;
-      await versions.change('permissions', (trx) =>
-        updateUser(trx, userId, disabled ? 'user.disable' : 'user.enable', { disabled_at }),
-      );
+      await versions.change('permissions', async (trx) => {
+        await updateUser(trx, userId, disabled ? 'user.disable' : 'user.enable', { disabled_at });
+        if (disabled) await endSessionsOf(trx, userId);
+      });
     },
     async place() {
       const { organization, project, environment } = await getPlace(knex);

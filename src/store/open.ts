@@ -12,6 +12,7 @@ import { createKeys, createSecretReader } from './keys.ts';
 import { createOAuthRows } from './oauth.ts';
 import { createPermissions } from './permissions.ts';
 import { migrate } from './schema.ts';
+import { createSessions } from './sessions.ts';
 import { createSettingRows } from './settings.ts';
 import type { Store } from './store.ts';
 import { createVersionRows } from './versions.ts';
@@ -23,7 +24,10 @@ export interface OpenedStore extends Store {
 
 /** Opens and migrates. CONFIGURATION when the storage cannot be used as configured; the text names the variable. */
 export async function openStore(options: {
-  readonly config: Pick<Config, 'dataDir' | 'storageUrl' | 'secret' | 'sqlite'>;
+  readonly config: Pick<
+    Config,
+    'dataDir' | 'storageUrl' | 'secret' | 'sqlite' | 'consoleIdleSeconds' | 'consoleSessionSeconds'
+  >;
   readonly observe: Observe;
   readonly clock: Clock;
 }): Promise<OpenedStore> {
@@ -48,6 +52,7 @@ export async function openStore(options: {
     idempotency: createIdempotencyKeys(database, clock, getSecret),
     settings: createSettingRows(database),
     files: createFileRows(database, clock),
+    sessions: createSessions(database, clock, config),
     keys: createKeys(database, clock, getSecret),
     versions: versions.current,
     ready: () => ask(database),

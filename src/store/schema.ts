@@ -12,6 +12,7 @@ import {
   createTables,
   seedFirstRows,
 } from './schema-tables.ts';
+import { sessionTables } from './sessions.ts';
 
 interface Migration {
   readonly name: string;
@@ -25,6 +26,7 @@ const migrations: readonly Migration[] = [
   { name: '003-action-permissions', up: (_, on) => addActionPermissions(on) },
   { name: '004-idempotency-keys', up: (database, on) => addIdempotencyKeys(on, database.dialect) },
   { name: '005-files', up: ({ dialect }, on) => createTables(on, dialect, fileTables) },
+  { name: '007-console-sessions', up: ({ dialect }, on) => createTables(on, dialect, sessionTables) },
 ];
 
 /**

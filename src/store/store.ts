@@ -10,6 +10,7 @@ export interface Store {
   readonly settings: SettingRows;
   readonly keys: Keys;
   readonly files: FileRows;
+  readonly sessions: Sessions;
   /**
    * The numbers that every call compares, so that a change is felt at once in every process (never a time to live).
    * On SQLite it answers synchronously when nothing was committed since (`PRAGMA data_version`); else one small read.
@@ -254,4 +255,26 @@ export interface FileRow {
   readonly parts: number;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
+}
+
+/**
+ * Who is signed in to the console. The sessions of a user end, in every process, when he is disabled or his password is
+ * changed.
+ */
+export interface Sessions {
+  /** Answers the id, which is kept nowhere: 256 random bits, new with every sign-in. */
+  begin(session: Pick<Session, 'userId' | 'browser'>): Promise<string>;
+  /** And keeps it from ending for want of use. Undefined when it has ended, or never was. */
+  find(id: string): Promise<Session | undefined>;
+  end(id: string): Promise<void>;
+}
+
+export interface Session {
+  readonly userId: number;
+  /** What the browser says that it is, at most 200 characters. */
+  readonly browser: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** Before this use; up to a minute old. */
+  readonly seenAt: number;
 }

@@ -8,7 +8,14 @@ import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 
 cleanUpAfterEach();
 
-const all = ['001-first-tables', '002-first-rows', '003-action-permissions', '004-idempotency-keys', '005-files'];
+const all = [
+  '001-first-tables',
+  '002-first-rows',
+  '003-action-permissions',
+  '004-idempotency-keys',
+  '005-files',
+  '007-console-sessions',
+];
 
 describe.each(variants)('schema on $name', (variant) => {
   test('four processes that start at once migrate once', async () => {
