@@ -20,8 +20,37 @@ export interface Caller {
 /** What a role may do with the records of a collection. */
 export const verbs = ['browse', 'read', 'edit', 'add', 'delete', 'export'] as const;
 export type Verb = (typeof verbs)[number];
+export type WriteVerb = Extract<Verb, 'add' | 'edit' | 'delete'>;
 
 export type FieldAccess = 'write' | 'read' | 'hidden';
+
+/** From the most lenient to the strictest. */
+export const policyNames = ['allow', 'ask', 'ask-person', 'deny'] as const;
+export type PolicyName = (typeof policyNames)[number];
+
+/**
+ * Whose yes a call needs. `ask`: that of the person at the client, who is asked through it; what comes back comes from the
+ * client and is not provably a person's. `ask-person`: that of a person who is signed in to the console. `deny`: nobody's is
+ * enough, so that the right is as if it were not there.
+ */
+export interface Policy {
+  readonly policy: PolicyName;
+  /** That person must be another than the one who asks. Only with `ask-person`. */
+  readonly secondPerson: boolean;
+}
+
+export const freely: Policy = Object.freeze({ policy: 'allow', secondPerson: false });
+
+/** What holds where several policies meet. A second person can only be asked in the console. */
+export function strictestOf(...some: readonly Policy[]): Policy {
+  const secondPerson = some.some((each) => each.secondPerson);
+  const least: PolicyName = secondPerson ? 'ask-person' : 'allow';
+  const policy = some.reduce<PolicyName>(
+    (most, each) => (policyNames.indexOf(each.policy) > policyNames.indexOf(most) ? each.policy : most),
+    least,
+  );
+  return { policy, secondPerson };
+}
 
 /**
  * A capability: no operation of the engine can be called from outside without one. It answers for one caller at one
@@ -39,6 +68,14 @@ export interface Access {
    * variable without a value gives a filter that matches nothing (fail closed).
    */
   scope(collection: string): PlainFilter | null;
+  /**
+   * Whether something needs a yes at all: then every write asks `policy` and `actionPolicy` before it begins. Whether it may
+   * be done is another question (`can`, `canTrigger`), which is answered no where the policy is `deny`.
+   */
+  readonly hasPolicies: boolean;
+  /** Whose yes it needs to write to the collection. */
+  policy(verb: WriteVerb, collection: string): Policy;
+  actionPolicy(collection: string, action: string): Policy;
   /** Whether the charts of the whole agent are there for the caller: what they tell is of any collection. */
   readonly seesAgentCharts: boolean;
 }
@@ -51,6 +88,9 @@ export function fullAccess(caller: Caller): Access {
     canTrigger: () => true,
     field: () => 'write',
     scope: () => null,
+    hasPolicies: false,
+    policy: () => freely,
+    actionPolicy: () => freely,
     seesAgentCharts: true,
   };
 }

@@ -279,6 +279,18 @@ export const settings = {
     fallback: 20_971_520,
     read: whole(1000, 500_000_000),
   }),
+  approvalSeconds: setting({
+    env: 'SERVICE_APPROVAL_SECONDS',
+    about: 'How long a call that needs approval waits for it',
+    fallback: 3600,
+    read: whole(60, 80_000),
+  }),
+  approvalUseSeconds: setting({
+    env: 'SERVICE_APPROVAL_USE_SECONDS',
+    about: 'How long an approved call may be made, and a question of the assistant be answered',
+    fallback: 900,
+    read: whole(60, 6000),
+  }),
   webhookHosts: setting({
     env: 'SERVICE_WEBHOOK_HOSTS',
     about: 'Hosts that webhooks of actions may reach though their addresses are not public',

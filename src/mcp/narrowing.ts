@@ -3,7 +3,7 @@
 // that everything that asks one (tools/list, descriptions, near names, relations, actions, charts) answers as if the
 // caller had no permission there. Nothing here can add: every answer is that of the Access underneath, or less.
 import { LRUCache } from 'lru-cache';
-import type { Access, Verb } from '../core/caller.ts';
+import type { Access, Verb, WriteVerb } from '../core/caller.ts';
 import { fail } from '../core/errors.ts';
 import type { Authenticated, Gate } from '../oauth/bearer.ts';
 
@@ -76,6 +76,9 @@ export function narrowAccess(access: Access, { readOnly, collections }: Narrowin
       isLeft(collection) && !readOnly && access.canTrigger(collection, action),
     field: (collection: string, field: string) => (isLeft(collection) ? access.field(collection, field) : 'hidden'),
     scope: (collection: string) => access.scope(collection),
+    hasPolicies: access.hasPolicies,
+    policy: (verb: WriteVerb, collection: string) => access.policy(verb, collection),
+    actionPolicy: (collection: string, action: string) => access.actionPolicy(collection, action),
     seesAgentCharts: collections === null && access.seesAgentCharts,
   } satisfies Access);
 }

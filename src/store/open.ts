@@ -4,6 +4,7 @@ import { AppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import type { SqliteKind } from '../core/sqlite.ts';
 import { createActivityLog } from './activity.ts';
+import { createApprovals } from './approvals.ts';
 import { type Database, openDatabase } from './database.ts';
 import { createFileRows } from './files.ts';
 import { createIdempotencyKeys } from './idempotency.ts';
@@ -26,7 +27,14 @@ export interface OpenedStore extends Store {
 export async function openStore(options: {
   readonly config: Pick<
     Config,
-    'dataDir' | 'storageUrl' | 'secret' | 'sqlite' | 'consoleIdleSeconds' | 'consoleSessionSeconds'
+    | 'dataDir'
+    | 'storageUrl'
+    | 'secret'
+    | 'sqlite'
+    | 'approvalSeconds'
+    | 'approvalUseSeconds'
+    | 'consoleIdleSeconds'
+    | 'consoleSessionSeconds'
   >;
   readonly observe: Observe;
   readonly clock: Clock;
@@ -50,6 +58,7 @@ export async function openStore(options: {
     oauth: createOAuthRows(database, versions, clock),
     activity,
     idempotency: createIdempotencyKeys(database, clock, getSecret),
+    approvals: createApprovals(database, clock, getSecret, config),
     settings: createSettingRows(database),
     files: createFileRows(database, clock),
     sessions: createSessions(database, clock, config),

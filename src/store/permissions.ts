@@ -2,13 +2,23 @@
 // moves; everything it answers comes from memory.
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
-import { type Access, type Caller, type FieldAccess, type PermissionLevel, type Verb, verbs } from '../core/caller.ts';
+import {
+  type Access,
+  type Caller,
+  type FieldAccess,
+  freely,
+  type PermissionLevel,
+  type Policy,
+  type Verb,
+  verbs,
+} from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
 import type { PlainFilter } from '../core/filter.ts';
 import { nearNames } from '../core/near.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Database } from './database.ts';
+import { checkPolicies, readPolicies, readPolicy } from './policies.ts';
 import { ensureNamed, getPlace, logChange } from './roles.ts';
 import { fillScope, findFilterProblem, matchesNothing } from './scopes.ts';
 import type { CollectionPermission, Permissions } from './store.ts';
@@ -31,10 +41,11 @@ interface Member {
 interface Grant {
   readonly verbs: ReadonlySet<string>;
   readonly fields: Readonly<Record<string, 'read' | 'hidden'>>;
-  readonly actions: Readonly<Record<string, { readonly trigger: boolean }>>;
+  readonly actions: Readonly<Record<string, { readonly trigger: boolean; readonly policy: Policy }>>;
+  readonly policies: Readonly<Partial<Record<Verb, Policy>>>;
 }
 
-const noGrant: Grant = { verbs: new Set(), fields: {}, actions: {} };
+const noGrant: Grant = { verbs: new Set(), fields: {}, actions: {}, policies: {} };
 
 export function createPermissions(
   database: Database,
@@ -172,33 +183,46 @@ function toPermissionRow([collection, permission]: [string, CollectionPermission
       });
     }
   }
+  checkPolicies(collection, permission);
   return {
     collection,
     verbs: verbs.filter((verb) => permission[verb] === true).join(','),
     fields: JSON.stringify(permission.fields ?? {}),
     actions: JSON.stringify(permission.actions ?? {}),
+    approval: JSON.stringify(permission.approval ?? {}),
   };
 }
 
 async function loadGrants(on: Knex, roleId: number, environmentId: number): Promise<ReadonlyMap<string, Grant>> {
   const rows = await on('role_permissions')
     .where({ role_id: roleId, environment_id: environmentId })
-    .select<{ collection: string; verbs: string; fields: string; actions: string | null }[]>(
-      'collection',
-      'verbs',
-      'fields',
-      'actions',
-    );
-  return new Map(
-    rows.map((row) => [
-      row.collection,
-      {
-        verbs: new Set(row.verbs.split(',')),
-        fields: JSON.parse(row.fields) as Grant['fields'],
-        actions: JSON.parse(row.actions ?? '{}') as Grant['actions'],
-      },
-    ]),
-  );
+    .select<GrantRow[]>('collection', 'verbs', 'fields', 'actions', 'approval');
+  return new Map(rows.map((row) => [row.collection, toGrant(row)]));
+}
+
+interface GrantRow {
+  readonly collection: string;
+  readonly verbs: string;
+  readonly fields: string;
+  readonly actions: string | null;
+  readonly approval: string | null;
+}
+
+/** What is denied is not granted: who asks whether he may is told no. */
+function toGrant(row: GrantRow): Grant {
+  const policies = readPolicies(row.approval);
+  const actions = JSON.parse(row.actions ?? '{}') as NonNullable<CollectionPermission['actions']>;
+  return {
+    verbs: new Set(row.verbs.split(',').filter((verb) => policies[verb as Verb]?.policy !== 'deny')),
+    fields: JSON.parse(row.fields) as Grant['fields'],
+    actions: Object.fromEntries(
+      Object.entries(actions).map(([name, { trigger, approval }]) => {
+        const policy = readPolicy(approval);
+        return [name, { trigger: trigger && policy.policy !== 'deny', policy }];
+      }),
+    ),
+    policies,
+  };
 }
 
 async function loadScopes(on: Knex, renderingId: number): Promise<ReadonlyMap<string, string>> {
@@ -242,9 +266,21 @@ function createAccess(
     return matchesNothing;
   }
 
+  const hasPolicies = [...grants.values()].some(
+    ({ policies, actions }) =>
+      Object.keys(policies).length > 0 || Object.values(actions).some(({ policy }) => policy !== freely),
+  );
+
   return Object.freeze({
     caller,
     seesAgentCharts: true,
+    hasPolicies,
+    policy: (verb: Verb, collection: string): Policy => grantOf(collection).policies[verb] ?? freely,
+    actionPolicy(collection: string, action: string): Policy {
+      const grant = grantOf(collection);
+      // An action without a row of its own is for those who may edit, and on the same terms.
+      return Object.hasOwn(grant.actions, action) ? grant.actions[action]!.policy : (grant.policies.edit ?? freely);
+    },
     can: (verb: Verb, collection: string): boolean => grantOf(collection).verbs.has(verb),
     canTrigger(collection: string, action: string): boolean {
       const grant = grantOf(collection);

@@ -166,6 +166,14 @@ export async function addActionPermissions(on: Knex): Promise<void> {
   });
 }
 
+/** With the sixth migration: what needs somebody's yes. Null in rows of before, where nothing does. */
+export async function addPolicies(on: Knex): Promise<void> {
+  if (await on.schema.hasColumn('role_permissions', 'approval')) return;
+  await on.schema.alterTable('role_permissions', (table) => {
+    table.text('approval');
+  });
+}
+
 /** The fourth migration. */
 export async function addIdempotencyKeys(on: Knex, dialect: StoreDialect): Promise<void> {
   await createTables(on, dialect, {

@@ -3,11 +3,13 @@
 // database holds for a connection goes away with a process that dies; a row in a lock table would stay.
 import type { Knex } from 'knex';
 import { AppError, fail, isAppError } from '../core/errors.ts';
+import { approvalTables } from './approvals.ts';
 import type { Database } from './database.ts';
 import { fileTables } from './files.ts';
 import {
   addActionPermissions,
   addIdempotencyKeys,
+  addPolicies,
   createFirstTables,
   createTables,
   seedFirstRows,
@@ -26,8 +28,14 @@ const migrations: readonly Migration[] = [
   { name: '003-action-permissions', up: (_, on) => addActionPermissions(on) },
   { name: '004-idempotency-keys', up: (database, on) => addIdempotencyKeys(on, database.dialect) },
   { name: '005-files', up: ({ dialect }, on) => createTables(on, dialect, fileTables) },
+  { name: '006-approvals', up: addApprovals },
   { name: '007-console-sessions', up: ({ dialect }, on) => createTables(on, dialect, sessionTables) },
 ];
+
+async function addApprovals({ dialect }: Database, on: Knex): Promise<void> {
+  await createTables(on, dialect, approvalTables);
+  await addPolicies(on);
+}
 
 /**
  * Answers the names of the migrations that this call ran. CONFIGURATION when the store was made by a newer version, or

@@ -6,7 +6,7 @@ import type { Engine, EngineOptions } from '../../src/agent/engine.ts';
 import { createMemorySource, type MemoryTable } from '../../src/agent/sources/memory.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
-import type { Access, FieldAccess, Verb } from '../../src/core/caller.ts';
+import { type Access, type FieldAccess, freely, type Verb } from '../../src/core/caller.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { PlainFilter } from '../../src/core/filter.ts';
 import { type Dialect, servers } from '../databases.ts';
@@ -224,6 +224,9 @@ export function accessOf({
     can: (verb: Verb, collection: string) =>
       (!browse || browse.includes(collection)) && !denied.includes(`${collection}.${verb}`),
     seesAgentCharts: true,
+    hasPolicies: false,
+    policy: () => freely,
+    actionPolicy: () => freely,
     canTrigger: (collection, action) => !untriggered.includes(`${collection}.${action}`),
     field: (collection, field): FieldAccess => {
       if (hidden.includes(`${collection}.${field}`)) return 'hidden';

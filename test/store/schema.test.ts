@@ -14,6 +14,7 @@ const all = [
   '003-action-permissions',
   '004-idempotency-keys',
   '005-files',
+  '006-approvals',
   '007-console-sessions',
 ];
 

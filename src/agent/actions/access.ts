@@ -20,6 +20,9 @@ export function selectingAccess(access: Access, collection: string, key: readonl
     canTrigger: (name, action) => access.canTrigger(name, action),
     field: (name, field) => (name === collection && key.includes(field) ? 'write' : access.field(name, field)),
     scope: (name) => access.scope(name),
+    hasPolicies: access.hasPolicies,
+    policy: (verb, name) => access.policy(verb, name),
+    actionPolicy: (name, action) => access.actionPolicy(name, action),
     seesAgentCharts: access.seesAgentCharts,
   };
 }

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { createEngineAgent } from '../../../src/agent/agent.ts';
 import type { Engine } from '../../../src/agent/engine.ts';
 import type { Source } from '../../../src/agent/sources/source.ts';
-import type { Access } from '../../../src/core/caller.ts';
+import { type Access, freely } from '../../../src/core/caller.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import type { PlainFilter } from '../../../src/core/filter.ts';
 import type { TestServer } from '../../databases.ts';
@@ -198,6 +198,9 @@ export function accessWith(scopes: Readonly<Record<string, PlainFilter>>, timezo
     can: () => true,
     seesAgentCharts: true,
     canTrigger: () => true,
+    hasPolicies: false,
+    policy: () => freely,
+    actionPolicy: () => freely,
     field: () => 'write',
     scope: (collection) => scopes[collection] ?? null,
   };

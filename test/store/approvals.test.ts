@@ -1,0 +1,211 @@
+// Requests for approval on every store, and the steps that only one of several processes may make.
+import { describe, expect, test } from 'vitest';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import type { Approval, ApprovalRequest } from '../../src/store/store.ts';
+import { cleanUpAfterEach, createPlace, openPair, variants } from './stores.ts';
+
+cleanUpAfterEach();
+
+const request = (more: Partial<ApprovalRequest> = {}): ApprovalRequest => ({
+  userId: 7,
+  clientId: 'client',
+  clientName: 'Some assistant',
+  renderingId: 1,
+  tool: 'update',
+  collection: 'orders',
+  recordIds: ['1', '2'],
+  policy: { policy: 'ask-person', secondPerson: false },
+  args: '{"total":5}',
+  found: 'before',
+  content: {
+    arguments: { total: 'hunter2' },
+    preview: { count: 2, changes: [{ id: '1', fields: { total: { before: 4, after: 5 } } }] },
+  },
+  ...more,
+});
+
+/** A clock that is moved by hand. */
+function movable(): { readonly clock: Clock; move(ms: number): void } {
+  let now = systemClock.now();
+  return {
+    clock: { ...systemClock, now: () => now },
+    move: (ms) => {
+      now += ms;
+    },
+  };
+}
+
+function filed(answer: Approval | 'full'): Approval {
+  if (answer === 'full') throw new Error('there is no room');
+  return answer;
+}
+
+const yes = { by: 9, verdict: 'approved' } as const;
+
+describe.each(variants)('approvals on $name', (variant) => {
+  test('repeats of a call share one request, in two processes too; any other call has another', async () => {
+    const place = await createPlace(variant);
+    const [one, two] = await openPair(place, variant);
+    const asked = await Promise.all(
+      [one, two, one, two].map(async ({ approvals }) => filed(await approvals.ask(request()))),
+    );
+    const others = [{ userId: 8 }, { clientId: 'other' }, { tool: 'delete' }, { args: '{"total":6}' }];
+    const ids = [];
+    for (const more of others) ids.push(filed(await two.approvals.ask(request(more))).id);
+    expect([new Set(asked.map(({ id }) => id)).size, new Set([asked[0]!.id, ...ids]).size]).toEqual([1, 5]);
+    expect(await two.approvals.find(asked[0]!.id)).toEqual({
+      id: asked[0]!.id,
+      userId: 7,
+      clientId: 'client',
+      clientName: 'Some assistant',
+      renderingId: 1,
+      tool: 'update',
+      collection: 'orders',
+      recordIds: ['1', '2'],
+      policy: { policy: 'ask-person', secondPerson: false },
+      content: request().content,
+      state: 'pending',
+      createdAt: asked[0]!.createdAt,
+      expiresAt: asked[0]!.createdAt + 3600_000,
+    });
+  });
+
+  test('of several who decide at once one does, and of several who use it at once one does', async () => {
+    const [one, two] = await openPair(await createPlace(variant), variant);
+    const { id } = filed(await one.approvals.ask(request()));
+    const early = await one.approvals.take(id, request());
+    const decided = await Promise.all(
+      [one, two, one, two].map(({ approvals }, by) => approvals.decide(id, { by, verdict: 'approved' })),
+    );
+    const taken = await Promise.all([one, two, one, two].map(({ approvals }) => approvals.take(id, request())));
+    const found = await two.approvals.find(id);
+    expect([early, decided.filter(Boolean), taken.filter(Boolean), found?.state, found?.decidedBy]).toEqual([
+      false,
+      [true],
+      [true],
+      'used',
+      decided.indexOf(true),
+    ]);
+    expect([await one.approvals.openOf(request()), await one.approvals.decide(id, yes)]).toEqual([undefined, false]);
+  });
+
+  test('nobody but the call that asked can use it, and only while it finds the same', async () => {
+    const { approvals } = await (await createPlace(variant)).open();
+    const { id } = filed(await approvals.ask(request()));
+    await approvals.decide(id, yes);
+    const others = [{ userId: 8 }, { clientId: 'other' }, { tool: 'delete' }, { args: '{}' }, { found: 'after' }];
+    const taken = [];
+    for (const more of others) taken.push(await approvals.take(id, request(more)));
+    const changed = await approvals.openOf(request({ found: 'after' }));
+    expect([taken, changed?.unchanged, (await approvals.openOf(request()))?.unchanged]).toEqual([
+      [false, false, false, false, false],
+      false,
+      true,
+    ]);
+    await approvals.overtake(id);
+    expect([await approvals.take(id, request()), (await approvals.find(id))?.state]).toEqual([false, 'overtaken']);
+    expect(filed(await approvals.ask(request({ found: 'after' }))).id).not.toBe(id);
+  });
+
+  test('a denial is final for its time; what is denied cannot be approved', async () => {
+    const { clock, move } = movable();
+    const { approvals } = await (await createPlace(variant)).open({ clock });
+    const { id } = filed(await approvals.ask(request()));
+    const steps = [
+      await approvals.decide(id, { by: 9, verdict: 'denied' }),
+      await approvals.decide(id, yes),
+      await approvals.take(id, request()),
+    ];
+    const again = filed(await approvals.ask(request()));
+    move(900_000);
+    const later = filed(await approvals.ask(request()));
+    expect([steps, again.id === id, again.state, later.state, (await approvals.find(id))?.state]).toEqual([
+      [true, false, false],
+      true,
+      'denied',
+      'pending',
+      'denied',
+    ]);
+  });
+
+  test('it waits an hour to be decided and a quarter of one to be used', async () => {
+    const { clock, move } = movable();
+    const { approvals } = await (await createPlace(variant)).open({ clock });
+    const first = filed(await approvals.ask(request()));
+    move(3600_000);
+    const late = await approvals.decide(first.id, yes);
+    const second = filed(await approvals.ask(request()));
+    move(3599_000);
+    const intime = await approvals.decide(second.id, yes);
+    move(900_000);
+    const states = [];
+    for (const { id } of [first, second]) states.push((await approvals.find(id))?.state);
+    const taken = await approvals.take(second.id, request());
+    expect([late, intime, taken, states, await approvals.list('pending', 10)]).toEqual([
+      false,
+      true,
+      false,
+      ['expired', 'expired'],
+      [],
+    ]);
+  });
+
+  test('lists are newest first, and what is settled is not among what waits', async () => {
+    const { clock, move } = movable();
+    const { approvals } = await (await createPlace(variant)).open({ clock });
+    const ids: string[] = [];
+    for (const args of ['a', 'b', 'c', 'd']) {
+      ids.push(filed(await approvals.ask(request({ args }))).id);
+      move(1);
+    }
+    await approvals.decide(ids[1]!, yes);
+    const at = async (which: 'pending' | 'settled', limit: number) =>
+      (await approvals.list(which, limit)).map(({ id }) => ids.indexOf(id));
+    expect([await at('pending', 10), await at('pending', 2), await at('settled', 10)]).toEqual([
+      [3, 2, 0],
+      [3, 2],
+      [1],
+    ]);
+  });
+
+  test('a user has room for fifty that wait, and nobody else is hindered', async () => {
+    const { approvals } = await (await createPlace(variant)).open();
+    for (let at = 0; at < 50; at++) filed(await approvals.ask(request({ args: `${at}` })));
+    const known = filed(await approvals.ask(request({ args: '0' })));
+    const other = filed(await approvals.ask(request({ userId: 8 })));
+    expect([await approvals.ask(request()), known.state, other.state]).toEqual(['full', 'pending', 'pending']);
+  });
+
+  test('an answer of the client is kept once for its id', async () => {
+    const [one, two] = await openPair(await createPlace(variant), variant);
+    const kept = await Promise.all(
+      [one, two, one].map(({ approvals }) => approvals.keepAnswer('chosen', request(), true)),
+    );
+    await two.approvals.keepAnswer('declined', request(), false);
+    const found = [await two.approvals.find('chosen'), await two.approvals.find('declined')];
+    expect([kept.filter(Boolean), found.map((each) => [each?.state, each?.decidedBy])]).toEqual([
+      [true],
+      [
+        ['used', 7],
+        ['denied', 7],
+      ],
+    ]);
+    expect([await two.approvals.openOf(request()), await two.approvals.take('chosen', request())]).toEqual([
+      undefined,
+      false,
+    ]);
+  });
+
+  test('neither arguments nor values can be read in the storage, and after a day nothing is left', async () => {
+    const { clock, move } = movable();
+    const place = await createPlace(variant);
+    const { approvals } = await place.open({ clock });
+    const { id } = filed(await approvals.ask(request({ args: 'hunter2', found: 'hunter2' })));
+    const { knex } = place.tables();
+    const text = JSON.stringify(await knex('approvals').select());
+    move(24 * 3600_000);
+    const gone = await approvals.find(id);
+    await approvals.sweep();
+    expect([text.includes('hunter2'), gone, await knex('approvals').select()]).toEqual([false, undefined, []]);
+  });
+});
