@@ -18,7 +18,7 @@ export function callCode<T>(what: string, at: string, run: () => MaybePromise<T>
 }
 
 /** Query builders and the like are waited for as promises are. */
-function isThenable<T>(value: MaybePromise<T>): value is Promise<T> {
+export function isThenable<T>(value: MaybePromise<T>): value is Promise<T> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 

@@ -1,8 +1,7 @@
 // Asks the code of an added field for the values of a page: once, with each combination of what it needs once.
 import type { CustomizationContext } from '../customize/definitions.ts';
-import type { Column } from '../model/types.ts';
 import type { Row } from '../sources/source.ts';
-import { callCode, failCode } from './code.ts';
+import { callCode, failCode, isThenable } from './code.ts';
 import { listExternal, readyExternal } from './external.ts';
 import { readMade } from './made-values.ts';
 import { shapeRecords } from './shape.ts';
@@ -10,29 +9,47 @@ import type { Compute } from './types.ts';
 
 /** Fills the slot of the field in every row. CUSTOMIZATION_FAILED when the code throws, or gives something else than it should. */
 export async function computeField(step: Compute, rows: readonly Row[], context: CustomizationContext): Promise<void> {
-  const { path, made, from, guard, into } = step;
+  const { path, made, guard, into } = step;
+  const { asked, placeOf } = guard === null && allDiffer(rows, step) ? { asked: rows } : withoutRepeats(rows, step);
+  const values = asked.length ? await callField(step, asked, context) : [];
+  const refuse = () =>
+    failCode(whatOf(step), made.at, new Error(`getValues gave a value that is no ${path.field.type}`));
+  const ready: unknown[] = [];
+  // Not `map`, which would leave the gaps of an array that has some.
+  for (const value of values) ready.push(readMade(value ?? made.definition.defaultValue, path.field, refuse));
+  for (let at = 0; at < rows.length; at++) {
+    const place = placeOf ? placeOf[at]! : at;
+    rows[at]![into] = place === NOWHERE ? null : ready[place];
+  }
+}
+
+/** Most fields need something that no two records share: it costs half as much to see that as to look for each. */
+function allDiffer(rows: readonly Row[], { from }: Compute): boolean {
+  const seen = new Set<unknown>();
+  for (let at = 0; at < rows.length; at++) {
+    seen.add(markOf(rows[at]!, from));
+    if (seen.size <= at) return false;
+  }
+  return true;
+}
+
+const NOWHERE = -1;
+
+/** The rows that code is asked about, and for each row which of them tells its value. */
+function withoutRepeats(rows: readonly Row[], { from, guard }: Compute): { asked: Row[]; placeOf: number[] } {
   const asked: Row[] = [];
   const places = new Map<unknown, number>();
-  const placeOf: number[] = [];
-  for (const row of rows) {
-    if (guard !== null && row[guard] === null) {
-      placeOf.push(-1);
-      continue;
-    }
+  const placeOf = rows.map((row) => {
+    if (guard !== null && row[guard] === null) return NOWHERE;
     const mark = markOf(row, from);
     let place = places.get(mark);
     if (place === undefined) {
       place = asked.push(row) - 1;
       places.set(mark, place);
     }
-    placeOf.push(place);
-  }
-  const values = asked.length ? await callField(step, asked, context) : [];
-  const what = whatOf(step);
-  const read = values.map((value) =>
-    readMade(value ?? made.definition.defaultValue, path.field, () => failWith(what, made.at, path.field)),
-  );
-  for (const [index, row] of rows.entries()) row[into] = placeOf[index] === -1 ? null : read[placeOf[index]!];
+    return place;
+  });
+  return { asked, placeOf };
 }
 
 /** Equal for rows in which the code finds the same. A single number or text is its own mark, unless it could be taken for one. */
@@ -52,19 +69,19 @@ async function callField(
   const records = shapeRecords(asked, shape);
   const { external } = made;
   if (external) return (await listExternal(external, records, context)).map((rows) => readyExternal(external, rows));
-  const values = await callCode(what, made.at, async () => {
-    const given = await made.definition.getValues(records, context);
-    return Array.isArray(given) ? Promise.all(given as readonly unknown[]) : given;
-  });
+  const values = await callCode(what, made.at, async () =>
+    awaitEach(await made.definition.getValues(records, context)),
+  );
   if (Array.isArray(values) && values.length === asked.length) return values;
   const got = Array.isArray(values) ? `${values.length} values` : typeof values;
   return failCode(what, made.at, new Error(`getValues was given ${asked.length} records and gave ${got}`));
 }
 
-function whatOf({ path }: Compute): string {
-  return `the field '${path.id}'`;
+/** The values, waited for where there are promises among them: to wait for each costs more than all the rest of a field. */
+function awaitEach(given: unknown): unknown {
+  return Array.isArray(given) && given.some(isThenable) ? Promise.all(given) : given;
 }
 
-function failWith(what: string, at: string, { type }: Column): never {
-  return failCode(what, at, new Error(`getValues gave a value that is no ${type}`));
+function whatOf({ path }: Compute): string {
+  return `the field '${path.id}'`;
 }

@@ -36,7 +36,12 @@ const text =
     typeof value === 'string' && pattern.test(value) ? value : undefined;
 
 const readers: { readonly [T in PrimitiveType]: Reader } = {
-  String: (value) => (['string', 'number', 'boolean', 'bigint'].includes(typeof value) ? String(value) : undefined),
+  String(value) {
+    if (typeof value === 'string') return value;
+    return typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint'
+      ? String(value)
+      : undefined;
+  },
   Number(value) {
     if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
     if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
