@@ -16,6 +16,7 @@ import { migrate } from './schema.ts';
 import { createSessions } from './sessions.ts';
 import { createSettingRows } from './settings.ts';
 import type { Store } from './store.ts';
+import { createTokens } from './tokens.ts';
 import { createVersionRows } from './versions.ts';
 
 export interface OpenedStore extends Store {
@@ -50,6 +51,7 @@ export async function openStore(options: {
   }
   const versions = createVersionRows(database);
   const activity = createActivityLog(database, observe, clock);
+  const tokens = createTokens(database, versions, clock);
   const inMemory = database.sqlite?.inMemory ?? false;
   const getSecret = createSecretReader({ configured: config.secret, dataDir: config.dataDir, inMemory });
   return {
@@ -62,11 +64,13 @@ export async function openStore(options: {
     settings: createSettingRows(database),
     files: createFileRows(database, clock),
     sessions: createSessions(database, clock, config),
+    tokens,
     keys: createKeys(database, clock, getSecret),
     versions: versions.current,
     ready: () => ask(database),
     async close() {
       await activity.flush();
+      await tokens.flush();
       await database.close();
     },
     ...(database.sqlite ? { sqliteKind: database.sqlite.kind } : {}),

@@ -15,6 +15,7 @@ import {
   seedFirstRows,
 } from './schema-tables.ts';
 import { sessionTables } from './sessions.ts';
+import { tokenTables } from './tokens.ts';
 
 interface Migration {
   readonly name: string;
@@ -30,6 +31,7 @@ const migrations: readonly Migration[] = [
   { name: '005-files', up: ({ dialect }, on) => createTables(on, dialect, fileTables) },
   { name: '006-approvals', up: addApprovals },
   { name: '007-console-sessions', up: ({ dialect }, on) => createTables(on, dialect, sessionTables) },
+  { name: '008-application-tokens', up: ({ dialect }, on) => createTables(on, dialect, tokenTables) },
 ];
 
 async function addApprovals({ dialect }: Database, on: Knex): Promise<void> {

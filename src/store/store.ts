@@ -12,6 +12,7 @@ export interface Store {
   readonly keys: Keys;
   readonly files: FileRows;
   readonly sessions: Sessions;
+  readonly tokens: ApplicationTokens;
   /**
    * The numbers that every call compares, so that a change is felt at once in every process (never a time to live).
    * On SQLite it answers synchronously when nothing was committed since (`PRAGMA data_version`); else one small read.
@@ -291,6 +292,42 @@ export interface Approval extends Omit<ApprovalRequest, 'args' | 'found'> {
   readonly createdAt: number;
   /** Until when it may be decided; once it is, until when it may be used, or the denial holds. */
   readonly expiresAt: number;
+}
+
+/** What an application token opens: /mcp, or the public API with the webhook. */
+export type TokenEntrance = 'mcp' | 'api';
+
+export interface NewToken {
+  readonly userId: number;
+  /** Unique among those of the user. */
+  readonly name: string;
+  /** Of one entrance. */
+  readonly scopes: readonly string[];
+  /** Milliseconds since the epoch; null, the default: never. */
+  readonly expiresAt?: number | null;
+}
+
+export interface ApplicationToken extends Required<NewToken> {
+  readonly id: number;
+  /** Of the user. */
+  readonly email: string;
+  readonly entrance: TokenEntrance;
+  readonly createdAt: number;
+  /** To within some seconds. */
+  readonly lastUsedAt: number | null;
+}
+
+export interface ApplicationTokens {
+  /** `secret` is the token itself, which nobody can ask for again. INVALID_ARGUMENT for a taken name or wrong scopes. */
+  create(token: NewToken): Promise<{ readonly token: ApplicationToken; readonly secret: string }>;
+  /** By SHA-256 of the token; one that has expired as well, so that it can be said. */
+  find(hash: string): Promise<ApplicationToken | undefined>;
+  /** Oldest first. */
+  list(): Promise<readonly ApplicationToken[]>;
+  /** Answers what is gone now, undefined where there was nothing; raises `versions().grants`. */
+  revoke(id: number): Promise<ApplicationToken | undefined>;
+  /** Costs the caller nothing: written some seconds later, and when the store closes. */
+  noteUse(id: number): void;
 }
 
 export interface SettingRows {

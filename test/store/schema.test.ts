@@ -16,6 +16,7 @@ const all = [
   '005-files',
   '006-approvals',
   '007-console-sessions',
+  '008-application-tokens',
 ];
 
 describe.each(variants)('schema on $name', (variant) => {
