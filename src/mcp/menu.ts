@@ -1,6 +1,7 @@
 // Which tools a caller is shown: those that are enabled, whose OAuth scope the token holds, and with which the permissions
 // let the caller do something. An OAuth scope that no sign-in is offered (defaultScopes) is had by step-up alone, and a
-// client steps up when it calls: the tools of such a scope are shown without it. The answer is a mask, one bit a tool, so
+// client steps up when it calls: the tools of such a scope are shown without it, but not to an application token, which
+// holds what it was made with. The answer is a mask, one bit a tool, so
 // that the bytes of tools/list are made once for each set of tools and not for each caller. It is kept for as long as the
 // same rights meet the same engine.
 import type { Engine } from '../agent/engine.ts';
@@ -30,7 +31,8 @@ export function createMenu(tools: readonly Tool[], engine: Engine): Menu {
       if (found?.build === build) return found.mask;
       let mask = 0;
       for (const [at, tool] of tools.entries()) {
-        const isInReach = auth.scopes.has(tool.scope) || !offered.has(tool.scope);
+        const stepsUp = auth.tokenId === undefined && !offered.has(tool.scope);
+        const isInReach = auth.scopes.has(tool.scope) || stepsUp;
         if (isInReach && tool.isOffered(auth.access, engine)) mask |= 1 << at;
       }
       known.set(auth, { build, mask });

@@ -10,7 +10,8 @@ import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
 import { hashToken } from '../core/secret.ts';
-import type { OAuthRow, Store, Versions } from '../store/store.ts';
+import type { ApplicationToken, OAuthRow, Store, Versions } from '../store/store.ts';
+import { isApplicationToken, tokenScopes } from '../store/tokens.ts';
 import { createProofCheck, type PresentedRequest } from './dpop.ts';
 import { dpopAlgorithms } from './metadata.ts';
 import type { Paths } from './paths.ts';
@@ -21,7 +22,10 @@ export interface Authenticated {
   readonly userId: number;
   readonly clientId: string;
   readonly clientName: string;
-  readonly grantId: string;
+  /** Of an access token. */
+  readonly grantId?: string;
+  /** Of an application token. */
+  readonly tokenId?: number;
   /** OAuth scopes, with those that they include. */
   readonly scopes: ReadonlySet<string>;
   /** SHA-256 of the token, as the store knows it; it opens nothing. */
@@ -59,7 +63,7 @@ export interface Gate {
 }
 
 export interface GateOptions {
-  readonly store: Pick<Store, 'oauth' | 'permissions' | 'versions'>;
+  readonly store: Pick<Store, 'oauth' | 'permissions' | 'tokens' | 'versions'>;
   readonly paths: Paths;
   readonly clock: Pick<Clock, 'now'>;
   /** What the 401 challenge offers. */
@@ -78,6 +82,20 @@ const same = (a: Versions, b: Versions): boolean => a.grants === b.grants && a.p
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
 const signInAgain = 'Sign in again.';
+const accountGone = 'The account is disabled or gone.';
+
+/** Access tokens of the authorization server (oauth_store), and application tokens (store/tokens.ts). */
+type TokenKind = 'access' | 'application';
+
+interface Presented {
+  readonly hash: string;
+  readonly kind: TokenKind;
+}
+
+function present(authorization: string | undefined): Presented {
+  const token = readToken(authorization);
+  return { hash: hashToken(token), kind: isApplicationToken(token) ? 'application' : 'access' };
+}
 
 export function createGate({ store, paths, clock, defaultScopes }: GateOptions): Gate {
   const remembered = new LRUCache<string, Remembered>({ max: 10_000 });
@@ -88,8 +106,17 @@ export function createGate({ store, paths, clock, defaultScopes }: GateOptions):
     return found && found.expiresAt > clock.now() && same(found.auth.versions, versions) ? found : undefined;
   };
 
-  const verify = async (hash: string, versions: Versions): Promise<Remembered> => {
+  const verify = (kind: TokenKind, hash: string, versions: Versions): Promise<Remembered> => {
     remembered.delete(hash);
+    return verifiers[kind](hash, versions);
+  };
+
+  const remember = (found: Remembered): Remembered => {
+    remembered.set(found.auth.tokenHash, found);
+    return found;
+  };
+
+  const verifyAccessToken = async (hash: string, versions: Versions): Promise<Remembered> => {
     // RFC 6750 section 2.1, RFC 7009 section 2: the token exists; a revoked one is no longer there.
     const row =
       (await store.oauth.find('AccessToken', hash)) ??
@@ -103,7 +130,7 @@ export function createGate({ store, paths, clock, defaultScopes }: GateOptions):
     if (!grant || grant.payload.accountId !== payload.accountId || grant.payload.clientId !== payload.clientId) {
       return refuse(`The authorization was revoked. ${signInAgain}`);
     }
-    if (!access) return refuse('The account is disabled or gone.');
+    if (!access) return refuse(accountGone);
     const clientId = text(payload.clientId);
     const extra = payload.extra as { readonly client_name?: unknown } | undefined;
     const auth: Authenticated = {
@@ -117,10 +144,44 @@ export function createGate({ store, paths, clock, defaultScopes }: GateOptions):
       versions,
     };
     const thumbprint = payload.jkt === undefined ? undefined : text(payload.jkt);
-    const found = { auth, thumbprint, expiresAt };
-    remembered.set(hash, found);
-    return found;
+    return remember({ auth, thumbprint, expiresAt });
   };
+
+  const verifyApplicationToken = async (hash: string, versions: Versions): Promise<Remembered> => {
+    const token =
+      (await store.tokens.find(hash)) ??
+      refuse("The token is unknown or revoked. 'portico token create' makes another.");
+    const expiresAt = checkApplicationToken(token);
+    // The rights are those of the user, and as they are now.
+    const access = (await store.permissions.accessOf(token.userId)) ?? refuse(accountGone);
+    const auth: Authenticated = {
+      access,
+      userId: token.userId,
+      // No client of OAuth has such an id: those are made here, or are URLs.
+      clientId: `token:${token.name}`,
+      clientName: token.name,
+      tokenId: token.id,
+      scopes: effectiveScopes(token.scopes.join(' ')),
+      tokenHash: hash,
+      versions,
+    };
+    return remember({ auth, thumbprint: undefined, expiresAt });
+  };
+
+  const checkApplicationToken = ({ entrance, expiresAt }: ApplicationToken): number => {
+    const expires = expiresAt ?? Number.POSITIVE_INFINITY;
+    // Spec public-http-api 7: an expired token is told from an unknown one.
+    if (!(expires > clock.now())) return refuse("The token has expired. 'portico token create' makes another.");
+    // RFC 9700 section 2.3: a token opens one entrance; the scopes of one are no rights at the other.
+    if (entrance !== 'mcp') {
+      return refuse(
+        `The token is for the public API. One for /mcp has some of the scopes ${tokenScopes.mcp.join(', ')}.`,
+      );
+    }
+    return expires;
+  };
+
+  const verifiers = { access: verifyAccessToken, application: verifyApplicationToken };
 
   const checkToken = ({ payload, expiresAt }: OAuthRow): number => {
     const expires = Math.min(expiresAt ?? Number.POSITIVE_INFINITY, Number(payload.exp) * 1000);
@@ -137,20 +198,23 @@ export function createGate({ store, paths, clock, defaultScopes }: GateOptions):
   };
 
   // RFC 9449 section 7.2: a token bound to a key is not usable as a plain bearer token.
-  const asBearer = ({ auth, thumbprint }: Remembered): Authenticated =>
-    thumbprint === undefined
-      ? auth
-      : refuse('The token is bound to a key: send it as `Authorization: DPoP <token>`, with a DPoP proof.');
+  const asBearer = ({ auth, thumbprint }: Remembered): Authenticated => {
+    if (thumbprint !== undefined) {
+      return refuse('The token is bound to a key: send it as `Authorization: DPoP <token>`, with a DPoP proof.');
+    }
+    if (auth.tokenId !== undefined) store.tokens.noteUse(auth.tokenId);
+    return auth;
+  };
 
-  const checkBearer = (hash: string, versions: Versions): Authenticated | Promise<Authenticated> => {
+  const checkBearer = ({ hash, kind }: Presented, versions: Versions): Authenticated | Promise<Authenticated> => {
     const found = recall(hash, versions);
-    return found ? asBearer(found) : verify(hash, versions).then(asBearer);
+    return found ? asBearer(found) : verify(kind, hash, versions).then(asBearer);
   };
 
   const checkBound = async (request: PresentedRequest): Promise<Authenticated> => {
-    const hash = hashToken(readToken(request.headers.authorization));
+    const { hash, kind } = present(request.headers.authorization);
     const versions = await store.versions();
-    const { auth, thumbprint } = recall(hash, versions) ?? (await verify(hash, versions));
+    const { auth, thumbprint } = recall(hash, versions) ?? (await verify(kind, hash, versions));
     // RFC 9449 section 7.1: the scheme says that the token is bound to a key; this one is bound to none.
     if (thumbprint === undefined) {
       return refuse('The token is not bound to a key: send it as `Authorization: Bearer <token>`.');
@@ -163,14 +227,15 @@ export function createGate({ store, paths, clock, defaultScopes }: GateOptions):
     check(request) {
       const { authorization } = request.headers;
       if (isDpop(authorization)) return checkBound(request);
-      const hash = hashToken(readToken(authorization));
+      const presented = present(authorization);
       const versions = store.versions();
-      if (!(versions instanceof Promise)) return checkBearer(hash, versions);
-      return versions.then((known) => checkBearer(hash, known));
+      if (!(versions instanceof Promise)) return checkBearer(presented, versions);
+      return versions.then((known) => checkBearer(presented, known));
     },
-    async renew({ tokenHash }) {
+    async renew({ tokenHash, tokenId }) {
       const versions = await store.versions();
-      return (recall(tokenHash, versions) ?? (await verify(tokenHash, versions))).auth;
+      const kind = tokenId === undefined ? 'access' : 'application';
+      return (recall(tokenHash, versions) ?? (await verify(kind, tokenHash, versions))).auth;
     },
     holds(auth) {
       const versions = store.versions();

@@ -355,7 +355,7 @@ describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite').map((server)
         const taken = both.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
         const refused = both.flatMap((one) => (one.status === 'rejected' ? [`${one.reason.message}`] : []));
         const later = await callMcp(one.paths.resource, token);
-        await one.store.oauth.revokeGrant(taken[0]!.grantId);
+        await one.store.oauth.revokeGrant(taken[0]!.grantId ?? '');
         const renewing = Promise.resolve(two.gate.renew(taken[0]!)).catch((error: Error) => error.message);
         expect([taken.length, refused, later.status, await two.gate.holds(taken[0]!), await renewing]).toEqual([
           1,

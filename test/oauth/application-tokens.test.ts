@@ -1,0 +1,117 @@
+// Application tokens at the gate of /mcp: who they stand for, what they hold, and that nothing is remembered that is no longer so.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { servers } from '../databases.ts';
+import { bearer, callMcp } from './client.ts';
+import { type Started, startServer } from './place.ts';
+
+let late = 0;
+const clock = { ...systemClock, now: () => Date.now() + late };
+let place: Started;
+beforeAll(async () => {
+  place = await startServer({ clock });
+});
+afterAll(() => place.stop());
+beforeEach(() => {
+  late = 0;
+});
+
+let made = 0;
+async function make(scopes: readonly string[], at = place, expiresAt: number | null = null) {
+  const user = (await at.store.identity.findUserByEmail(at.account.email))!;
+  return at.store.tokens.create({ userId: user.id, name: `program ${++made}`, scopes, expiresAt });
+}
+const call = async (secret: string) => callMcp(place.paths.resource, secret);
+
+test('one opens /mcp with the rights of its user and the scopes it was made with, and says which it is', async () => {
+  const { token, secret } = await make(['mcp:write']);
+  const first = await place.gate.check(bearer(secret));
+  const again = place.gate.check(bearer(secret));
+  const user = await place.store.identity.findUserByEmail(place.account.email);
+  expect([first.userId, first.clientId, first.clientName, [...first.scopes].sort(), again === first]).toEqual([
+    user?.id,
+    `token:${token.name}`,
+    token.name,
+    ['mcp:read', 'mcp:write'],
+    true,
+  ]);
+  expect(await call(secret)).toMatchObject({ status: 200, body: expect.stringContaining('ada@example.com') });
+});
+
+test('one for the public API is refused, and the answer says which scopes are needed', async () => {
+  const { secret } = await make(['all']);
+  const response = await fetch(place.paths.resource, { method: 'POST', headers: bearer(secret).headers });
+  expect([response.status, await response.text()]).toEqual([
+    401,
+    'The token is for the public API. One for /mcp has some of the scopes mcp:read, mcp:write, mcp:action.',
+  ]);
+  expect(response.headers.get('www-authenticate')).toMatch(/^Bearer error="invalid_token", resource_metadata="/);
+});
+
+test('one that expired is told from one that is unknown, also when it was just remembered', async () => {
+  const { secret } = await make(['mcp:read'], place, Date.now() + 60_000);
+  const before = await call(secret);
+  late = 61_000;
+  expect([before.status, await call(secret), await call(`svc_${'x'.repeat(43)}`)]).toEqual([
+    200,
+    { status: 401, body: "The token has expired. 'portico token create' makes another." },
+    { status: 401, body: "The token is unknown or revoked. 'portico token create' makes another." },
+  ]);
+});
+
+test('a bound scheme is refused: it is bound to no key', async () => {
+  const { secret } = await make(['mcp:read']);
+  const headers = { authorization: `DPoP ${secret}` };
+  const response = await fetch(place.paths.resource, { method: 'POST', headers });
+  expect([response.status, await response.text()]).toEqual([
+    401,
+    'The token is not bound to a key: send it as `Authorization: Bearer <token>`.',
+  ]);
+});
+
+test('a disabled user is felt at the next call and so is his return; a call under way sees that it no longer holds', async () => {
+  const { secret } = await make(['mcp:read']);
+  const auth = await place.gate.check(bearer(secret));
+  await place.store.identity.setDisabled(auth.userId, true);
+  const renewing = place.gate.renew(auth).catch((error: Error) => error.message);
+  const seen = [await place.gate.holds(auth), await renewing, (await call(secret)).status];
+  await place.store.identity.setDisabled(auth.userId, false);
+  expect([...seen, (await call(secret)).status]).toEqual([false, 'The account is disabled or gone.', 401, 200]);
+});
+
+test('its use is written down, at the latest when the process ends', async () => {
+  const database = await servers[0]!.create();
+  const one = await startServer({ storageUrl: database.url });
+  const { token, secret } = await make(['mcp:read'], one);
+  await one.gate.check(bearer(secret));
+  await one.stop();
+  const two = await startServer({ storageUrl: database.url, beside: one });
+  const found = (await two.store.tokens.list()).find(({ id }) => id === token.id);
+  await two.stop();
+  await database.drop();
+  expect(Math.abs(Date.now() - Number(found?.lastUsedAt))).toBeLessThan(60_000);
+});
+
+describe('revoking', () => {
+  test.each(servers.map((server) => [server.dialect, server] as const))(
+    'in one process is felt by the next call in another, on %s',
+    async (_dialect, server) => {
+      const database = await server.create();
+      const one = await startServer({ storageUrl: database.url });
+      const two = await startServer({ storageUrl: database.url, beside: one });
+      try {
+        const { token, secret } = await make(['mcp:read'], one);
+        const there = `${two.local}/mcp`;
+        const before = await callMcp(there, secret);
+        const auth = await two.gate.check(bearer(secret));
+        await one.store.tokens.revoke(token.id);
+        const after = await callMcp(there, secret);
+        expect([before.status, await two.gate.holds(auth), after.status]).toEqual([200, false, 401]);
+      } finally {
+        await two.stop();
+        await one.stop();
+        await database.drop();
+      }
+    },
+  );
+});
