@@ -6,6 +6,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { type SettingName, settings } from '../core/config.ts';
 import { isAppError } from '../core/errors.ts';
 import { type Flags, readConfig, readEnvironment } from './environment.ts';
+import type { TokenOptions } from './token.ts';
 
 const FAILED = 1;
 const WRONGLY_USED = 2;
@@ -98,6 +99,32 @@ withSettings(addCommand(user, 'list', 'List the users'), 'dataDir').action(
   async (_options: object, command: Command) => {
     const { listUsers } = await import('./user.ts');
     await listUsers(readConfig(flagsOf(command)));
+  },
+);
+
+const token = addCommand(program, 'token', 'Make, list and revoke the tokens of programs that cannot sign in');
+
+withSettings(addCommand(token, 'create', 'Make a token of a user; it is printed this once'), 'dataDir')
+  .requiredOption('--user <email>', 'Whose rights it has')
+  .requiredOption('--name <name>', 'What it is for; the activity log says it')
+  .requiredOption('--scopes <list>', 'mcp:read, mcp:write and mcp:action, with commas between them')
+  .option('--expires <time>', 'Days as 90d, hours as 12h, or never', '90d')
+  .action(async (options: TokenOptions, command: Command) => {
+    const { createToken } = await import('./token.ts');
+    await createToken(readConfig(flagsOf(command)), options);
+  });
+
+withSettings(addCommand(token, 'list', 'List the tokens'), 'dataDir').action(
+  async (_options: object, command: Command) => {
+    const { listTokens } = await import('./token.ts');
+    await listTokens(readConfig(flagsOf(command)));
+  },
+);
+
+withSettings(addCommand(token, 'revoke <id>', 'End a token, at once and in every process'), 'dataDir').action(
+  async (id: string, _options: object, command: Command) => {
+    const { revokeToken } = await import('./token.ts');
+    await revokeToken(readConfig(flagsOf(command)), id);
   },
 );
 

@@ -2,13 +2,11 @@
 // shown once, or read from standard input.
 import { text } from 'node:stream/consumers';
 import type { PermissionLevel } from '../core/caller.ts';
-import { systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
-import { createLogListener, createObserver } from '../core/observe.ts';
-import { openStore } from '../store/open.ts';
-import type { NewUser, Store } from '../store/store.ts';
+import type { NewUser } from '../store/store.ts';
 import { makePassword } from './password.ts';
+import { withStore } from './storage.ts';
 import { alignColumns, createPaint } from './terminal.ts';
 
 export interface UserOptions {
@@ -60,17 +58,6 @@ export async function listUsers(config: Config): Promise<void> {
     say(createPaint(process.stdout)('dim', heads!));
     for (const line of lines) say(line);
   });
-}
-
-async function withStore(config: Config, run: (store: Store) => Promise<void>): Promise<void> {
-  const observer = createObserver();
-  observer.listen(createLogListener(config.logLevel));
-  const store = await openStore({ config, observe: observer.observe, clock: systemClock });
-  try {
-    await run(store);
-  } finally {
-    await store.close();
-  }
 }
 
 async function choosePassword(fromInput: boolean | undefined): Promise<{ password: string; made: boolean }> {

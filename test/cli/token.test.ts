@@ -1,0 +1,62 @@
+// `portico token`: made, listed and revoked beside a server that runs on the same data.
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { list } from './asking.ts';
+import { buildOnce, makePlace, type Place, portico, startServer } from './command.ts';
+
+let place: Place;
+beforeAll(buildOnce);
+beforeEach(() => {
+  place = makePlace();
+});
+afterEach(() => place.remove());
+
+const create = ['token', 'create', '--user', 'ada@example.com', '--name', 'nightly', '--scopes', 'mcp:read,mcp:write'];
+
+test('the token alone goes to standard output, and what is said of it to standard error', async () => {
+  await portico(['user', 'add', 'ada@example.com'], place);
+  const { code, stdout, stderr } = await portico(create, place);
+  const listed = await portico(['token', 'list'], place);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^svc_[\w-]{43}\n$/)]);
+  expect(stderr).toMatch(
+    /^Token 1, 'nightly', of ada@example.com, for mcp:read, mcp:write, until \d{4}-\d\d-\d\d \d\d:\d\d UTC. It is shown this once:\n$/,
+  );
+  const lines = listed.stdout.split('\n').map((line) => line.split(/ {2,}/));
+  expect(lines.slice(0, 2)).toEqual([
+    ['ID', 'NAME', 'USER', 'SCOPES', 'MADE', 'LAST USED', 'EXPIRES'],
+    ['1', 'nightly', 'ada@example.com', 'mcp:read,mcp:write', expect.any(String), 'never', expect.any(String)],
+  ]);
+  expect(listed.stdout).not.toContain(stdout.trim());
+  // 90 days from now, unless something else is said.
+  expect((Date.parse(`${lines[1]![6]}`) - Date.now()) / 86_400_000).toBeCloseTo(90, 1);
+});
+
+test.each([
+  [['--expires', 'soon'], /--expires: expected days as 90d, hours as 12h, or never, got 'soon'/],
+  [['--user', 'nobody@example.com'], /--user: no user has the address 'nobody@example.com'/],
+  [['--scopes', 'mcp:read,all'], /scopes: expected some of mcp:read.*a token has never both/],
+])('%j is told what to do', async (change, problem) => {
+  await portico(['user', 'add', 'ada@example.com'], place);
+  const { code, stdout, stderr } = await portico([...create, ...change], place);
+  expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(problem)]);
+});
+
+test('a token that is revoked by the command is refused by the server that runs beside it', async () => {
+  const server = await startServer(['--email', 'ada@example.com'], place);
+  try {
+    const token = (await portico([...create, '--expires', 'never'], place)).stdout.trim();
+    const before = await list(server.mcpUrl, token, { collectionName: 'orders', fields: ['id'] });
+    const revoked = await portico(['token', 'revoke', '1'], place);
+    const after = await fetch(server.mcpUrl, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
+    const again = await portico(['token', 'revoke', '1'], place);
+    expect([before, revoked.stdout, after.status, again.code, again.stderr]).toEqual([
+      expect.objectContaining({ hasMore: true }),
+      "Token 1, 'nightly', of ada@example.com is revoked: it opens nothing from now on.\n",
+      401,
+      1,
+      "portico: id: there is no token '1'. 'portico token list' shows the ids.\n",
+    ]);
+  } finally {
+    server.signal('SIGTERM');
+    await server.ended;
+  }
+});
