@@ -348,6 +348,25 @@ describe('over arrays', () => {
   const open = (customize: (agent: EngineAgent) => void, options: ShopOptions = {}) =>
     memory.open({ customize, ...options });
 
+  test('addField: values, promises and gaps may be mixed', async () => {
+    const shop = await open(
+      on('customers', (customers) =>
+        customers.addField('mixed', {
+          columnType: 'String',
+          dependencies: ['id'],
+          defaultValue: 'none',
+          getValues() {
+            const values: unknown[] = ['at once', Promise.resolve('later')];
+            values.length = 3;
+            return values;
+          },
+        }),
+      ),
+    );
+    const { rows } = await shop.engine.list(accessOf(), { collection: 'customers', fields: ['mixed'], limit: 9 });
+    expect(rows).toEqual([['at once'], ['later'], ['none']]);
+  });
+
   test('code that throws is told with its place to the log, and by its name to the caller', async () => {
     const shop = await open((agent) =>
       agent.customizeCollection('orders', (orders) =>
