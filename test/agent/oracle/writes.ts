@@ -122,13 +122,14 @@ export function interpretWrite(meaning: Meaning, write: Write): Outcome {
   const old = found.filter((row) => row !== undefined);
   const story = new Story(meaning);
   if (found.includes(undefined)) story.codes.add('RECORD_NOT_FOUND');
-  // What a record of another source is pointed to by is looked at before the records themselves are.
-  if ('values' in write) {
-    const row = table.columns.map(({ name }) => write.values[name] ?? null);
-    const names = new Set(Object.keys(write.values));
+  // What a record of another source is pointed to by is looked at before anything is written.
+  const given = write.kind === 'create' ? write.records : 'values' in write ? [write.values] : [];
+  for (const values of given) {
+    const row = table.columns.map(({ name }) => values[name] ?? null);
+    const names = new Set(Object.keys(values));
     if (pointsOutOfSight(meaning, table, row, names) || isHalfWritten(meaning, table, names))
       story.possible.add('INVALID_RECORD');
-    if (found.includes(undefined) && story.pointsAmiss(table.name, write.values)) story.possible.add('INVALID_RECORD');
+    if (found.includes(undefined) && story.pointsAmiss(table.name, values)) story.possible.add('INVALID_RECORD');
   }
   let touched = old;
   let { tables } = story;
