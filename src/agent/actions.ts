@@ -5,7 +5,7 @@ import { fail } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
 import type { AnsweredField, AnsweredLayout, FormAnswer } from './actions/answer.ts';
 import { checkEntries, type KnownAction } from './actions/catalogue.ts';
-import type { ActionEntry, ActionScope } from './actions/definitions.ts';
+import type { ActionEntry, ActionScope, ReportProgress } from './actions/definitions.ts';
 import type { ActionDoor } from './actions/door.ts';
 import type { Option } from './actions/elements.ts';
 import { actionFailure, runUserCode } from './actions/failure.ts';
@@ -128,7 +128,7 @@ export function createActions(entries: readonly ActionEntry[], options: ActionsO
     const selected = await select(place, request, needed);
     const records = createRecords(place, selected);
     const zone = isZone(access.caller.timezone) ? access.caller.timezone : 'UTC';
-    const form = createForm({ ...place, elements, base: contextBase(entry, access, records), zone });
+    const form = createForm({ ...place, elements, base: contextBase(place, records), zone });
     await form.fill(request.values ?? {}, request.changed);
     return { known, selected, records, form };
   }
@@ -160,16 +160,17 @@ export function createActions(entries: readonly ActionEntry[], options: ActionsO
     async execute(access, request, options) {
       const { known, records, form } = await start(access, request, options, true);
       const formValues = await form.submit(request.searches ?? {});
-      const base = contextBase(known.entry, access, records);
-      return run(known.entry, Object.freeze({ ...base, formValues, hasFieldChanged: () => false }));
+      const place = { entry: known.entry, access, signal: options?.signal };
+      const base = contextBase(place, records, options?.progress);
+      return run(place, Object.freeze({ ...base, formValues, hasFieldChanged: () => false }));
     },
   };
 }
 
-async function run(entry: ActionEntry, context: object): Promise<ActionResult> {
+async function run({ entry, signal }: CodePlace, context: object): Promise<ActionResult> {
   const execute = entry.definition.execute as (context: object, builder: object) => unknown;
   const builder = createResultBuilder();
-  const result = await runUserCode(entry, 'execute', () => execute(context, builder));
+  const result = await runUserCode(entry, 'execute', () => execute(context, builder), signal);
   if (result === undefined || result === null) return builder.success();
   if (!isActionResult(result))
     throw actionFailure(entry, 'execute', 'it must return what a method of the result builder gave, or nothing');
@@ -178,9 +179,31 @@ async function run(entry: ActionEntry, context: object): Promise<ActionResult> {
   return result;
 }
 
+/** What is known of a call when its code is called. */
+interface CodePlace {
+  readonly entry: ActionEntry;
+  readonly access: Access;
+  readonly signal: AbortSignal | undefined;
+}
+
 /** What every context of a call has; those of `Single` actions have the functions for one record as well. */
-function contextBase({ definition }: ActionEntry, { caller }: Access, records: Records): Record<string, unknown> {
+function contextBase(
+  { entry, access, signal = new AbortController().signal }: CodePlace,
+  records: Records,
+  report: ReportProgress = () => undefined,
+): Record<string, unknown> {
   const { collection, filter, ai, getRecords, getRecordIds, getCompositeRecordIds, ...one } = records;
-  const many = { collection, filter, caller, ai, getRecords, getRecordIds, getCompositeRecordIds };
-  return definition.scope === 'Single' ? { ...many, ...one } : many;
+  const { caller } = access;
+  const progress = checkedReport(report);
+  const many = { collection, filter, caller, ai, signal, progress, getRecords, getRecordIds, getCompositeRecordIds };
+  return entry.definition.scope === 'Single' ? { ...many, ...one } : many;
+}
+
+function checkedReport(report: ReportProgress): ReportProgress {
+  const isCount = (value: unknown) => typeof value === 'number' && Number.isFinite(value) && value >= 0;
+  return (done, total, message) => {
+    if (!isCount(done) || !(total === undefined || isCount(total)))
+      throw new TypeError('progress: give how much is done, and of how much where that is known, as numbers from 0');
+    report(done, total, message === undefined ? undefined : String(message));
+  };
 }

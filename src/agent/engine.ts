@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import type { PlainFilter, PlainSort } from '../core/filter.ts';
 import type { Observe } from '../core/observe.ts';
 import { createActionDoor } from './action-door.ts';
-import type { ActionEntry } from './actions/definitions.ts';
+import type { ActionEntry, ReportProgress } from './actions/definitions.ts';
 import { type Actions, createActions } from './actions.ts';
 import type { AiProvider } from './ai/definitions.ts';
 import { type Charts, createCharts } from './charts.ts';
@@ -165,6 +165,8 @@ const nothingSaid: Pick<Customizations, 'say'> = { say: async () => ({ recorded:
 export interface CallOptions {
   /** Stops the statement in the database. */
   readonly signal?: AbortSignal;
+  /** Told how far an action or a write of many records is. */
+  readonly progress?: ReportProgress;
 }
 
 export interface CountRequest {

@@ -52,7 +52,7 @@ export async function inTransaction(
           const marked = (mark: Whereabouts) => markSession(session, () => Object.assign(at, mark));
           const context = { session: marked({ writer, written }), returning, target, guards, known, verb };
           return run(
-            context,
+            { ...context, progress: options.progress },
             createNest(place, (more, mark) => ({ ...context, ...more, session: marked(mark) })),
           );
         },

@@ -14,6 +14,7 @@ import type { Authenticated, Gate } from '../oauth/bearer.ts';
 import type { ActivityEntry, ActivityLog, IdempotencyKeys, Intent, KnownOutcome } from '../store/store.ts';
 import type { Files } from './files.ts';
 import { endHold, type Held, holdKey } from './once.ts';
+import { createProgress, type Progress, type ProgressMessage } from './progress.ts';
 import type { Tool, ToolAnswer, ToolCall } from './tools.ts';
 import { createWebhookSender } from './webhook.ts';
 
@@ -42,6 +43,8 @@ export type Called = { readonly text: string } | { readonly failure: AppError };
 export interface CallWire {
   /** Aborted when the client cancels or goes away. */
   readonly signal: AbortSignal;
+  /** Where the client asked to hear of the call's progress. */
+  readonly tell?: (message: ProgressMessage) => Promise<void>;
 }
 
 /** Never throws: what goes wrong is the answer, and the entry in the activity log is made either way. */
@@ -60,6 +63,7 @@ interface Call {
   readonly tool: Tool;
   readonly args: unknown;
   readonly signal: AbortSignal;
+  readonly progress: Progress | undefined;
 }
 
 /** The work starts at once and its answer is held until the permissions are known to stand; else once more from the start. */
@@ -69,13 +73,14 @@ export function createCallTool(parts: CallParts): CallTool {
   const { engine, gate, config, clock, files } = parts;
   const sendWebhook = createWebhookSender(parts);
 
-  const callAs = ({ access }: Authenticated, signal: AbortSignal): ToolCall => {
-    return { access, engine, config, signal, sendWebhook, files };
+  const callAs = ({ access }: Authenticated, { signal, progress }: Call): ToolCall => {
+    return { access, engine, config, signal, sendWebhook, files, ...(progress && { progress: progress.report }) };
   };
 
-  const work = async ({ tool, args, signal }: Call, auth: Authenticated): Promise<ToolAnswer> => {
+  const work = async (call: Call, auth: Authenticated): Promise<ToolAnswer> => {
+    const { tool, args } = call;
     needScope(tool, auth);
-    const answer = await tool.run(args, callAs(auth, signal));
+    const answer = await tool.run(args, callAs(auth, call));
     return typeof answer === 'string' ? { text: answer } : answer;
   };
 
@@ -102,13 +107,14 @@ export function createCallTool(parts: CallParts): CallTool {
   const write = async (call: Call, identity: Identity): Promise<ToolAnswer> => work(call, await standing(identity));
 
   /** A repeat is told an answer only after everything that a first call is asked. */
-  const hold = async ({ tool, args, signal }: Call, identity: Identity): Promise<Held | undefined> => {
+  const hold = async (call: Call, identity: Identity): Promise<Held | undefined> => {
+    const { tool, args, signal } = call;
     const { idempotency } = tool;
     const key = idempotency?.key(args);
     if (!idempotency || key === undefined) return undefined;
     const auth = await standing(identity);
     needScope(tool, auth);
-    const rights = idempotency.rights(args, callAs(auth, signal));
+    const rights = idempotency.rights(args, callAs(auth, call));
     return holdKey(parts, { tool: tool.name, key, args, rights, auth, signal });
   };
 
@@ -121,7 +127,7 @@ export function createCallTool(parts: CallParts): CallTool {
     }
   };
 
-  return async (tool, given, identity, { signal }) => {
+  return async (tool, given, identity, { signal, tell }) => {
     const { auth } = identity;
     const startedAt = clock.now();
     const from = clock.monotonic();
@@ -131,10 +137,11 @@ export function createCallTool(parts: CallParts): CallTool {
     let intent: Intent | undefined;
     let written: ToolAnswer = { text: '' };
     let failure: AppError | undefined;
+    const progress = tell && createProgress(clock, tell);
     try {
       const args = tool.parse(given);
       subject = tool.subject(args);
-      const call = { tool, args, signal };
+      const call = { tool, args, signal, progress };
       if (tool.writes?.(args)) {
         needScope(tool, auth);
         held = await hold(call, identity);
@@ -152,6 +159,8 @@ export function createCallTool(parts: CallParts): CallTool {
       }
     } catch (error) {
       failure = report(parts, tool.name, error);
+    } finally {
+      await progress?.end();
     }
     const call = { tool, type, subject, auth, startedAt, durationMs: clock.monotonic() - from, failure };
     if (held) await end(parts, held, { answer: written.text, failure, began: intent !== undefined });

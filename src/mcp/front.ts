@@ -25,10 +25,11 @@ import type { ActivityLog, IdempotencyKeys } from '../store/store.ts';
 import { allowOrigin, answerPreflight, createAdmission } from './admission.ts';
 import { announcesTooMuch, readJson } from './body.ts';
 import { createCallTool, type Identity, recordCall } from './call.ts';
+import { cancelledBy, conversationOf, newConversation } from './conversations.ts';
 import type { Files } from './files.ts';
 import { authInfoOf, identityOfHttp } from './identity.ts';
 import { createMenu, type Menu } from './menu.ts';
-import { createMux, type HotRequest, type Mux } from './mux.ts';
+import { createMux, type HotRequest, type Mux, type Origin } from './mux.ts';
 import { createNarrowingGate, readNarrowing } from './narrowing.ts';
 import { answerError, type Refuser } from './refusal.ts';
 import { createServerBuilder, type Extension } from './server.ts';
@@ -98,7 +99,8 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
       answerPreflight(req, res, methods);
       return;
     }
-    const sessionId = sessions ? headerOf(req, 'mcp-session-id') : undefined;
+    const conversation = conversationOf(req);
+    const sessionId = sessions && conversation === undefined ? headerOf(req, 'mcp-session-id') : undefined;
     const sessionMethod = sessionId !== undefined && (req.method === 'GET' || req.method === 'DELETE');
     if (req.method !== 'POST' && !sessionMethod) {
       fail('METHOD_NOT_ALLOWED', { method: req.method ?? '', allow: sessions ? methods.slice(0, 3) : ['POST'] });
@@ -120,7 +122,7 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
       checkScope(message, auth);
     }
     tolerateAccept(req);
-    await dispatch(req, res, body, identity, sessionId);
+    await dispatch(req, res, body, { identity, conversation }, sessionId);
   };
 
   /** The token holds every OAuth scope that the call needs, else 403 with all of them in one challenge (RFC 6750 section 3.1). */
@@ -137,9 +139,10 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
     req: IncomingMessage,
     res: ServerResponse,
     body: unknown,
-    identity: Identity,
+    from: Origin,
     sessionId: string | undefined,
   ): Promise<void> => {
+    const { identity, conversation } = from;
     if (sessions && sessionId !== undefined && !claimsModern(req, body)) {
       if (!(await sessions.serve(sessionId, req, res, body, identity))) fail('NOT_FOUND', { path: 'this session' });
       return;
@@ -148,12 +151,15 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
       await sessions.open(req, res, body, identity);
       return;
     }
+    const requestId = conversation === undefined ? undefined : cancelledBy(body);
+    if (requestId !== undefined) shared?.legacy.mux.cancel(requestId, from);
+    if (isRecord(body) && body.method === 'initialize') res.setHeader('Mcp-Session-Id', newConversation());
     const era = shared ? eraOf(req, body) : undefined;
     if (shared && era) {
       const request = body as unknown as HotRequest;
       const leg = shared[era];
       if (request.method === 'tools/call') {
-        leg.mux.serve(request, identity, res, acceptsStreams(req));
+        leg.mux.serve(request, from, res, acceptsStreams(req));
         return;
       }
       const current = await confirm(identity);

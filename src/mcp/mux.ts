@@ -19,7 +19,9 @@ export interface HotRequest {
 
 export interface Mux extends Transport {
   /** Answers `res`, as JSON, or as an event stream once a message comes before the result and the client takes streams. */
-  serve(request: HotRequest, identity: Identity, res: ServerResponse, takesStream: boolean): void;
+  serve(request: HotRequest, from: Origin, res: ServerResponse, takesStream: boolean): void;
+  /** Stops what the same caller asked for under this id in the same conversation, and ends its response without a result. */
+  cancel(requestId: RequestId, from: Origin): void;
   /** Asks the instance for ourselves, or in the name of `identity`; the result as it would go to a client. */
   ask(method: string, params: Record<string, unknown>, identity?: Identity): Promise<unknown>;
   identityOf(id: RequestId): Identity | undefined;
@@ -27,9 +29,15 @@ export interface Mux extends Transport {
   readonly pending: number;
 }
 
-interface Exchange {
-  readonly clientId: RequestId;
+/** Where a request comes from. */
+export interface Origin {
   readonly identity: Identity;
+  /** Of a client of an earlier revision (conversations.ts). */
+  readonly conversation?: string | undefined;
+}
+
+interface Exchange extends Origin {
+  readonly clientId: RequestId;
   readonly res: ServerResponse;
   readonly takesStream: boolean;
   stopKeepAlive?: () => void;
@@ -53,16 +61,19 @@ export function createMux(clock: Clock, refuse: (res: ServerResponse, error: App
     });
   };
 
+  const openStream = (exchange: Exchange) => {
+    if (exchange.stopKeepAlive) return;
+    exchange.res.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+    });
+    keepAlive(exchange);
+  };
+
   const stream = (exchange: Exchange, message: JSONRPCMessage) => {
     if (!exchange.takesStream) return;
-    if (!exchange.stopKeepAlive) {
-      exchange.res.writeHead(200, {
-        'content-type': 'text/event-stream',
-        'cache-control': 'no-cache, no-transform',
-        'x-accel-buffering': 'no',
-      });
-      keepAlive(exchange);
-    }
+    openStream(exchange);
     exchange.res.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
   };
 
@@ -84,6 +95,11 @@ export function createMux(clock: Clock, refuse: (res: ServerResponse, error: App
       'content-length': Buffer.byteLength(text),
     });
     res.end(text);
+  };
+
+  const drop = (id: RequestId) => {
+    if (!exchanges.delete(id)) return;
+    mux.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
   };
 
   const mux: Mux = {
@@ -112,18 +128,31 @@ export function createMux(clock: Clock, refuse: (res: ServerResponse, error: App
       exchanges.delete(id);
       finish(exchange, message);
     },
-    serve(request, identity, res, takesStream) {
+    serve(request, from, res, takesStream) {
       const id = next++;
-      const exchange: Exchange = { clientId: request.id, identity, res, takesStream };
+      const { identity, conversation } = from;
+      const exchange: Exchange = { clientId: request.id, identity, conversation, res, takesStream };
       exchanges.set(id, exchange);
       res.on('close', () => {
         exchange.stopKeepAlive?.();
         // Closing the response is how a client of 2026-07-28 cancels; earlier ones that hang up want no answer either.
-        if (exchanges.delete(id)) {
-          mux.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
-        }
+        drop(id);
       });
       mux.onmessage?.({ jsonrpc: '2.0', ...request, id });
+    },
+    cancel(requestId, { identity: { auth }, conversation }) {
+      for (const [id, exchange] of exchanges) {
+        if (exchange.clientId !== requestId || exchange.conversation !== conversation) continue;
+        // A made up conversation reaches nobody else's calls.
+        const { userId, clientId } = exchange.identity.auth;
+        if (userId !== auth.userId || clientId !== auth.clientId) continue;
+        drop(id);
+        // A cancelled request is given no response (MCP 2025-11-25, cancellation, behavior requirements).
+        openStream(exchange);
+        exchange.stopKeepAlive?.();
+        exchange.res.end();
+        return;
+      }
     },
     ask(method, params, identity) {
       const id = next++;

@@ -13,7 +13,7 @@ import {
 import type { Engine } from '../agent/engine.ts';
 import { AppError } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
-import type { CallTool, Identity } from './call.ts';
+import type { CallTool, CallWire, Identity } from './call.ts';
 import type { Menu } from './menu.ts';
 import { installResources } from './resource-handlers.ts';
 import { toResult } from './result.ts';
@@ -97,7 +97,7 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
       const { name, arguments: given } = request.params;
       const identity = identify(ctx);
       const tool = byName.get(name);
-      if (tool) return toResult(await callTool(tool, given ?? {}, identity, { signal: ctx.mcpReq.signal }));
+      if (tool) return toResult(await callTool(tool, given ?? {}, identity, wireOf(ctx)));
       const extra = extras.get(name);
       if (extra) return extra.run(request.params, askOnCall(ctx), parts.notify());
       const near = nearNames(
@@ -130,6 +130,17 @@ function askOnCall(ctx: ServerContext): ServerContext {
       elicitInput: (params, options) => mcpReq.elicitInput(params, { relatedRequestId, ...options }),
       requestSampling: (params, options) => mcpReq.requestSampling(params, { relatedRequestId, ...options }),
     },
+  };
+}
+
+/** Progress travels on the stream of its call, to a client that gave a token for it (MCP, utilities, progress). */
+export function wireOf({ mcpReq }: ServerContext): CallWire {
+  const { signal } = mcpReq;
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return { signal };
+  return {
+    signal,
+    tell: (message) => mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...message } }),
   };
 }
 

@@ -1,4 +1,5 @@
 // Every tool is a row of this table and a file of its own in tools/. What a client sees of them is built once, at start.
+import type { ReportProgress } from '../agent/actions/definitions.ts';
 import type { Engine } from '../agent/engine.ts';
 import type { Access } from '../core/caller.ts';
 import type { Config } from '../core/config.ts';
@@ -27,6 +28,8 @@ export interface ToolCall {
   readonly engine: Engine;
   readonly config: Config;
   readonly signal: AbortSignal;
+  /** Where the client asked for it. */
+  readonly progress?: ReportProgress;
   readonly sendWebhook: SendWebhook;
   readonly files: Files;
 }

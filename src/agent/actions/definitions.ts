@@ -80,12 +80,23 @@ export interface ActionCollection extends Omit<InsideCollection, 'list' | 'updat
   delete(filter: ActionFilter): Promise<number>;
 }
 
+/**
+ * Says how far the work is: `done` of `total`, in any unit, with a line for the person who waits. It reaches clients that
+ * asked for progress; say it as often as you like, since they hear it a few times a second at most, and only when `done` is
+ * more than before.
+ */
+export type ReportProgress = (done: number, total?: number, message?: string) => void;
+
 export interface BulkContext<Values = FormValues> {
   readonly collection: ActionCollection;
   readonly filter: ActionFilter;
   readonly caller: Caller;
   /** What `addAi` added, or null. Its questions end when the call is cancelled. */
   readonly ai: AiProvider | null;
+  /** Aborted when the client cancels or goes away. Reading and writing through the context ends by itself then. */
+  readonly signal: AbortSignal;
+  /** In `execute`; in a form's handlers it says nothing to nobody. */
+  readonly progress: ReportProgress;
   /** By field id. In a form's handlers what is read here is what the handler depends on. */
   readonly formValues: Readonly<Values>;
   /** Whether the form is loaded because the value of this field changed. */

@@ -23,16 +23,18 @@ const passed: readonly ErrorCode[] = [
   'AI_UNAVAILABLE',
 ];
 
-/** `part`: `execute`, or `'options' of field 'City'`. */
+/** `part`: `execute`, or `'options' of field 'City'`. CANCELLED for what code throws once it was told to stop. */
 export async function runUserCode<Result>(
   entry: ActionEntry,
   part: string,
   run: () => Result | Promise<Result>,
+  signal?: AbortSignal,
 ): Promise<Result> {
   try {
     return await run();
   } catch (error) {
     if (isAppError(error) && passed.includes(error.code)) throw error;
+    if (signal?.aborted) throw new AppError('CANCELLED', {}, error);
     throw actionFailure(entry, part, error);
   }
 }

@@ -31,6 +31,8 @@ export interface WriteContext {
   readonly known: Known;
   /** What the caller wants to do, for messages. */
   readonly verb: string;
+  /** Told how many of the records of a call are written. */
+  readonly progress?: ((done: number, total: number) => void) | undefined;
 }
 
 /** Rows as wide as `target.columns`, in the order of the records. */
@@ -41,8 +43,11 @@ export async function insertRecords(context: WriteContext, records: readonly Val
   const rows: Row[] = [];
   // Without rows that come back, only the key of a single record is known.
   const one = !returning.insert && !records.every((values) => key.every((column) => values.has(column)));
+  let done = 0;
   for (const { insert, positions } of planInserts(target, records, guards, one)) {
     const written = await session.insert(insert);
+    done += positions.length;
+    context.progress?.(done, records.length);
     for (const [index, position] of positions.entries()) {
       if (returning.insert) rows[position] = written.rows[index]!;
       else

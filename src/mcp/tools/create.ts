@@ -52,8 +52,10 @@ function parse(given: Given): CreateArguments {
 }
 
 async function run({ collection, records, dryRun }: CreateArguments, call: ToolCall) {
+  const { signal, progress } = call;
+  const options = { signal, preview: dryRun, ...(progress && { progress }) };
   const answer = await withToolNames({ records: 'attributes' }, () =>
-    call.engine.create(call.access, { collection, records }, { signal: call.signal, preview: dryRun }),
+    call.engine.create(call.access, { collection, records }, options),
   );
   return writeText(answer, { budgetTokens: call.config.answerTokens, records: true });
 }

@@ -53,13 +53,13 @@ export const executeAction: Tool<ExecuteArguments> = {
 };
 
 async function run(args: ExecuteArguments, call: ToolCall): Promise<string> {
-  const { access, engine, signal, files } = call;
+  const { access, engine, signal, progress, files } = call;
   const userId = access.caller.id;
   checkAction(call, args);
   const request = { ...toRequest(args), searches: args.searches };
   if (!args.dryRun) {
     const result = await useUploads(files, userId, args.values, (values) =>
-      engine.actions.execute(access, { ...request, values }, { signal }),
+      engine.actions.execute(access, { ...request, values }, { signal, ...(progress && { progress }) }),
     );
     return actionAnswer(result, call);
   }
