@@ -9,37 +9,22 @@ import {
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { Engine } from '../agent/engine.ts';
 import { isAppError } from '../core/errors.ts';
-import type { CallTool, Identity } from './call.ts';
-import type { Menu } from './menu.ts';
 import { type Resource, resources } from './resources.ts';
 import { errorText } from './result.ts';
-import type { Tool } from './tools.ts';
+import type { Viewing } from './viewing.ts';
 
 const PAGE = 200;
 
-export interface ResourceParts {
-  readonly engine: Engine;
-  readonly menu: Menu;
-  readonly callTool: CallTool;
+export function shownResources({ tools }: Viewing): readonly Resource[] {
+  return resources.filter(({ tool }) => tools.has(tool));
 }
 
-export function installResources(
-  server: Server,
-  { engine, menu, callTool }: ResourceParts,
-  identify: (ctx: ServerContext) => Identity,
-): void {
-  const toolsOf = ({ auth }: Identity): readonly Tool[] => menu.toolsOf(menu.maskFor(auth));
-  const shownTo = (identity: Identity): readonly Resource[] => {
-    const names = new Set(toolsOf(identity).map(({ name }) => name));
-    return resources.filter(({ tool }) => names.has(tool));
-  };
-
+export function installResources(server: Server, viewingOf: (ctx: ServerContext) => Viewing): void {
   server.setRequestHandler('resources/list', ({ params }, ctx) => {
-    const identity = identify(ctx);
-    const viewer = { access: identity.auth.access, engine };
-    const all = shownTo(identity)
+    const viewing = viewingOf(ctx);
+    const { viewer } = viewing;
+    const all = shownResources(viewing)
       .flatMap((resource) =>
         resource.values ? resource.values(viewer).map((value) => place(resource, value)) : resource,
       )
@@ -55,28 +40,25 @@ export function installResources(
   });
 
   server.setRequestHandler('resources/templates/list', (_request, ctx) => ({
-    resourceTemplates: shownTo(identify(ctx))
+    resourceTemplates: shownResources(viewingOf(ctx))
       .filter(({ values }) => values)
       .map((resource) => ({ uriTemplate: resource.uri, ...definition(resource) })),
   }));
 
   server.setRequestHandler('resources/read', async ({ params: { uri } }, ctx) => {
-    const identity = identify(ctx);
-    const found = find(shownTo(identity), uri);
+    const viewing = viewingOf(ctx);
+    const found = find(shownResources(viewing), uri);
     if (!found) throw new ResourceNotFoundError(uri);
     const { resource, value } = found;
-    const call = async (name: string, given: Readonly<Record<string, unknown>>): Promise<string> => {
-      const tool = toolsOf(identity).find((one) => one.name === name);
-      if (!tool) throw new ResourceNotFoundError(uri);
-      const called = await callTool(tool, given, identity, { signal: ctx.mcpReq.signal });
-      if ('text' in called) return called.text;
-      if (isAppError(called.failure, 'UNKNOWN_COLLECTION')) throw new ResourceNotFoundError(uri);
-      throw new ProtocolError(ProtocolErrorCode.InternalError, errorText(called.failure));
-    };
-    const text = await resource.read({ value, call });
+    const text = await resource.read({ value, ask: viewing.ask }).catch((error: unknown) => failInProtocol(uri, error));
     const { mimeType, meta } = resource;
     return { contents: [{ uri, mimeType, text, ...(meta && { _meta: { ...meta } }) }] };
   });
+}
+
+function failInProtocol(uri: string, error: unknown): never {
+  if (isAppError(error, 'UNKNOWN_COLLECTION')) throw new ResourceNotFoundError(uri);
+  throw isAppError(error) ? new ProtocolError(ProtocolErrorCode.InternalError, errorText(error)) : error;
 }
 
 function definition({ name, title, description, mimeType, meta }: Resource) {

@@ -1,23 +1,13 @@
 // Resources: what a client can attach to a conversation without the model calling a tool. Every resource is a row of this
 // table; resource-handlers.ts lists, reads and completes them by it. A resource belongs to a tool: who is not shown the
 // tool is not shown the resource, and what one may not see is answered as if it did not exist.
-import type { Engine } from '../agent/engine.ts';
-import type { Access } from '../core/caller.ts';
-
-/** Who asks, and what is there to be asked for. */
-export interface Viewer {
-  readonly access: Access;
-  readonly engine: Engine;
-}
+import { type AskTool, collectionNames, type Viewer } from './viewing.ts';
 
 export interface Reading {
   /** What stands in the place of the variable. */
   readonly value: string;
-  /**
-   * The answer of a tool, with everything that a call meets: permissions, narrowing and the activity log. Throws what the
-   * call fails with; UNKNOWN_COLLECTION is told as a resource that does not exist.
-   */
-  readonly call: (tool: string, given: Readonly<Record<string, unknown>>) => Promise<string>;
+  /** UNKNOWN_COLLECTION is told as a resource that does not exist. */
+  readonly ask: AskTool;
 }
 
 export interface Resource {
@@ -44,7 +34,7 @@ export const resources: readonly Resource[] = [
     description: 'All collections, each with its relations',
     mimeType: 'application/json',
     tool: 'describeCollection',
-    read: ({ call }) => call('describeCollection', {}),
+    read: ({ ask }) => ask('describeCollection', {}),
   },
   {
     uri: 'portico://collections/{name}',
@@ -54,10 +44,6 @@ export const resources: readonly Resource[] = [
     mimeType: 'application/json',
     tool: 'describeCollection',
     values: collectionNames,
-    read: ({ call, value }) => call('describeCollection', { collectionName: value }),
+    read: ({ ask, value }) => ask('describeCollection', { collectionName: value }),
   },
 ];
-
-export function collectionNames({ access, engine }: Viewer): readonly string[] {
-  return engine.index(access).map(({ name }) => name);
-}

@@ -14,10 +14,13 @@ import type { Engine } from '../agent/engine.ts';
 import { AppError } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
 import type { CallTool, CallWire, Identity } from './call.ts';
+import { installCompletion } from './completion.ts';
 import type { Menu } from './menu.ts';
+import { installPrompts } from './prompt-handlers.ts';
 import { installResources } from './resource-handlers.ts';
 import { toResult } from './result.ts';
 import type { Tool } from './tools.ts';
+import { createViewing } from './viewing.ts';
 
 export const instructions = `Portico gives you the records of an application's databases, as the signed-in user may see them.
 Start with describeCollection: without a name it lists the collections, with one it gives fields and relations. Then list, or aggregate for totals.
@@ -76,7 +79,7 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
     const server = new Server(
       { name: 'portico', title: 'Portico', version: parts.version },
       {
-        capabilities: { tools: {}, resources: {}, ...extension?.capabilities },
+        capabilities: { tools: {}, resources: {}, prompts: {}, completions: {}, ...extension?.capabilities },
         instructions,
         cacheHints: {
           'tools/list': cached,
@@ -109,7 +112,10 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
         new AppError('UNKNOWN_TOOL', { tool: name, near }).message,
       );
     });
-    installResources(server, parts, identify);
+    const viewingOf = (ctx: ServerContext) => createViewing(parts, identify(ctx), wireOf(ctx));
+    installResources(server, viewingOf);
+    installPrompts(server, viewingOf);
+    installCompletion(server, viewingOf);
     extension?.install(server);
     return server;
   };

@@ -1,0 +1,45 @@
+// Completes the arguments of prompts and the variables of resource templates, out of what their tables say that there is
+// for the one who types.
+import { ProtocolError, ProtocolErrorCode, type Server, type ServerContext } from '@modelcontextprotocol/server';
+import { shownPrompts } from './prompt-handlers.ts';
+import { shownResources } from './resource-handlers.ts';
+import type { Viewer, Viewing } from './viewing.ts';
+
+/** The most that an answer may hold (MCP 2026-07-28, completion). */
+const MOST = 100;
+
+export function installCompletion(server: Server, viewingOf: (ctx: ServerContext) => Viewing): void {
+  server.setRequestHandler('completion/complete', ({ params: { ref, argument } }, ctx) => {
+    const viewing = viewingOf(ctx);
+    const values =
+      ref.type === 'ref/prompt'
+        ? valuesOfPrompt(viewing, ref.name, argument.name)
+        : valuesOfTemplate(viewing, ref.uri, argument.name);
+    const all = fitting(values?.(viewing.viewer) ?? [], argument.value);
+    return { completion: { values: all.slice(0, MOST), total: all.length, hasMore: all.length > MOST } };
+  });
+}
+
+type Values = ((viewer: Viewer) => readonly string[]) | undefined;
+
+function valuesOfPrompt(viewing: Viewing, name: string, argument: string): Values {
+  const prompt = shownPrompts(viewing).find((one) => one.name === name) ?? failUnknown();
+  return (prompt.arguments.find((one) => one.name === argument) ?? failUnknown()).values;
+}
+
+function valuesOfTemplate(viewing: Viewing, uri: string, variable: string): Values {
+  const resource = shownResources(viewing).find((one) => one.uri === uri && one.values) ?? failUnknown();
+  return uri.endsWith(`{${variable}}`) ? resource.values : failUnknown();
+}
+
+/** Those that begin with what was typed, and after them those that hold it elsewhere. */
+function fitting(values: readonly string[], typed: string): string[] {
+  const text = typed.toLowerCase();
+  const begins = values.filter((value) => value.toLowerCase().startsWith(text));
+  const holds = values.filter((value) => !begins.includes(value) && value.toLowerCase().includes(text));
+  return [...begins, ...holds];
+}
+
+function failUnknown(): never {
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no such prompt, template or argument.');
+}
