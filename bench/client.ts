@@ -1,8 +1,7 @@
 // A client of the benchmarks: registers, signs in through the real pages and redeems the code.
 import { createHash, randomBytes } from 'node:crypto';
 import { type Account, signIn } from '../test/oauth/flow.ts';
-
-export const account = { email: 'bench@example.com', password: 'ten times round the block' } as const;
+import { account } from './account.ts';
 
 const redirectUri = 'http://127.0.0.1:9/callback';
 
@@ -35,7 +34,7 @@ export async function obtainTokens(address: string, clientId: string, as: Accoun
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     code_challenge_method: 'S256',
     resource: `${address}/mcp`,
-    scope: 'mcp:read',
+    scope: 'mcp:read mcp:write',
     state: 'bench',
   }).toString();
   const back = await signIn(url, as);

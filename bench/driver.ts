@@ -1,23 +1,35 @@
 // Drives contestants against each other in one run: every round visits each of them once, in an order that shifts from
 // round to round, so that what the machine does meanwhile falls on all alike. Servers are pinned to one core and the
-// load to the other. Figures are CPU time of the server process per request (from /proc, all threads), requests per
-// second, and latency; ratios are taken round by round, and their median is what counts.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import autocannon from 'autocannon';
+// load to the other. Figures are processor time of the server process per request (all threads, as the process itself
+// tells), requests per second, and latency; ratios are taken round by round, and their median is what counts.
+//
+// The servers are compiled, as what is shipped is: a loader that compiles as it goes gives every function a name each
+// time it is made, which costs microseconds a call.
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import autocannon, { type Result } from 'autocannon';
+import type { Usage } from './contestants/usage.ts';
 
-export interface Contestant {
+export interface ServerProcess {
   readonly name: string;
-  readonly command: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
-  /** Given the process's address once it printed `listening <address>` on standard output. */
-  readonly request: (address: string) => Promise<Request>;
+  readonly process: ChildProcess;
+  readonly address: string;
 }
 
 export interface Request {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /** Of the nth request, where they differ. */
+  readonly body: string | ((turn: number) => string);
+}
+
+export interface Contestant {
+  readonly name: string;
+  readonly server: ServerProcess;
+  readonly request: Request;
+  readonly rounds: Round[];
 }
 
 export interface Round {
@@ -27,27 +39,43 @@ export interface Round {
   readonly p99: number;
 }
 
-export interface Running {
-  readonly contestant: Contestant;
-  readonly process: ChildProcess;
-  readonly request: Request;
-  readonly rounds: Round[];
+export interface Load {
+  readonly rounds: number;
+  /** About so long takes one round of one contestant, once it is warm; 0 is a few requests, cold. */
+  readonly seconds: number;
+  readonly connections: number;
 }
 
-const TICKS_PER_SECOND = 100;
+const WARM_REQUESTS = 2000;
 const SERVER_CORE = '1';
 const LOAD_CORE = '0';
+/** On one core, or where nothing pins, everything runs wherever the system puts it. */
+const pins = availableParallelism() > 1 && spawnSync('taskset', ['-V']).status === 0;
+/** With BENCH_PROFILE=folder every server leaves a profile there. */
+const folder = process.env.BENCH_PROFILE;
+const flags = ['--expose-gc', ...(folder ? ['--cpu-prof', '--cpu-prof-interval=200', `--cpu-prof-dir=${folder}`] : [])];
+const root = join(import.meta.dirname, '..');
 
 export function pinLoadGenerator(): void {
-  execFileSync('taskset', ['-cp', LOAD_CORE, String(process.pid)], { stdio: 'ignore' });
+  if (pins) execFileSync('taskset', ['-cp', LOAD_CORE, String(process.pid)], { stdio: 'ignore' });
 }
 
-/** `onOutput` sees what the process printed before it listened. */
-export async function start(contestant: Contestant, onOutput?: (output: string) => void): Promise<Running> {
-  const [command, ...args] = contestant.command;
-  const child = spawn('taskset', ['-c', SERVER_CORE, command!, ...args], {
-    env: { ...process.env, NODE_ENV: 'production', ...contestant.env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+export function compileContestants(): void {
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  execFileSync(process.execPath, [tsc, '-p', join(import.meta.dirname, 'tsconfig.json')], { stdio: 'inherit' });
+}
+
+/** `file` of the contestants; resolves when it printed `listening <address>` on standard output. */
+export async function startServer(
+  name: string,
+  file: string,
+  env: Readonly<Record<string, string>>,
+): Promise<ServerProcess> {
+  const script = join(root, '.bench', 'bench', 'contestants', `${file}.js`);
+  const command = [...(pins ? ['taskset', '-c', SERVER_CORE] : []), process.execPath, ...flags, script];
+  const child = spawn(command[0]!, command.slice(1), {
+    env: { ...process.env, NODE_ENV: 'production', ...env },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   // A run that fails must not leave its servers behind.
   process.once('exit', () => child.kill('SIGKILL'));
@@ -58,70 +86,86 @@ export async function start(contestant: Contestant, onOutput?: (output: string) 
       const found = /^listening (\S+)$/m.exec(printed);
       if (found) resolve(found[1]!);
     });
-    child.once('exit', (code) => reject(new Error(`${contestant.name} ended with ${code}: ${printed}`)));
+    child.once('exit', (code) => reject(new Error(`${name} ended with ${code}: ${printed}`)));
   });
-  onOutput?.(printed);
-  return { contestant, process: child, request: await contestant.request(address), rounds: [] };
+  return { name, process: child, address };
 }
 
-export async function answerOf(running: Running): Promise<string> {
-  const { url, headers, body } = running.request;
-  const response = await fetch(url, { method: 'POST', headers, body });
+/** What the process has used since it began; `heap` collects garbage before it is looked at. */
+export async function usageOf({ process: child }: ServerProcess, asked: 'usage' | 'heap' = 'usage'): Promise<Usage> {
+  child.send(asked);
+  const [usage] = await once(child, 'message');
+  return usage as Usage;
+}
+
+const bodyAt = ({ body }: Request, turn: number): string => (typeof body === 'string' ? body : body(turn));
+
+export async function answerOf({ name, request }: Contestant): Promise<string> {
+  const { url, headers } = request;
+  const response = await fetch(url, { method: 'POST', headers, body: bodyAt(request, 0) });
   const text = await response.text();
-  if (response.status !== 200) throw new Error(`${running.contestant.name} answered ${response.status}: ${text}`);
+  if (response.status !== 200) throw new Error(`${name} answered ${response.status}: ${text}`);
   return text;
 }
 
-export async function runRounds(
-  all: readonly Running[],
-  options: { readonly rounds: number; readonly seconds: number; readonly connections: number },
-): Promise<void> {
-  for (const running of all) await load(running, 2, options.connections);
-  for (let round = 0; round < options.rounds; round++) {
-    for (let turn = 0; turn < all.length; turn++) {
-      const running = all[(round + turn) % all.length]!;
-      running.rounds.push(await load(running, options.seconds, options.connections));
-    }
+export async function runRounds(all: readonly Contestant[], { rounds, seconds, connections }: Load): Promise<void> {
+  const amounts = new Map<Contestant, number>();
+  const least = connections * 4;
+  for (const contestant of all) {
+    const perSecond = seconds > 0 ? (await load(contestant, { connections, amount: WARM_REQUESTS })).perSecond : 0;
+    amounts.set(contestant, Math.max(least, Math.round(perSecond * seconds)));
   }
+  for (let round = 0; round < rounds; round++)
+    for (let turn = 0; turn < all.length; turn++) {
+      const contestant = all[(round + turn) % all.length]!;
+      contestant.rounds.push(await load(contestant, { connections, amount: amounts.get(contestant)! }));
+    }
 }
 
-async function load(running: Running, seconds: number, connections: number): Promise<Round> {
-  const pid = running.process.pid!;
-  const before = cpuSeconds(pid);
-  const { url, headers, body } = running.request;
-  const result = await autocannon({
-    url,
-    method: 'POST',
-    headers: { ...headers },
-    body,
-    connections,
-    duration: seconds,
+interface Amount {
+  readonly connections: number;
+  readonly amount: number;
+}
+
+export async function load({ name, server, request }: Contestant, amount: Amount): Promise<Round> {
+  const before = await usageOf(server);
+  const times: number[] = [];
+  let turn = 0;
+  const from = performance.now();
+  let until = from;
+  const { url, headers } = request;
+  // Bodies that differ are made for each request; else one text serves all.
+  const bodies =
+    typeof request.body === 'string'
+      ? { body: request.body }
+      : { requests: [{ setupRequest: (given: object) => ({ ...given, body: bodyAt(request, turn++) }) }] };
+  // It looks whether all is answered so many milliseconds apart.
+  const sampleInt = 10;
+  const options = { url, method: 'POST', headers: { ...headers }, ...bodies, ...amount, sampleInt } as const;
+  const result = await new Promise<Result>((resolve, reject) => {
+    const running = autocannon(options, (error: unknown, done) => (error ? reject(error) : resolve(done)));
+    running.on('response', (_client, _status, _bytes, milliseconds) => {
+      until = performance.now();
+      times.push(milliseconds);
+    });
   });
-  const cpu = cpuSeconds(pid) - before;
+  const after = await usageOf(server);
   const answered = result['2xx'];
-  if (answered === 0 || result.non2xx > 0 || result.errors > 0) {
-    throw new Error(
-      `${running.contestant.name}: ${answered} answers, ${result.non2xx} refusals, ${result.errors} errors`,
-    );
-  }
+  if (answered === 0 || result.non2xx > 0 || result.errors > 0)
+    throw new Error(`${name}: ${answered} answers, ${result.non2xx} refusals, ${result.errors} errors`);
+  times.sort((a, b) => a - b);
+  const at = (part: number) => times[Math.floor(part * (times.length - 1))]!;
   return {
-    cpuMicroseconds: (cpu * 1e6) / answered,
-    perSecond: result.requests.average,
-    p50: result.latency.p50,
-    p99: result.latency.p99,
+    cpuMicroseconds: (after.cpuMicroseconds - before.cpuMicroseconds) / answered,
+    perSecond: answered / ((until - from) / 1000),
+    p50: at(0.5),
+    p99: at(0.99),
   };
 }
 
-/** User and system time of the process with all its threads. */
-export function cpuSeconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-}
-
-export async function stop(running: Running): Promise<void> {
-  const ended = new Promise((resolve) => running.process.once('exit', resolve));
-  running.process.kill('SIGTERM');
+export async function stopServer({ process: child }: ServerProcess): Promise<void> {
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
   await ended;
 }
 
@@ -132,29 +176,32 @@ export const median = (values: readonly number[]): number => {
   return order.length % 2 ? order[middle]! : (order[middle - 1]! + order[middle]!) / 2;
 };
 
-/** A Markdown table; `ratio` compares CPU per request with the first contestant, round by round. */
-export function report(title: string, all: readonly Running[]): string {
+/** Of processor time per request, round by round, in order. */
+export function ratiosOf(one: Contestant, other: Contestant): number[] {
+  return sorted(one.rounds.map(({ cpuMicroseconds }, round) => cpuMicroseconds / other.rounds[round]!.cpuMicroseconds));
+}
+
+/** A Markdown table; ratios compare processor time per request with the first contestant. */
+export function report(title: string, all: readonly Contestant[]): string {
   const base = all[0]!;
-  const lines = all.map((running) => {
-    const of = (pick: (round: Round) => number) => sorted(running.rounds.map(pick));
-    const cpu = of((round) => round.cpuMicroseconds);
-    const ratios = sorted(running.rounds.map((round, i) => round.cpuMicroseconds / base.rounds[i]!.cpuMicroseconds));
-    const middle = (values: readonly number[], digits: number) => median(values).toFixed(digits);
-    return `| ${running.contestant.name} | ${cpu[0]!.toFixed(0)} / **${middle(cpu, 0)}** / ${cpu.at(-1)!.toFixed(0)} | ${middle(ratios, 2)} (${ratios[0]!.toFixed(2)} to ${ratios.at(-1)!.toFixed(2)}) | ${middle(
-      of((r) => r.perSecond),
-      0,
-    )} | ${middle(
-      of((r) => r.p50),
-      1,
-    )} | ${middle(
-      of((r) => r.p99),
-      1,
-    )} |`;
+  const lines = all.map((contestant) => {
+    const of = (pick: (round: Round) => number) => contestant.rounds.map(pick);
+    const cpu = sorted(of((round) => round.cpuMicroseconds));
+    const ratios = ratiosOf(contestant, base);
+    const cells = [
+      contestant.name,
+      `${cpu[0]!.toFixed(0)} / **${median(cpu).toFixed(0)}** / ${cpu.at(-1)!.toFixed(0)}`,
+      `${median(ratios).toFixed(2)} (${ratios[0]!.toFixed(2)} to ${ratios.at(-1)!.toFixed(2)})`,
+      median(of((round) => round.perSecond)).toFixed(0),
+      median(of((round) => round.p50)).toFixed(2),
+      median(of((round) => round.p99)).toFixed(2),
+    ];
+    return `| ${cells.join(' | ')} |`;
   });
   return [
     `### ${title}`,
     '',
-    `| server | CPU µs a request: min / **median** / max | times ${base.contestant.name} | requests/s | p50 ms | p99 ms |`,
+    `| server | CPU µs a request: min / **median** / max | times ${base.name} | requests/s | p50 ms | p99 ms |`,
     '|---|---|---|---|---|---|',
     ...lines,
     '',

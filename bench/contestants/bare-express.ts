@@ -1,13 +1,15 @@
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import { prepareAnswer } from './work.ts';
+import { tellUsage } from './usage.ts';
+import { prepareAnswer, readWorks } from './work.ts';
 
-const answer = prepareAnswer(JSON.parse(process.env.BENCH_WORK ?? '{}'));
+tellUsage();
+const answer = prepareAnswer(readWorks());
 const app = express();
 app.disable('x-powered-by');
 app.use(express.json());
 app.post('/mcp', async (req, res) => {
-  res.type('application/json').send(await answer(req.body.id));
+  res.type('application/json').send(await answer(req.body));
 });
 const server = app.listen(0, '127.0.0.1', () =>
   console.log(`listening http://127.0.0.1:${(server.address() as AddressInfo).port}`),

@@ -1,14 +1,15 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { prepareAnswer } from './work.ts';
+import { tellUsage } from './usage.ts';
+import { prepareAnswer, readWorks } from './work.ts';
 
-const answer = prepareAnswer(JSON.parse(process.env.BENCH_WORK ?? '{}'));
+tellUsage();
+const answer = prepareAnswer(readWorks());
 const server = createServer((req, res) => {
   const chunks: Buffer[] = [];
   req.on('data', (chunk) => chunks.push(chunk));
   req.on('end', async () => {
-    const { id } = JSON.parse(Buffer.concat(chunks).toString('utf8'));
-    const body = await answer(id);
+    const body = await answer(JSON.parse(Buffer.concat(chunks).toString('utf8')));
     res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
     res.end(body);
   });

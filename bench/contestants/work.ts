@@ -1,48 +1,80 @@
 // What the bare servers do for one call: the same SQL on the same database, and the same bytes back. They check
-// nothing: no token, no permission, no arguments, no log.
-import Database from 'better-sqlite3';
-import mysql from 'mysql2';
+// nothing: no token, no permission, no arguments. A write leaves the two statements of an audit beside its own.
+import { readFileSync } from 'node:fs';
+import { type Operation, operations } from '../operations.ts';
+import { openAudit } from './audit.ts';
+import { openDatabase } from './database.ts';
 
 export interface Work {
-  readonly databaseUrl?: string;
-  readonly sql?: string;
-  readonly bindings?: readonly unknown[];
-  readonly columns?: readonly string[];
-  readonly pageSize?: number;
+  /** One after another; of a write in one transaction. */
+  readonly sql: readonly string[];
+  /** What is sent when there is no SQL. */
+  readonly result: unknown;
+  readonly columns: readonly string[];
   readonly nextCursor?: string;
-  /** What is sent when there is no SQL: the result of tools/list. */
-  readonly result?: unknown;
 }
 
-export type Answer = (id: unknown) => string | Promise<string>;
-
-export function prepareAnswer(work: Work): Answer {
-  if (!work.databaseUrl) return (id) => JSON.stringify({ jsonrpc: '2.0', id, result: work.result });
-  const rowsOf = prepareRows(work);
-  const finish = (id: unknown, found: unknown[][]) => {
-    const hasMore = found.length > work.pageSize!;
-    const rows = found.slice(0, work.pageSize!).map((row) => row.slice(0, work.columns!.length));
-    const text = JSON.stringify({ columns: work.columns, rows, hasMore, nextCursor: work.nextCursor });
-    return JSON.stringify({ result: { content: [{ type: 'text', text }] }, jsonrpc: '2.0', id });
-  };
-  return (id) => {
-    const rows = rowsOf();
-    return rows instanceof Promise ? rows.then((found) => finish(id, found)) : finish(id, rows);
-  };
+export interface Works {
+  readonly databaseUrl: string;
+  /** A storage of Portico's, for the audit. */
+  readonly storage: string;
+  /** By the name of the operation. */
+  readonly works: Readonly<Record<string, Work>>;
 }
 
-function prepareRows(work: Work): () => unknown[][] | Promise<unknown[][]> {
-  const bindings = [...(work.bindings ?? [])];
-  if (work.databaseUrl!.startsWith('sqlite:')) {
-    const statement = new Database(work.databaseUrl!.slice('sqlite:'.length)).prepare(work.sql!).raw();
-    return () => statement.all(...bindings) as unknown[][];
+interface Message {
+  readonly id: string;
+  readonly params?: { readonly arguments: Readonly<Record<string, unknown>> };
+}
+export type Answer = (message: Message) => string | Promise<string>;
+
+type Answered = (given: Readonly<Record<string, unknown>>) => unknown;
+
+export function readWorks(): Works {
+  return JSON.parse(readFileSync(process.env.BENCH_WORKS!, 'utf8')) as Works;
+}
+
+export function prepareAnswer({ databaseUrl, storage, works }: Works): Answer {
+  const database = openDatabase(databaseUrl);
+  const audit = openAudit(storage);
+  const handlers = new Map(operations.map((operation) => [operation.name, prepare(operation, works[operation.name])]));
+
+  function prepare({ answers, bindings, pageSize }: Operation, work: Work | undefined): Answered | undefined {
+    if (!work) return undefined;
+    const { sql, columns, nextCursor, result } = work;
+    const [text] = sql;
+    if (answers === 'text' || text === undefined) return () => result;
+    if (answers === 'written') return write;
+    const shape = answers === 'page' ? page : groups;
+    return (given) => {
+      const rows = database.read(text, bindings!(given)[0]!);
+      return rows instanceof Promise ? rows.then(shape) : shape(rows);
+    };
+
+    function page(found: unknown[][]) {
+      const rows = found.slice(0, pageSize!).map((row) => row.slice(0, columns.length));
+      return textResult({ columns, rows, hasMore: found.length > pageSize!, nextCursor });
+    }
+
+    function groups(found: unknown[][]) {
+      return textResult({ columns, rows: found.map(([value, group]) => [group, Number(value)]), hasMore: false });
+    }
+
+    async function write(given: Readonly<Record<string, unknown>>) {
+      const mark = audit.begin(String(given.collectionName));
+      const rows = await database.write(sql, bindings!(given));
+      const [row] = rows;
+      audit.complete(mark, [String(row![0])]);
+      return textResult({ count: 1, ids: [String(row![0])], columns, rows });
+    }
   }
-  const url = work.databaseUrl!.replace(/^mariadb:/, 'mysql:');
-  const pool = mysql.createPool({ uri: url, connectionLimit: 10, dateStrings: true, supportBigNumbers: true });
-  return () =>
-    new Promise((resolve, reject) =>
-      pool.execute({ sql: work.sql!, rowsAsArray: true, values: bindings as (string | number)[] }, (error, rows) =>
-        error ? reject(error) : resolve(rows as unknown as unknown[][]),
-      ),
-    );
+
+  return ({ id, params }) => {
+    const answered = handlers.get(id)!(params?.arguments ?? {});
+    return answered instanceof Promise ? answered.then((result) => envelope(id, result)) : envelope(id, answered);
+  };
 }
+
+const envelope = (id: string, result: unknown): string => JSON.stringify({ result, jsonrpc: '2.0', id });
+
+const textResult = (value: unknown) => ({ content: [{ type: 'text', text: JSON.stringify(value) }] });

@@ -1,0 +1,103 @@
+// What is asked of the tools, and what a server without any would bind to the statements of it. The name is the id of the
+// JSON-RPC request, by which the bare servers know what is asked.
+export interface Operation {
+  readonly name: string;
+  /** None: the request is tools/list. */
+  readonly tool?: string;
+  /** Arguments of the nth call. */
+  readonly given: (turn: number) => Readonly<Record<string, unknown>>;
+  /** Of each statement, given the arguments. */
+  readonly bindings?: (given: Readonly<Record<string, unknown>>) => readonly (readonly unknown[])[];
+  /** What a bare server makes of the rows; `text` sends what Portico sent. */
+  readonly answers: 'page' | 'groups' | 'written' | 'text';
+  readonly pageSize?: number;
+}
+
+const PAGE = 15;
+const fields = ['id', 'number', 'status', 'total', 'coupon', 'shipping_fee', 'customer:last_name'];
+const equal = (field: string, value: unknown) => ({ field, operator: 'Equal', value });
+const sort = { field: 'placed_at', ascending: false };
+const NOTES = 1000;
+
+export const operations: readonly Operation[] = [
+  {
+    name: 'list',
+    tool: 'list',
+    given: () => ({ collectionName: 'orders', fields, filters: equal('status', 'paid'), sort }),
+    bindings: () => [['paid']],
+    answers: 'page',
+    pageSize: PAGE,
+  },
+  {
+    name: 'list 1,000',
+    tool: 'list',
+    given: () => ({
+      collectionName: 'orders',
+      fields,
+      filters: equal('status', 'delivered'),
+      sort,
+      pagination: { size: 1000 },
+    }),
+    bindings: () => [['delivered']],
+    answers: 'page',
+    pageSize: 1000,
+  },
+  {
+    name: 'get by key',
+    tool: 'list',
+    given: () => ({ collectionName: 'orders', fields, filters: equal('id', 7) }),
+    bindings: () => [[7]],
+    answers: 'page',
+    pageSize: PAGE,
+  },
+  {
+    name: 'related',
+    tool: 'listRelated',
+    given: () => ({ collectionName: 'orders', relationName: 'notes', parentRecordId: '7' }),
+    bindings: () => [[7]],
+    answers: 'page',
+    pageSize: PAGE,
+  },
+  {
+    name: 'aggregate',
+    tool: 'aggregate',
+    given: () => ({
+      collectionName: 'orders',
+      operation: 'Count',
+      groups: ['status'],
+      filters: equal('customer_id', 288),
+    }),
+    bindings: () => [[288]],
+    answers: 'groups',
+  },
+  { name: 'describe', tool: 'describeCollection', given: () => ({ collectionName: 'orders' }), answers: 'text' },
+  { name: 'tools/list', given: () => ({}), answers: 'text' },
+  {
+    name: 'create',
+    tool: 'create',
+    given: () => ({
+      collectionName: 'notes',
+      attributes: { order_id: 4000, author: 'bench', text: 'hello', stars: 4 },
+    }),
+    bindings: () => [[4000, 'bench', 'hello', 4]],
+    answers: 'written',
+  },
+  {
+    name: 'update',
+    tool: 'update',
+    given: (turn) => ({
+      collectionName: 'notes',
+      // Neighbours in time are not neighbours in the table.
+      recordId: String(1 + ((turn * 7) % NOTES)),
+      attributes: { stars: turn % 11, text: `said anew ${turn % 97}` },
+    }),
+    bindings: ({ recordId, attributes }) => {
+      const { stars, text } = attributes as Record<'stars' | 'text', unknown>;
+      const id = Number(recordId);
+      return [[stars, text, id], [id]];
+    },
+    answers: 'written',
+  },
+];
+
+export const isWrite = ({ answers }: Operation): boolean => answers === 'written';
