@@ -271,7 +271,7 @@ export const settings = {
     env: 'SERVICE_ANSWER_TOKENS',
     about: 'Budget of one answer, in tokens of a language model',
     fallback: 8000,
-    read: whole(500, 20_000),
+    read: whole(500, 1_000_000),
   }),
   fileLimitBytes: setting({
     env: 'SERVICE_FILE_LIMIT_BYTES',
