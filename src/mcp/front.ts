@@ -14,45 +14,29 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type NodeIncomingMessageLike, type NodeServerResponseLike, toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import type { Engine } from '../agent/engine.ts';
 import type { Clock } from '../core/clock.ts';
-import type { Config } from '../core/config.ts';
 import { AppError, fail, toAppError } from '../core/errors.ts';
-import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
-import type { Authenticated, Gate } from '../oauth/bearer.ts';
-import type { ActivityLog, IdempotencyKeys } from '../store/store.ts';
+import type { Authenticated } from '../oauth/bearer.ts';
 import { allowOrigin, answerPreflight, createAdmission } from './admission.ts';
 import { announcesTooMuch, readJson } from './body.ts';
-import { createCallTool, type Identity, recordCall } from './call.ts';
+import { type Identity, recordCall } from './call.ts';
 import { cancelledBy, conversationOf, newConversation } from './conversations.ts';
-import type { Files } from './files.ts';
 import { authInfoOf, identityOfHttp } from './identity.ts';
-import { createMenu, type Menu } from './menu.ts';
+import type { Menu } from './menu.ts';
 import { createMux, type HotRequest, type Mux, type Origin } from './mux.ts';
-import { createNarrowingGate, readNarrowing } from './narrowing.ts';
+import { readNarrowing } from './narrowing.ts';
 import { answerError, type Refuser } from './refusal.ts';
-import { createServerBuilder, type Extension } from './server.ts';
+import type { BuildServer } from './server.ts';
+import { createServing, type ServingParts } from './serving.ts';
 import { createSessions } from './sessions.ts';
-import { selectTools, type Tool } from './tools.ts';
 import { acceptsStreams, claimsModern, eraOf, isRecord, messagesOf, repairCall, tolerateAccept } from './wire.ts';
 
-export interface McpFrontParts {
-  readonly config: Config;
-  readonly engine: Engine;
-  readonly gate: Gate;
-  readonly files: Files;
-  readonly activity: Pick<ActivityLog, 'record' | 'begin'>;
-  readonly idempotency: IdempotencyKeys;
-  readonly observe: Observe;
-  readonly clock: Clock;
-  /** Of this package; told to clients. */
-  readonly version: string;
+export interface McpFrontParts extends ServingParts {
   /** `auto`: a client of an earlier revision that declares elicitation or sampling is given a session. Default `off`. */
   readonly legacySessions?: 'off' | 'auto';
   /** `sdk` serves everything through the SDK's own handler, one instance a request. Default `shared`. */
   readonly serving?: 'shared' | 'sdk';
-  readonly extension?: Extension;
 }
 
 export interface McpFront {
@@ -65,18 +49,8 @@ export interface McpFront {
 /** CONFIGURATION for enabled tools that do not exist. */
 export function createMcpFront(parts: McpFrontParts): McpFront {
   const { config, clock, observe } = parts;
-  const gate = createNarrowingGate(parts.gate);
   const admission = createAdmission(config);
-  const tools = selectTools(config.enabledTools, observe);
-  const toolsByName = new Map<string, Tool>(tools.map((tool) => [tool.name, tool]));
-  const menu = createMenu(tools, parts.engine);
-  const callTool = createCallTool({ ...parts, gate });
-  const { version, engine, extension } = parts;
-  const notify = () => handler.notify;
-  const build = createServerBuilder({ version, tools, menu, engine, callTool, extension, notify });
-  const onerror = (cause: Error) => {
-    observe({ type: 'warning', message: `The MCP SDK reported: ${cause.message}` });
-  };
+  const { gate, toolsByName, menu, build, onerror } = createServing(parts, () => handler.notify);
 
   const handler = createMcpHandler(() => build(identityOfHttp), { onerror, maxRequestBodySize: config.bodyLimitBytes });
   const viaSdk = toNodeHandler(handler, { onerror, maxRequestBodySize: config.bodyLimitBytes });
@@ -226,7 +200,7 @@ function createLeg(mux: Mux, menu: Menu, params: Record<string, unknown>): Leg {
 }
 
 function createShared(
-  build: ReturnType<typeof createServerBuilder>,
+  build: BuildServer,
   menu: Menu,
   clock: Clock,
   refuse: (res: ServerResponse, error: AppError) => void,
