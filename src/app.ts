@@ -3,9 +3,8 @@
 // authorization server (whose heavy part is loaded once calls are being answered). What else there is goes to the host
 // application where there is one; on a server of our own it is the two health checks, and 404.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createEngineAgent, type EngineAgent, type EngineParts } from './agent/agent.ts';
-import { createSqlDataSource } from './agent/data-sources.ts';
 import type { Engine } from './agent/engine.ts';
+import { type DataOptions, openData } from './app/data.ts';
 import { createHostDoor, createServerDoor, type Next, refuse, sendJson } from './app/doors.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import type { Config } from './core/config.ts';
@@ -22,9 +21,9 @@ import { createPaths } from './oauth/paths.ts';
 import { type AuthorizationServer, createAuthorizationServer } from './oauth/routes.ts';
 import { defaultScopes } from './oauth/scopes.ts';
 import { createPasswordCheck } from './oauth/sign-in.ts';
-import { type OpenedStore, openStore } from './store/open.ts';
+import type { OpenedStore } from './store/open.ts';
 
-export interface AppOptions {
+export interface AppOptions extends DataOptions {
   /** Of this package; told to clients. */
   readonly version: string;
   readonly clock?: Clock;
@@ -32,10 +31,6 @@ export interface AppOptions {
   readonly observe?: Observe;
   /** In place of the log on standard error. */
   readonly log?: Observe;
-  /** Says what is to be said of the served database, before it is opened. */
-  readonly customize?: (agent: EngineAgent) => void;
-  /** Opens the engine that is served, in place of one over `config.database`. */
-  readonly openEngine?: (parts: EngineParts) => Promise<Engine>;
   /** Of the environment that is served: a storage belongs to the first that uses it. */
   readonly envSecret?: string;
   readonly mcp?: Pick<McpFrontParts, 'extension' | 'legacySessions' | 'serving'>;
@@ -201,21 +196,6 @@ export function createApp(configured: Config, options: AppOptions): App {
   };
 }
 
-/** The storage and the served database are opened beside each other; when one fails, the other is closed again. */
-async function openData(config: Config, observe: Observe, clock: Clock, options: AppOptions) {
-  const limits = { pageSizeLimit: config.pageSizeLimit, queryTimeoutMs: config.querySeconds * 1000 };
-  const openEngine = options.openEngine ?? engineOver(config, options.customize);
-  const [store, engine] = await Promise.allSettled([
-    openStore({ config, observe, clock }),
-    openEngine({ observe, clock, limits }),
-  ]);
-  if (store.status === 'fulfilled' && engine.status === 'fulfilled')
-    return { store: store.value, engine: engine.value };
-  if (store.status === 'fulfilled') await store.value.close();
-  if (engine.status === 'fulfilled') await engine.value.close();
-  throw store.status === 'rejected' ? store.reason : (engine as PromiseRejectedResult).reason;
-}
-
 const ENVIRONMENT = 'environment';
 
 /** The storage holds users, permissions and grants of one environment. CONFIGURATION when it is another's. */
@@ -228,15 +208,6 @@ async function claimEnvironment({ settings }: OpenedStore, envSecret: string): P
       problem:
         'envSecret: the storage belongs to an environment with another secret. Give the secret of that environment, or another SERVICE_DATA_DIR or SERVICE_STORAGE_URL.',
     });
-}
-
-function engineOver({ database, sqlite }: Config, customize?: (agent: EngineAgent) => void) {
-  if (database === null) fail('CONFIGURATION', { problem: 'No database is named: set SERVICE_DATABASE_URL.' });
-  return (parts: EngineParts): Promise<Engine> => {
-    const agent = createEngineAgent().addDataSource(createSqlDataSource(database, { sqlite }));
-    customize?.(agent);
-    return agent.createEngine(parts);
-  };
 }
 
 /** `next` is absent on a server of our own. */

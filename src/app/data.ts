@@ -1,0 +1,50 @@
+// What is served and what the platform keeps, opened together, for every way in.
+import { createEngineAgent, type EngineAgent, type EngineParts } from '../agent/agent.ts';
+import { createSqlDataSource } from '../agent/data-sources.ts';
+import type { Engine } from '../agent/engine.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
+import { fail } from '../core/errors.ts';
+import type { Observe } from '../core/observe.ts';
+import { type OpenedStore, openStore } from '../store/open.ts';
+
+export interface DataOptions {
+  /** Says what is to be said of the served database, before it is opened. */
+  readonly customize?: (agent: EngineAgent) => void;
+  /** Opens the engine that is served, in place of one over `config.database`. */
+  readonly openEngine?: (parts: EngineParts) => Promise<Engine>;
+}
+
+export interface OpenedData {
+  readonly store: OpenedStore;
+  readonly engine: Engine;
+}
+
+/** The storage and the served database are opened beside each other; when one fails, the other is closed again. */
+export async function openData(
+  config: Config,
+  observe: Observe,
+  clock: Clock,
+  options: DataOptions,
+): Promise<OpenedData> {
+  const limits = { pageSizeLimit: config.pageSizeLimit, queryTimeoutMs: config.querySeconds * 1000 };
+  const openEngine = options.openEngine ?? engineOver(config, options.customize);
+  const [store, engine] = await Promise.allSettled([
+    openStore({ config, observe, clock }),
+    openEngine({ observe, clock, limits }),
+  ]);
+  if (store.status === 'fulfilled' && engine.status === 'fulfilled')
+    return { store: store.value, engine: engine.value };
+  if (store.status === 'fulfilled') await store.value.close();
+  if (engine.status === 'fulfilled') await engine.value.close();
+  throw store.status === 'rejected' ? store.reason : (engine as PromiseRejectedResult).reason;
+}
+
+function engineOver({ database, sqlite }: Config, customize?: (agent: EngineAgent) => void) {
+  if (database === null) fail('CONFIGURATION', { problem: 'No database is named: set SERVICE_DATABASE_URL.' });
+  return (parts: EngineParts): Promise<Engine> => {
+    const agent = createEngineAgent().addDataSource(createSqlDataSource(database, { sqlite }));
+    customize?.(agent);
+    return agent.createEngine(parts);
+  };
+}

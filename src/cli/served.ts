@@ -1,0 +1,44 @@
+// What is served: the database that is named, or the demo shop, which is written when it is first needed; with what the
+// working folder says of it.
+import { existsSync, mkdirSync } from 'node:fs';
+import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
+import { AppError, isAppError } from '../core/errors.ts';
+import { loadSqliteDriver } from '../core/sqlite.ts';
+import { type Customize, loadCustomization } from './customization.ts';
+import { demoPath, writeDemo } from './demo.ts';
+import { customizeDemo } from './demo-customization.ts';
+
+export interface Served {
+  readonly database: string;
+  readonly customize: Customize | undefined;
+}
+
+export async function prepareServed(config: Config, clock: Clock): Promise<Served> {
+  prepareFolder(config.dataDir);
+  const database = config.database ?? `sqlite:${prepareDemo(config, clock)}`;
+  const customize = (await loadCustomization(process.cwd())) ?? (config.database === null ? customizeDemo : undefined);
+  return { database, customize };
+}
+
+function prepareFolder(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    const problem = `SERVICE_DATA_DIR: '${dataDir}' cannot be made. Choose another folder, or change who may write there.`;
+    throw new AppError('CONFIGURATION', { problem }, cause);
+  }
+}
+
+function prepareDemo(config: Config, clock: Clock): string {
+  const path = demoPath(config.dataDir);
+  if (existsSync(path)) return path;
+  try {
+    writeDemo(path, { driver: loadSqliteDriver(config.sqlite).driver, clock });
+  } catch (cause) {
+    if (isAppError(cause)) throw cause;
+    const problem = `The demo shop cannot be written to '${path}'. Make room there, choose another SERVICE_DATA_DIR, or name a --database.`;
+    throw new AppError('CONFIGURATION', { problem }, cause);
+  }
+  return path;
+}
