@@ -6,6 +6,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { type SettingName, settings } from '../core/config.ts';
 import { isAppError } from '../core/errors.ts';
 import { type Flags, readConfig, readEnvironment } from './environment.ts';
+import type { McpOptions } from './mcp.ts';
 import type { TokenOptions } from './token.ts';
 
 const FAILED = 1;
@@ -53,8 +54,8 @@ function addCommand(parent: Command, nameAndArguments: string, description: stri
   return command;
 }
 
-function withSettings(command: Command, only?: SettingName): Command {
-  for (const [name, option] of settingOptions) if (!only || only === name) command.addOption(option);
+function withSettings(command: Command, ...only: readonly SettingName[]): Command {
+  for (const [name, option] of settingOptions) if (only.length === 0 || only.includes(name)) command.addOption(option);
   return command;
 }
 
@@ -63,6 +64,20 @@ withSettings(addCommand(program, 'start', 'Start the server; with the demo shop 
   .action(async (options: { email?: string }, command: Command) => {
     const { start } = await import('./start.ts');
     await start(readConfig(flagsOf(command)), { version, ...options });
+  });
+
+withSettings(
+  addCommand(program, 'mcp', 'Serve one client that starts this as a process, as SERVICE_MCP_TOKEN says'),
+  'dataDir',
+  'database',
+  'logLevel',
+)
+  .requiredOption('--stdio', 'Over standard input and output')
+  .option('--readonly', 'Only tools that read')
+  .option('--collections <list>', 'Only these collections, with commas between them')
+  .action(async (options: Omit<McpOptions, 'version'>, command: Command) => {
+    const { serveStdio } = await import('./mcp.ts');
+    await serveStdio(readConfig(flagsOf(command)), { version, ...options });
   });
 
 withSettings(addCommand(program, 'doctor', 'Print the settings in effect, and what is wrong')).action(

@@ -138,6 +138,13 @@ export const settings = {
     fallback: null as readonly string[] | null,
     read: list,
   }),
+  mcpToken: setting({
+    env: 'SERVICE_MCP_TOKEN',
+    secret: true,
+    about: 'Application token of whoever `portico mcp --stdio` serves',
+    fallback: null as string | null,
+    read: text,
+  }),
   logLevel: setting<LogLevel>({
     env: 'SERVICE_LOG_LEVEL',
     flag: '--log-level',

@@ -47,15 +47,23 @@ export function readNarrowing(url: string): Narrowing | undefined {
   }
   const readOnly = query.get('readonly');
   if (readOnly !== null && readOnly !== 'true') refuse('readonly', parameters.readonly!);
-  const collections = query
-    .get('collections')
-    ?.split(',')
-    .map((name) => name.trim());
-  if (collections?.includes('')) refuse('collections', parameters.collections!);
-  if (readOnly === null && !collections) return undefined;
-  const left = collections && [...new Set(collections)].sort();
+  return makeNarrowing({ readOnly: readOnly !== null, collections: query.get('collections') ?? undefined });
+}
+
+export interface NarrowingWishes {
+  readonly readOnly: boolean;
+  /** Names with commas between them. */
+  readonly collections?: string | undefined;
+}
+
+/** Undefined where nothing is to be left out. INVALID_ARGUMENT for a list with an empty name. */
+export function makeNarrowing({ readOnly, collections }: NarrowingWishes): Narrowing | undefined {
+  const names = collections?.split(',').map((name) => name.trim());
+  if (names?.includes('')) refuse('collections', parameters.collections!);
+  if (!readOnly && !names) return undefined;
+  const left = names && [...new Set(names)].sort();
   return {
-    readOnly: readOnly !== null,
+    readOnly,
     collections: left ? new Set(left) : null,
     key: JSON.stringify([readOnly, left ?? null]),
   };

@@ -66,6 +66,12 @@ export interface Run {
   readonly input?: string;
 }
 
+/** For what starts the command itself. */
+export function commandOf(args: readonly string[], env: Readonly<Record<string, string>>) {
+  const set = Object.entries(environment(env)).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return { command: process.execPath, args: [main, ...args], env: Object.fromEntries(set) };
+}
+
 export function portico(args: readonly string[], { folder, env = {}, input = '' }: Run): Promise<Outcome> {
   return collect(process.execPath, [main, ...args], folder, environment(env), input);
 }

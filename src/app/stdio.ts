@@ -1,0 +1,110 @@
+// The composition for a client that starts a process: the same data, gate and tools as those of `createApp`, over a pipe and
+// with no port. A server may run on the same data beside it.
+import type { Readable, Writable } from 'node:stream';
+import { type Clock, systemClock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
+import { AppError, fail, isAppError } from '../core/errors.ts';
+import { createLogListener, createObserver } from '../core/observe.ts';
+import { createFiles } from '../mcp/files.ts';
+import { makeNarrowing, type NarrowingWishes } from '../mcp/narrowing.ts';
+import { openStdioServer } from '../mcp/stdio.ts';
+import { createGate } from '../oauth/bearer.ts';
+import { createPaths } from '../oauth/paths.ts';
+import { isApplicationToken } from '../store/tokens.ts';
+import { type DataOptions, openData } from './data.ts';
+
+export interface StdioOptions extends Pick<DataOptions, 'customize'> {
+  /** Of this package; told to clients. */
+  readonly version: string;
+  readonly narrowing: NarrowingWishes;
+  readonly input: Readable;
+  /** Nothing else may be written there. */
+  readonly output: Writable;
+  readonly clock?: Clock;
+}
+
+export interface StdioApp {
+  /** Resolves when the client has ended its side, or is gone. */
+  readonly ended: Promise<void>;
+  /** Lets calls under way end within a moment, cancels the others, writes what is batched, and closes. */
+  stop(reason: string): Promise<void>;
+}
+
+/** The official clients end a server by force two seconds after they asked it to end. */
+const GRACE_MS = 1500;
+
+/** CONFIGURATION, with everything closed again, for a token that is missing or opens nothing. */
+export async function startStdio(configured: Config, options: StdioOptions): Promise<StdioApp> {
+  const clock = options.clock ?? systemClock;
+  const { observe, listen } = createObserver();
+  listen(createLogListener(configured.logLevel));
+  const token = checkForm(configured.mcpToken);
+  const narrowing = makeNarrowing(options.narrowing);
+  // Files travel over HTTP: by the server that runs beside this process, where there is one.
+  const publicUrl = configured.publicUrl ?? `http://127.0.0.1:${configured.port}`;
+  const config = { ...configured, publicUrl };
+  const from = clock.monotonic();
+  const { store, engine } = await openData(config, observe, clock, options);
+  const close = async () => {
+    await engine.close();
+    await store.close();
+  };
+  const paths = createPaths(publicUrl, config.basePath);
+  const { version, input, output } = options;
+  const opening = openStdioServer({
+    config,
+    engine,
+    gate: createGate({ store, paths, clock, defaultScopes: [] }),
+    files: createFiles({
+      rows: store.files,
+      config,
+      clock,
+      endpoint: () => `${publicUrl}${config.basePath}/mcp`,
+      isActive: async (userId) => (await store.permissions.accessOf(userId)) !== undefined,
+    }),
+    activity: store.activity,
+    idempotency: store.idempotency,
+    observe,
+    clock,
+    version,
+    token,
+    narrowing,
+    input,
+    output,
+  });
+  const server = await opening.catch(async (error: unknown) => {
+    await close();
+    if (!isAppError(error, 'UNAUTHENTICATED')) throw error;
+    throw new AppError('CONFIGURATION', { problem: `SERVICE_MCP_TOKEN: ${error.message}` }, error);
+  });
+  observe({ type: 'server.started', address: 'stdio', milliseconds: Math.round(clock.monotonic() - from) });
+  let stopping: Promise<void> | undefined;
+  return {
+    ended: server.ended,
+    stop(reason) {
+      stopping ??= (async () => {
+        observe({ type: 'server.stopping', reason });
+        await server.close(Math.min(GRACE_MS, config.shutdownSeconds * 1000));
+        await close();
+        observe({ type: 'server.stopped' });
+      })();
+      return stopping;
+    },
+  };
+}
+
+/** Before anything is opened: what cannot be a token needs no database to be told so. */
+function checkForm(token: string | null): string {
+  const make = "'portico token create --user <email> --name <name> --scopes mcp:read' makes one.";
+  if (token === null) {
+    fail('CONFIGURATION', {
+      problem: `SERVICE_MCP_TOKEN or SERVICE_MCP_TOKEN_FILE must hold an application token: it says who is calling. ${make}`,
+    });
+  }
+  if (!isApplicationToken(token)) {
+    fail('CONFIGURATION', {
+      problem: `SERVICE_MCP_TOKEN: this is no application token, which begins with svc_. ${make}`,
+    });
+  }
+  return token;
+}
