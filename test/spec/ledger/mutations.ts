@@ -7,6 +7,7 @@ import { conditions } from './mutations/conditions.ts';
 import { customizer } from './mutations/customizer.ts';
 import { mcpActions } from './mutations/mcp-actions.ts';
 import { mcpMounts } from './mutations/mcp-mounts.ts';
+import { mcpReads } from './mutations/mcp-reads.ts';
 import { mcpWrites } from './mutations/mcp-writes.ts';
 import { plugins } from './mutations/plugins.ts';
 import { types } from './mutations/types.ts';
@@ -25,6 +26,7 @@ export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   customizer,
   mcpActions,
   mcpMounts,
+  mcpReads,
   mcpWrites,
   plugins,
   types,

@@ -133,7 +133,8 @@ const sections: Readonly<Record<string, readonly Group[]>> = {
   '4.4': [
     {
       group: 'tool',
-      names: 'listRelated create update delete associate dissociate getActionForm executeAction',
+      names:
+        'describeCollection list listRelated create update delete associate dissociate getActionForm executeAction',
     },
     {
       group: 'endpoint',
@@ -149,6 +150,7 @@ const sections: Readonly<Record<string, readonly Group[]>> = {
     },
     { group: 'rule', names: 'prefix capture discovery enabledTools', about: /rules/ },
   ],
+  '5': [{ names: 'authSecret envSecret Bearer discovery apiKey' }],
   '7': [{ names: 'useUnsafeActionEndpoint addAi basePath namespaces' }],
 };
 

@@ -31,7 +31,7 @@ export const actions: Points = {
   'src/agent/actions.ts': {
     '2.3 · execute': ['() => execute(context, builder)', '() => undefined'],
     '2.3 · generateFile': ["result.type === 'file' && entry.definition.generateFile !== true", 'false'],
-    '2.3 · context · caller': ['filter, caller, ai, getRecords', 'filter, getRecords'],
+    '2.3 · context · caller': ['filter, caller, ai, signal', 'filter, ai, signal'],
     '2.3 · context · formValues': ['...base, formValues, hasFieldChanged', '...base, formValues: {}, hasFieldChanged'],
   },
   'src/agent/actions/catalogue.ts': {

@@ -1,16 +1,21 @@
-// Where the rows of 2.1, 2.2, 4.1 and 7 are switched off.
+// Where the rows of 2.1, 2.2, 4.1, 5 and 7 are switched off.
 import type { Points } from '../mutations.ts';
 
 export const agent: Points = {
   'src/app/options.ts': {
     '2.1 · authSecret': ['authSecret: secret,', 'authSecret: { ...secret, required: undefined as never },'],
+    '5 · authSecret': ['authSecret: secret,', 'authSecret: { ...secret, required: undefined as never },'],
+    '5 · envSecret': ['envSecret: secret,', 'envSecret: { ...secret, required: undefined as never },'],
     '2.1 · logger': ['logger: given.logger ?? null', 'logger: null'],
     '2.1 · loggerLevel': ['loggerLevel: given.loggerLevel ?? null', 'loggerLevel: null'],
-    '2.1 · prefix': ["const { prefix = '/service', schemaPath", "const prefix = '/x'; const { schemaPath"],
+    '2.1 · prefix': ["asPath(given.prefix ?? '/service')", "asPath('/x')"],
     '2.1 · schemaPath': ['schemaPath: resolve(schemaPath)', "schemaPath: '/dev/null'"],
     '2.1 · typingsPath': ['given.typingsPath === undefined ? null', 'true ? null'],
     '2.1 · typingsMaxDepth': ['given.typingsMaxDepth ?? 5', '5'],
     '2.1 · useUnsafeActionEndpoint': ['given.useUnsafeActionEndpoint ?? false', 'false'],
+  },
+  'src/agent/ai.ts': {
+    '5 · apiKey': ['  apiKey: {\n    required: true,', '  apiKey: {\n    required: undefined as never,'],
   },
   'src/app/files.ts': {
     '2.1 · isProduction': ['if (options.isProduction) {', 'if (false) {'],

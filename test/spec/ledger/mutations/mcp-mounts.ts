@@ -30,11 +30,15 @@ export const mcpMounts: Points = {
       "{''}/mcp`, 'protected-resource'],",
     ],
     '4.4 · rule · capture': ["if (inner === '/oauth' || inner.startsWith('/oauth/')) return 'unknown';", ''],
+    '5 · discovery': ['{issuer}/oauth/', '{issuer}/elsewhere/'],
     '4.4 · rule · discovery': ['{issuer}/oauth/', '{issuer}/elsewhere/'],
   },
   'src/app/agent.ts': {
     '4.1 · mountAiMcpServer': ['this.#mcp = { ...checkMcpOptions(options, at) };', ''],
     '4.4 · rule · prefix': ['...(basePath !== undefined && { basePath }),', ''],
+  },
+  'src/oauth/bearer.ts': {
+    '5 · Bearer': ['(?:Bearer|DPoP) +(', '(?:Basic) +('],
   },
   'src/mcp/tools.ts': {
     '4.4 · rule · enabledTools': [

@@ -2,7 +2,7 @@
 import type { Points } from '../mutations.ts';
 
 /** Everything is done and taken back. */
-const takenBack: readonly [string, string] = ['preview: dryRun }', 'preview: true }'];
+const takenBack: readonly [string, string] = ['preview: dryRun', 'preview: true'];
 
 export const mcpWrites: Points = {
   'src/mcp/tools/create.ts': { '4.4 · tool · create': takenBack },

@@ -17,8 +17,8 @@ export const types: Points = {
   },
   'src/agent/query/made-values.ts': {
     '2.5 · columnType · String': [
-      "'bigint'].includes(typeof value) ? String(value) : undefined",
-      "'bigint'] ? value : undefined",
+      "if (typeof value === 'string') return value;\n    return typeof value === 'number'",
+      "return typeof value === 'number'",
     ],
     '2.5 · columnType · Number': ['/^-?\\d+(?:\\.\\d+)?$/.test(value) ? value', 'value ? value'],
     '2.5 · columnType · Boolean': ["typeof value === 'boolean' ? value", 'true ? value'],

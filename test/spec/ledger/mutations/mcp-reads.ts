@@ -1,0 +1,11 @@
+// Where the tools that read are switched off.
+import type { Points } from '../mutations.ts';
+
+export const mcpReads: Points = {
+  'src/mcp/tools/describe-collection.ts': {
+    '4.4 · tool · describeCollection': ['if (args.collection === undefined) {', 'if (args) {'],
+  },
+  'src/mcp/tools/list.ts': {
+    '4.4 · tool · list': ['{ collection, ...request }, options),\n    count', '{ collection }, options),\n    count'],
+  },
+};
