@@ -6,6 +6,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Engine } from './agent/engine.ts';
 import { type DataOptions, openData } from './app/data.ts';
 import { createHostDoor, createServerDoor, type Next, refuse, sendJson } from './app/doors.ts';
+import { type Console, createConsole } from './console/console.ts';
+import { createConsolePaths } from './console/paths.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import type { Config } from './core/config.ts';
 import { fail } from './core/errors.ts';
@@ -15,6 +17,7 @@ import { createFileFront, type FileFront } from './mcp/file-front.ts';
 import { createFiles } from './mcp/files.ts';
 import { createMcpFront, type McpFront, type McpFrontParts } from './mcp/front.ts';
 import { selectTools } from './mcp/tools.ts';
+import { createWebhookSender } from './mcp/webhook.ts';
 import { createGate } from './oauth/bearer.ts';
 import { documentFetch, type FetchDocument } from './oauth/documents.ts';
 import { createPaths } from './oauth/paths.ts';
@@ -45,6 +48,8 @@ export interface Started {
   readonly address: string;
   /** What clients are given: the address of the MCP endpoint. */
   readonly mcpUrl: string;
+  /** The address of the console. */
+  readonly consoleUrl: string;
   readonly store: OpenedStore;
   readonly engine: Engine;
 }
@@ -68,6 +73,7 @@ interface Rooms {
   readonly front: McpFront;
   readonly fileFront: FileFront;
   readonly authorization: AuthorizationServer;
+  readonly console: Console;
 }
 
 /** `config.database` must be set, or `openEngine` given: which database is served by default is the caller's business. */
@@ -107,6 +113,8 @@ export function createApp(configured: Config, options: AppOptions): App {
     const gate = createGate({ store, paths, clock, defaultScopes: scopes });
     const fetchDocument = options[documentFetch];
     const checkPassword = createPasswordCheck(store.identity, config);
+    const mcpUrl = `${config.publicUrl}${config.basePath}/mcp`;
+    const sendWebhook = createWebhookSender({ config, clock, observe });
     const files = createFiles({
       rows: store.files,
       config,
@@ -140,6 +148,17 @@ export function createApp(configured: Config, options: AppOptions): App {
         defaultScopes: scopes,
         ...(fetchDocument ? { [documentFetch]: fetchDocument } : {}),
       }),
+      console: createConsole({
+        store,
+        config,
+        paths: createConsolePaths(config.publicUrl, config.consolePath),
+        checkPassword,
+        clock,
+        observe,
+        mcpUrl,
+        tools: selectTools(null, observe),
+        callAs: (access, signal) => ({ access, engine, config, signal, sendWebhook, files }),
+      }),
     };
   };
 
@@ -164,7 +183,9 @@ export function createApp(configured: Config, options: AppOptions): App {
         });
       });
       observe({ type: 'server.started', address, milliseconds: Math.round(clock.monotonic() - from) });
-      return { address, mcpUrl: `${config.publicUrl}${config.basePath}/mcp`, store, engine };
+      const mcpUrl = `${config.publicUrl}${config.basePath}/mcp`;
+      const consoleUrl = createConsolePaths(config.publicUrl, config.consolePath).url('');
+      return { address, mcpUrl, consoleUrl, store, engine };
     },
 
     handle(req, res, next) {
@@ -220,6 +241,7 @@ function createRoute(config: Config & { readonly publicUrl: string }, rooms: Roo
     const claimed = claim(path);
     if (claimed === 'endpoint') rooms.front.handle(req, res);
     else if (claimed === 'file') rooms.fileFront.handle(req, res);
+    else if (rooms.console.handle(req, res)) return;
     else if (rooms.authorization.handle(req, res)) return;
     else if (claimed) refuse(res, 'NOT_FOUND', { path });
     else if (next) next();
@@ -230,7 +252,7 @@ function createRoute(config: Config & { readonly publicUrl: string }, rooms: Roo
 }
 
 /** Before the start and after the end our paths are not the host's either. */
-export function routeBeforeStart(config: Pick<Config, 'publicUrl' | 'basePath'>): Route {
+export function routeBeforeStart(config: ClaimConfig): Route {
   const claim = createClaim(config);
   return (req, res, next) => {
     if (next && !claim(pathOf(req))) next();
@@ -239,9 +261,15 @@ export function routeBeforeStart(config: Pick<Config, 'publicUrl' | 'basePath'>)
   };
 }
 
-/** What is ours of the paths of an origin (spec 4.4): the endpoint of MCP, those of files below it, and `ours` for the rest of our namespaces. */
-function createClaim({ publicUrl: known, basePath }: Pick<Config, 'publicUrl' | 'basePath'>) {
+type ClaimConfig = Pick<Config, 'publicUrl' | 'basePath' | 'consolePath'>;
+
+/**
+ * What is ours of the paths of an origin (spec 4.4): the endpoint of MCP, those of files below it, and `ours` for the rest of
+ * our namespaces.
+ */
+function createClaim({ publicUrl: known, basePath, consolePath }: ClaimConfig) {
   const publicUrl = known ?? 'http://localhost';
+  const consolePaths = createConsolePaths(publicUrl, consolePath);
   const paths = createPaths(publicUrl, basePath);
   // A proxy that adds the path of the public URL may strip it or pass it on.
   const publicPath = new URL(publicUrl).pathname.replace(/\/+$/, '');
@@ -252,7 +280,7 @@ function createClaim({ publicUrl: known, basePath }: Pick<Config, 'publicUrl' | 
       if (path.startsWith(`${root}/uploads/`) || path.startsWith(`${root}/downloads/`)) return 'file';
       if (path.startsWith(`${root}/`)) return 'ours';
     }
-    return paths.locate(path) === undefined ? undefined : 'ours';
+    return paths.locate(path) === undefined && consolePaths.locate(path) === undefined ? undefined : 'ours';
   };
 }
 

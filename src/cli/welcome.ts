@@ -6,6 +6,7 @@ const LABEL_WIDTH = 13;
 export interface Welcome {
   readonly version: string;
   readonly mcpUrl: string;
+  readonly consoleUrl: string;
   /** What is served, in a few words. */
   readonly serves: string;
   readonly email: string;
@@ -32,6 +33,7 @@ export function composeWelcome(welcome: Welcome, paint: Paint): string {
     `  ${paint('bold', `Portico ${welcome.version}`)} is ready.`,
     '',
     `${label('MCP address')}${paint('cyan', mcpUrl)}`,
+    `${label('Console')}${paint('cyan', welcome.consoleUrl)}`,
     `${label('Serves')}${welcome.serves}`,
     ...signIn,
     '',

@@ -101,6 +101,7 @@ test.runIf(isNative)('the welcome names the address, the sign-in and a line for 
     'Portico 0.1.0 is ready.',
     '',
     'MCP address  <url>',
+    `Console      ${new URL('/console', mcpUrl)}`,
     'Serves       the demo shop, about 20,000 rows',
     'E-mail       ada@example.com',
     'Password     <password>  (shown this once)',

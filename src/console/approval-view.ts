@@ -1,0 +1,244 @@
+// How a request for approval is shown: what would happen in plain words, who asks for it, and each field before and after.
+
+import { isDocumentClient } from '../oauth/clients.ts';
+import { type Html, html } from '../oauth/html.ts';
+import { describeClient } from '../oauth/views.ts';
+import type { Approval } from '../store/store.ts';
+import { approvalPage } from './paths.ts';
+import type { Changes, Review } from './review.ts';
+import { describeWait, showTime } from './times.ts';
+import type { MemberVisit, Parts } from './visit.ts';
+
+export interface Person {
+  readonly name: string;
+  readonly email: string;
+  readonly team: string;
+  readonly role: string;
+}
+
+/** Undefined for somebody who is no longer there. */
+export interface Names {
+  readonly asker: Person | undefined;
+  readonly decider: Person | undefined;
+}
+
+const records = (count: number): string => (count === 1 ? '1 record' : `${count} records`);
+
+/** What each tool does, as one says it; `some` is such as `2 records` or `record 17`. */
+const sayings: Readonly<Record<string, (some: string, collection: string) => string>> = {
+  create: (some, collection) => `Add ${some} to ${collection}`,
+  update: (some, collection) => `Change ${some} of ${collection}`,
+  delete: (some, collection) => `Delete ${some} of ${collection}`,
+  associate: (some, collection) => `Link records to ${some} of ${collection}`,
+  dissociate: (some, collection) => `Unlink records from ${some} of ${collection}`,
+};
+
+/** Such as `Delete 2 records of customers`. */
+export function summarize({ tool, collection, action, recordIds, content }: Approval): string {
+  const count = recordIds?.length ?? content.preview.count;
+  const some = recordIds?.length === 1 ? `record ${recordIds[0]}` : records(count ?? 1);
+  if (action !== undefined) return `Run ‘${action}’ on ${count === null ? collection : `${some} of ${collection}`}`;
+  return sayings[tool]?.(some, collection) ?? `${tool} on ${collection}`;
+}
+
+export function reviewContent(review: Review, names: Names, visit: MemberVisit, parts: Parts): Html {
+  const { approval, may } = review;
+  return html`<h1>${summarize(approval)}?</h1>
+${may !== 'decide' && waiting(may)}
+${review.hasChanged && changedSince}
+${facts(approval, names, visit, parts)}
+${changeTables(approval, review.changes)}
+${review.changes.length < (review.count ?? 0) && html`<p class="quietly">Shown: ${review.changes.length} of ${records(review.count ?? 0)}. All would be touched.</p>`}
+${formValues(review)}
+${may === 'decide' && decision(approval, visit, parts)}`;
+}
+
+const icons = {
+  wait: html`<svg viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" aria-hidden="true"><circle cx="10" cy="10" r="7.5"/><path d="M10 5.8V10l2.8 2"/></svg>`,
+  done: html`<svg viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="m4 10.5 4 4 8-9"/></svg>`,
+  bad: html`<svg viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="2.2" stroke-linecap="round" aria-hidden="true"><path d="m5 5 10 10M15 5 5 15"/></svg>`,
+};
+
+type Tone = 'good' | 'bad' | 'over' | 'wait';
+
+function stateBox(tone: Tone, icon: Html, headline: string, text: Html | string): Html {
+  return html`<div class="state ${tone}" role="status">${icon}<div><b>${headline}</b><span>${text}</span></div></div>`;
+}
+
+function waiting(may: 'other' | 'no'): Html {
+  if (may === 'no')
+    return stateBox(
+      'wait',
+      icons.wait,
+      'You cannot decide this',
+      'You may not do this yourself, so that somebody who may has to. Send them the address of this page.',
+    );
+  return stateBox(
+    'wait',
+    icons.wait,
+    'Another person must decide',
+    'You asked for this, so that somebody else has to agree. Send them the address of this page.',
+  );
+}
+
+const changedSince = stateBox(
+  'wait',
+  icons.wait,
+  'Changed since it was asked',
+  'A record is no longer as it was when the assistant asked. You see it as it is now; the assistant will have to ask again.',
+);
+
+function facts(approval: Approval, { asker }: Names, { access }: MemberVisit, { clock }: Parts): Html {
+  const { clientId, clientName, recordIds } = approval;
+  const client = {
+    name: clientName,
+    ...(isDocumentClient(clientId) && { verifiedHost: new URL(clientId).host }),
+  };
+  const { timezone } = access.caller;
+  const now = clock.now();
+  return html`<dl class="facts">
+<div><dt>Who asks</dt><dd>${asker ? personText(asker) : 'Somebody who is no longer here'}</dd></div>
+<div><dt>Through</dt><dd>${describeClient(client, false)}</dd></div>
+${recordIds && recordIds.length > 0 && html`<div><dt>${recordIds.length === 1 ? 'Record' : 'Records'}</dt><dd>${shorten(recordIds)}</dd></div>`}
+<div><dt>Asked</dt><dd>${showTime(approval.createdAt, timezone)}<small>${describeWait(now - approval.createdAt)} ago${approval.state === 'pending' && html`; open for ${describeWait(approval.expiresAt - now)}`}</small></dd></div>
+</dl>`;
+}
+
+function personText({ name, email, team, role }: Person): Html {
+  return html`${name || email}${name && html`<small>${email}</small>`}<small>${team} · ${role}</small>`;
+}
+
+const IDS_SHOWN = 30;
+
+function shorten(ids: readonly string[]): string {
+  const more = ids.length - IDS_SHOWN;
+  return ids.slice(0, IDS_SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+const CHANGES_SHOWN = 25;
+
+function changeTables(approval: Approval, changes: Changes): Html {
+  const captioned = changes.length > 1 || approval.tool === 'associate' || approval.tool === 'dissociate';
+  return html`${changes.slice(0, CHANGES_SHOWN).map(({ id, fields }) => {
+    const rows = Object.entries(fields);
+    const caption = captioned && html`<caption>${id === null ? 'A new record' : `Record ${id}`}</caption>`;
+    if (rows.length === 0)
+      return html`<p class="quietly">${id !== null && `Record ${id}: `}nothing that you see would change.</p>`;
+    if (rows.every(([, { before }]) => before === null || before === undefined) && id === null)
+      return oneSided(
+        caption,
+        'Value',
+        rows.map(([name, { after }]) => [name, html`<ins>${shownValue(after)}</ins>`]),
+      );
+    if (approval.tool === 'delete')
+      return oneSided(
+        caption,
+        'Is lost',
+        rows.map(([name, { before }]) => [name, html`<del class="gone">${shownValue(before)}</del>`]),
+      );
+    return html`<table class="changes">${caption}<thead><tr><th scope="col">Field</th><th scope="col">Now</th><th scope="col">After</th></tr></thead><tbody>${rows.map(
+      ([name, { before, after }]) =>
+        html`<tr><th scope="row">${name}</th><td><del>${shownValue(before)}</del></td><td><ins>${shownValue(after)}</ins></td></tr>`,
+    )}</tbody></table>`;
+  })}`;
+}
+
+function oneSided(
+  caption: Html | false,
+  heading: string,
+  rows: readonly (readonly [name: string, value: Html])[],
+): Html {
+  return html`<table class="changes">${caption}<thead><tr><th scope="col">Field</th><th scope="col">${heading}</th></tr></thead><tbody>${rows.map(
+    ([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`,
+  )}</tbody></table>`;
+}
+
+function formValues({ approval, values }: Review): Html | undefined {
+  const rows = Object.entries(values);
+  if (approval.action === undefined || rows.length === 0) return undefined;
+  return oneSided(
+    html`<caption>What the form is filled with</caption>`,
+    'Value',
+    rows.map(([name, value]) => [name, shownValue(value)]),
+  );
+}
+
+const VALUE_CHARACTERS = 600;
+
+/** Values as they are, clipped; what is nothing is named, so that it cannot be mistaken for a text. */
+function shownValue(value: unknown): Html {
+  if (value === null || value === undefined) return html`<i>nothing</i>`;
+  if (value === '') return html`<i>an empty text</i>`;
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
+  return html`${text.slice(0, VALUE_CHARACTERS)}${text.length > VALUE_CHARACTERS && html`<i>… ${text.length - VALUE_CHARACTERS} characters more</i>`}`;
+}
+
+function decision(approval: Approval, visit: MemberVisit, { paths }: Parts): Html {
+  const tone = approval.tool === 'delete' ? 'danger' : 'primary';
+  return html`<form method="post" action="${paths.path(approvalPage(approval.id))}" class="decide">
+<input type="hidden" name="csrf" value="${visit.csrf}">
+<div class="pair"><button class="plain" name="action" value="deny">Deny</button><button class="${tone}" name="action" value="approve">Approve</button></div>
+<p class="quietly">It is done once, just as it is shown here, by the assistant’s next try. If a record changes before that, nothing is done.</p>
+</form>`;
+}
+
+/** Once it is decided the values are not shown again: what they were is in the past. */
+export function settledContent(
+  approval: Approval,
+  names: Names,
+  visit: MemberVisit,
+  parts: Parts,
+  note: string | undefined,
+): Html {
+  return html`<h1>${summarize(approval)}</h1>
+${note && html`<p class="warning" role="alert">${note}</p><br>`}
+${settledBox(approval, names, visit, parts)}
+${facts(approval, names, visit, parts)}
+<p class="quietly"><a href="${parts.paths.path('/approvals')}">What else waits for you</a></p>`;
+}
+
+function settledBox(approval: Approval, { decider }: Names, visit: MemberVisit, { clock }: Parts): Html {
+  const isMine = approval.decidedBy === visit.access.caller.id;
+  const by = isMine ? 'you' : decider?.name || decider?.email || 'somebody';
+  switch (approval.state) {
+    case 'approved': {
+      const left = describeWait(approval.expiresAt - clock.now());
+      return stateBox(
+        'good',
+        icons.done,
+        `Approved by ${by}`,
+        `Go back to your assistant and let it try again, within ${left}. Nothing has been done yet.`,
+      );
+    }
+    case 'denied':
+      return stateBox(
+        'bad',
+        icons.bad,
+        `Denied by ${by}`,
+        'Nothing was done. The assistant is told so when it tries again.',
+      );
+    case 'used':
+      return stateBox(
+        'good',
+        icons.done,
+        'Done',
+        `Approved by ${by}, and used by the assistant. It cannot be used again.`,
+      );
+    case 'overtaken':
+      return stateBox(
+        'over',
+        icons.wait,
+        'Overtaken',
+        'A record changed before it was done, so that nothing was done. The assistant can ask again.',
+      );
+    default:
+      return stateBox(
+        'over',
+        icons.wait,
+        'Expired',
+        approval.decidedBy === undefined
+          ? 'Nobody decided in time. Nothing was done; the assistant can ask again.'
+          : `Approved by ${by}, but the assistant did not come back in time. Nothing was done.`,
+      );
+  }
+}

@@ -1,0 +1,171 @@
+// The front of the console: a plain Node handler for everything below its path. The checks, in order: is the path ours, is
+// the Host ours (403), is there such a page (404), the method (405); for a form: its size (413), where it comes from and
+// whether this browser was given it (403); who asks, else the sign-in page. Everything here is for people: what goes wrong is
+// a page too.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
+import { AppError, type ErrorCode, type ErrorDetails, isAppError, toAppError } from '../core/errors.ts';
+import type { Observe } from '../core/observe.ts';
+import { randomId } from '../core/secret.ts';
+import { createAddressReader, createHostCheck } from '../oauth/address.ts';
+import { messagePage, sendPage } from '../oauth/page.ts';
+import { isForm, readBody } from '../oauth/request.ts';
+import type { CheckPassword } from '../oauth/sign-in.ts';
+import type { Store } from '../store/store.ts';
+import { consoleLook } from './frame.ts';
+import type { ConsolePaths } from './paths.ts';
+import { createReviewer, type ReviewParts } from './review.ts';
+import { findRoute, type Route, readReturn } from './routes.ts';
+import { createSessions } from './session.ts';
+import { toSignIn } from './signing.ts';
+import type { Answer, Parts, Visit } from './visit.ts';
+
+export interface ConsoleOptions extends ReviewParts {
+  readonly store: Store;
+  readonly config: Pick<Config, 'trustedProxies' | 'allowedHosts'>;
+  readonly paths: ConsolePaths;
+  readonly checkPassword: CheckPassword;
+  readonly clock: Clock;
+  readonly observe: Observe;
+  readonly mcpUrl: string;
+}
+
+export interface Console {
+  /** Takes the request and answers true when its path is the console's; otherwise does nothing and answers false. */
+  handle(req: IncomingMessage, res: ServerResponse): boolean;
+}
+
+const forgedPage = messagePage(
+  {
+    title: 'Nothing was done',
+    text: 'This form was not sent from a page of this console, or that page was too old. Open the page again and repeat it.',
+  },
+  consoleLook,
+);
+
+export function createConsole(options: ConsoleOptions): Console {
+  const { store, config, paths, observe } = options;
+  const readAddress = createAddressReader(config.trustedProxies);
+  const isOurHost = createHostCheck(paths.host, config);
+  const parts: Parts = { ...options, sessions: createSessions(store, paths), reviewer: createReviewer(options) };
+
+  const serve = async (
+    req: IncomingMessage,
+    res: ServerResponse,
+    page: string,
+    route: Route,
+    id: string,
+  ): Promise<void> => {
+    const posted = req.method === 'POST';
+    const body = posted ? await readBody(req) : undefined;
+    const visitor = await parts.sessions.recognise(req);
+    if (visitor.cookie !== undefined) res.appendHeader('Set-Cookie', visitor.cookie);
+    const form = new URLSearchParams(body && isForm(req) ? body.toString('utf8') : '');
+    const visit: Visit = {
+      visitor,
+      id,
+      form,
+      to: readReturn(form.get('to') ?? new URLSearchParams(splitUrl(req)[1]).get('to')),
+      csrf: await parts.sessions.makeToken(visitor),
+      place: await store.identity.place(),
+      address: readAddress(req),
+      browser: req.headers['user-agent'] ?? '',
+    };
+    const { session } = visitor;
+    if (!route.open && !session) {
+      answer(res, toSignIn(route.get ? page : ''));
+      return;
+    }
+    // OWASP CSRF prevention: the form comes from a page of ours, as the browser says, and carries the token of this session.
+    if (posted && !(isOwnPage(req, paths) && (await parts.sessions.isToken(visitor, visit.form.get('csrf') ?? '')))) {
+      observe({ type: 'security', event: 'console.forged', address: visit.address, ...userOf(visit) });
+      sendPage(res, 403, forgedPage);
+      return;
+    }
+    if (route.open) answer(res, await route[posted ? 'post' : 'get']!(visit, parts));
+    else answer(res, await route[posted ? 'post' : 'get']!({ ...visit, access: session!.access }, parts));
+  };
+
+  const answer = (res: ServerResponse, given: Answer): void => {
+    if ('page' in given) {
+      for (const [name, value] of Object.entries(given.headers ?? {})) res.setHeader(name, value);
+      sendPage(res, given.status ?? 200, given.page);
+      return;
+    }
+    for (const cookie of given.cookies ?? []) res.appendHeader('Set-Cookie', cookie);
+    // 303: no browser repeats the form at the next page.
+    res.writeHead(303, { Location: paths.path(given.to), 'Cache-Control': 'no-store' }).end();
+  };
+
+  const sendFailure = (req: IncomingMessage, res: ServerResponse, thrown: unknown): void => {
+    const requestId = randomId();
+    const error = toAppError(thrown, requestId);
+    if (error.code === 'INTERNAL') observe({ type: 'failure', where: 'console', requestId, cause: thrown });
+    if (res.headersSent) {
+      res.destroy();
+      return;
+    }
+    if (isAppError(error, 'BODY_TOO_LARGE')) {
+      res.setHeader('Connection', 'close');
+      req.resume();
+    }
+    sendPage(res, error.status, errorPage(error));
+  };
+
+  return {
+    handle(req, res) {
+      const [path] = splitUrl(req);
+      const page = paths.locate(path);
+      if (page === undefined) return false;
+      const method = req.method ?? 'GET';
+      const refuse = <C extends ErrorCode>(code: C, details: ErrorDetails<C>): true => {
+        const error = new AppError(code, details);
+        sendPage(res, error.status, errorPage(error));
+        return true;
+      };
+      // DNS rebinding (RFC 9110 section 7.4): only names that are ours.
+      if (!isOurHost(req.headers.host)) return refuse('HOST_NOT_ALLOWED', {});
+      const found = findRoute(page);
+      if (!found) return refuse('NOT_FOUND', { path });
+      const allow = [...(found.route.get ? ['GET', 'HEAD'] : []), ...(found.route.post ? ['POST'] : [])];
+      if (!allow.includes(method)) {
+        res.setHeader('Allow', allow.join(', '));
+        return refuse('METHOD_NOT_ALLOWED', { method, allow });
+      }
+      serve(req, res, page, found.route, found.id).catch((error: unknown) => sendFailure(req, res, error));
+      return true;
+    },
+  };
+}
+
+function userOf({ visitor }: Visit) {
+  return visitor.session ? { userId: visitor.session.access.caller.id } : {};
+}
+
+/**
+ * Whether the browser says that the form was on a page of ours. Fetch Metadata says it best; it is missing on plain http,
+ * where Origin stands. Every browser sends one of them with a form; who sends neither, or `null`, is not believed.
+ */
+function isOwnPage(req: IncomingMessage, paths: ConsolePaths): boolean {
+  const site = req.headers['sec-fetch-site'];
+  if (site !== undefined) return site === 'same-origin';
+  const { origin, host } = req.headers;
+  return origin !== undefined && (origin === paths.origin || (!paths.secure && origin === `http://${host}`));
+}
+
+const titles: Partial<Record<ErrorCode, string>> = {
+  NOT_FOUND: 'There is no such page',
+  METHOD_NOT_ALLOWED: 'This page cannot be used like that',
+  HOST_NOT_ALLOWED: 'This address is not served',
+};
+
+function errorPage(error: AppError) {
+  return messagePage({ title: titles[error.code] ?? 'Something went wrong', text: error.message }, consoleLook);
+}
+
+function splitUrl(req: IncomingMessage): [path: string, query: string] {
+  const url = req.url ?? '/';
+  const mark = url.indexOf('?');
+  return mark === -1 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
+}

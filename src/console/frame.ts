@@ -1,0 +1,48 @@
+// The frame of the console's pages: where one is, who one is, and the way around.
+import { type Html, html } from '../oauth/html.ts';
+import { createCard, createLook, createPage, logo, type Page, type Place } from '../oauth/page.ts';
+import { consoleStyle } from './style.ts';
+import type { MemberVisit, Parts } from './visit.ts';
+
+/**
+ * Forms lead to the console alone, and so they may be held to it. The referrer is kept on our own pages: without one a
+ * browser says `Origin: null` of our own forms.
+ */
+export const consoleLook = createLook(consoleStyle, "; form-action 'self'", {
+  'Referrer-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+});
+
+export function createConsoleCard(title: string, place: Place, content: Html): Page {
+  return createCard(consoleLook, title, place, content);
+}
+
+const ways: readonly (readonly [page: string, name: string])[] = [
+  ['', 'Start'],
+  ['/approvals', 'Approvals'],
+];
+
+export interface Framed {
+  readonly title: string;
+  /** Of the page in the way around that this one belongs to. */
+  readonly under: string;
+  readonly content: Html;
+}
+
+export function createFramed({ place }: MemberVisit, { paths }: Parts, { title, under, content }: Framed): Page {
+  const isHere = (page: string) => page === under && html` aria-current="page"`;
+  return createPage(
+    consoleLook,
+    `${title} · ${place.organization}`,
+    html`<a class="skip" href="#main">Skip to the page</a>
+<header class="top"><div>
+<a class="brand" href="${paths.path('')}">${logo}<div><strong>${place.organization}</strong><span>${place.project} · ${place.environment}</span></div></a>
+<nav aria-label="Console">${ways.map(([page, name]) => html`<a href="${paths.path(page)}"${isHere(page)}>${name}</a>`)}</nav>
+</div></header>
+<main id="main">
+${content}
+</main>`,
+    'console',
+  );
+}

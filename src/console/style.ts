@@ -1,0 +1,50 @@
+// What the console adds to the style of the sign-in pages: a frame with a way around, wider pages, lists and comparisons.
+import { style } from '../oauth/style.ts';
+
+export const consoleStyle = `${style}
+.console{display:block;padding:0}
+.skip{position:absolute;left:-999px;top:8px;background:var(--card);padding:8px 12px;border-radius:8px;z-index:1}.skip:focus{left:8px}
+.top{width:100%;background:var(--card);border-bottom:1px solid var(--line)}
+.top>div{max-width:760px;margin:0 auto;padding:12px 16px;display:flex;align-items:center;gap:8px 20px;flex-wrap:wrap}
+.top .brand{margin:0;text-decoration:none}
+.top nav{display:flex;gap:4px;margin-left:auto}
+.top nav a{padding:6px 12px;border-radius:8px;color:var(--ink);text-decoration:none;font-weight:500;font-size:15px}
+.top nav a:hover{background:var(--tint)}.top nav a[aria-current]{background:var(--tint);color:var(--accent);font-weight:600}
+.console main{max-width:760px;margin:32px auto;padding:32px}
+@media (max-width:800px) and (min-width:481px){.console main{max-width:calc(100% - 32px)}}
+.console main h1{font-size:26px}
+a{color:var(--accent);text-underline-offset:3px}
+h1+.state{margin-top:16px}
+h2.plainly{font-size:17px;color:var(--ink);margin:28px 0 10px}
+.state{display:flex;gap:12px;align-items:flex-start;margin:0 0 20px;padding:14px 16px;border-radius:12px;border:1px solid var(--line);background:var(--tint)}
+.state b{display:block;font-weight:650}.state span{display:block;color:var(--soft);font-size:15px}
+.state svg{flex:none;width:22px;height:22px;margin-top:1px;color:var(--accent)}
+.state.bad{background:var(--bad-bg);border-color:var(--bad-line)}.state.bad svg,.state.bad b{color:var(--bad-ink)}
+.state.over{background:transparent}.state.over svg{color:var(--soft)}
+.state.wait{background:var(--warn-bg);border-color:var(--warn-line)}.state.wait svg,.state.wait b{color:var(--warn-ink)}.state.wait span{color:var(--warn-ink)}
+.facts+.changes,.changes+.changes{margin-top:16px}
+.changes{width:100%;border-collapse:separate;border-spacing:0;border:1px solid var(--line);border-radius:12px;overflow:hidden;table-layout:fixed}
+.changes caption{text-align:left;font-weight:600;padding:0 0 8px}
+.changes th,.changes td{text-align:left;vertical-align:top;padding:9px 14px;font-weight:400;overflow-wrap:anywhere}
+.changes thead th{color:var(--soft);font-size:13px;font-weight:600;background:var(--bg);border-bottom:1px solid var(--line)}
+.changes tbody th{font-weight:600;font-size:15px}
+.changes tbody tr+tr>*{border-top:1px solid var(--line)}
+.changes td{font:14px/1.6 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+.changes del{color:var(--soft);text-decoration-thickness:1px}
+.changes del.gone{color:var(--bad-ink);text-decoration:none}
+.changes ins{text-decoration:none;background:var(--tint);color:var(--accent);padding:1px 5px;border-radius:5px;font-weight:600;box-decoration-break:clone;-webkit-box-decoration-break:clone}
+.changes i{color:var(--soft);font-style:normal}
+.quietly{color:var(--soft);font-size:15px;margin:12px 0 0}
+.decide{margin-top:28px;padding-top:20px;border-top:1px solid var(--line)}
+.decide .pair{margin-top:0}
+.danger{background:var(--bad-ink);color:var(--card)}.danger:hover{filter:brightness(.93)}
+.rows{list-style:none;margin:0;padding:0;border:1px solid var(--line);border-radius:12px;overflow:hidden}
+.rows li+li{border-top:1px solid var(--line)}
+.rows a{display:block;padding:14px 16px;color:inherit;text-decoration:none}.rows a:hover{background:var(--tint)}
+.rows b{display:block;font-weight:600;color:var(--accent)}.rows span{display:block;color:var(--soft);font-size:14px}
+.empty{padding:28px 20px;text-align:center;border:1px dashed var(--edge);border-radius:12px;color:var(--soft)}
+.empty b{display:block;color:var(--ink);font-weight:600;margin-bottom:4px}
+.leave{margin:28px 0 0;padding-top:20px;border-top:1px solid var(--line)}.leave button{width:auto;min-height:42px;padding:8px 20px}
+@media (max-width:480px){.console main{margin:0;padding:24px 16px}.top nav{margin-left:0;width:100%}.changes th,.changes td{padding:8px 10px}.changes td,.changes tbody th{font-size:13.5px}
+.console{background:var(--card)}.top{background:var(--bg)}}
+`;

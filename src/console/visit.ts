@@ -1,0 +1,61 @@
+// What a page of the console is made with, and what it answers.
+import type { Access } from '../core/caller.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Observe } from '../core/observe.ts';
+import type { Page, Place } from '../oauth/page.ts';
+import type { CheckPassword } from '../oauth/sign-in.ts';
+import type { Store } from '../store/store.ts';
+import type { ConsolePaths } from './paths.ts';
+import type { Reviewer } from './review.ts';
+import type { Sessions, Visitor } from './session.ts';
+
+/** What the pages are made of; one for the console. */
+export interface Parts {
+  readonly store: Store;
+  readonly sessions: Sessions;
+  readonly reviewer: Reviewer;
+  readonly checkPassword: CheckPassword;
+  readonly paths: ConsolePaths;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly observe: Observe;
+  /** What assistants are given. */
+  readonly mcpUrl: string;
+}
+
+/** One request, by anybody. */
+export interface Visit {
+  readonly visitor: Visitor;
+  /** `id` of a page such as `/approvals/:id`; '' where there is none. */
+  readonly id: string;
+  /** The page that a sign-in leads back to, checked to be one; '' where none was named. */
+  readonly to: string;
+  /** Of a POST: checked to come from our own page and to be of this browser. */
+  readonly form: URLSearchParams;
+  /** For every form of the page. */
+  readonly csrf: string;
+  readonly place: Place;
+  /** Of whoever asks, as the front read it. */
+  readonly address: string;
+  /** What the browser says that it is. */
+  readonly browser: string;
+}
+
+/** One request of somebody who is signed in, with his rights of this moment. */
+export interface MemberVisit extends Visit {
+  readonly access: Access;
+}
+
+export type Answer = Shown | Sent;
+
+export interface Shown {
+  readonly page: Page;
+  /** Default 200. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Sent {
+  /** The page to go to, such as `/approvals`; '' is the start page. With a query where it has one. */
+  readonly to: string;
+  readonly cookies?: readonly string[];
+}

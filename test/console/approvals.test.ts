@@ -1,0 +1,367 @@
+// Who may decide on a call of an assistant, what he is shown of it, and that of all answers one counts.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { customizeDemo } from '../../src/cli/demo-customization.ts';
+import type { Approval, CollectionPermission } from '../../src/store/store.ts';
+import type { Account, Page } from '../oauth/flow.ts';
+import { csrfOf, openPlace, type Place, read } from './place.ts';
+
+const all: CollectionPermission = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
+const looks: CollectionPermission = { ...all, edit: false, add: false, delete: false };
+
+let place: Place;
+let clerk: Account;
+let reader: Account;
+let masked: Account;
+let northern: Account;
+beforeAll(async () => {
+  place = await openPlace({ app: { customize: customizeDemo } });
+  clerk = await addMember('clerk', { '*': all });
+  reader = await addMember('reader', { '*': looks });
+  masked = await addMember('masked', { '*': { ...all, fields: { email: 'hidden', body: 'hidden' } } });
+  northern = await addMember('northern', { '*': all });
+  await place.store.permissions.setScope('northern', 'customers', { field: 'id', operator: 'LessThan', value: 10 });
+});
+afterAll(() => place.stop());
+
+async function addMember(name: string, role: Record<string, CollectionPermission>): Promise<Account> {
+  const account = await place.addUser({
+    email: `${name}@example.com`,
+    firstName: 'Sam',
+    lastName: name,
+    role: name,
+    team: name,
+  });
+  await place.store.permissions.setRole(name, role);
+  return account;
+}
+
+const rename = (...ids: string[]) => ({
+  recordIds: ids,
+  given: { collectionName: 'customers', recordIds: ids, attributes: { last_name: 'Renamed' } },
+});
+const removal = {
+  tool: 'delete',
+  collection: 'reviews',
+  recordIds: ['3'],
+  given: { collectionName: 'reviews', recordIds: ['3'] },
+};
+const open = async (account: Account, { id }: Pick<Approval, 'id'>): Promise<Page> =>
+  (await place.browse(account, `/approvals/${id}`)).page;
+/** Opens it and presses the button. */
+const answer = async (account: Account, { id }: Approval, button: 'approve' | 'deny') => {
+  const { browser, page } = await place.browse(account, `/approvals/${id}`);
+  return browser.press(page, button);
+};
+const stateOf = async ({ id }: Approval) => (await place.store.approvals.find(id))?.state;
+const mainOf = (page: Page): string => read({ ...page, html: page.html.replace(/^.*<main/s, '<main') });
+const heading = (page: Page): string => /<h1>(.*?)<\/h1>/.exec(page.html)?.[1] ?? '';
+
+describe('the page of an approval', () => {
+  test('says what would happen, who asks and through what, and each field before and after', async () => {
+    const [row] = await place.ask('SELECT last_name FROM customers WHERE id = 1');
+    const page = await open(clerk, await place.file(rename('1')));
+    const text = mainOf(page).replace(/\d+ \w{3} \d{4}, \d\d:\d\d UTC/, '<when>');
+    expect([page.status, text]).toEqual([
+      200,
+      'Change record 1 of customers? ' +
+        'Who asks Ada Byron ada@example.com Operations · Administrator ' +
+        'Through Notebook unverified It gave itself this name. Record 1 ' +
+        'Asked <when> less than a minute ago; open for 59 minutes ' +
+        `Field Now After last_name ${row!.last_name} Renamed ` +
+        'Deny Approve It is done once, just as it is shown here, by the assistant’s next try. If a record changes before that, nothing is done.',
+    ]);
+  });
+
+  test('names the host of a client that was verified', async () => {
+    const client = { clientId: 'https://paper.example/client.json', clientName: 'Paper' };
+    expect(mainOf(await open(clerk, await place.file({ ...rename('1'), ...client })))).toContain(
+      'Through Paper verified paper.example',
+    );
+  });
+
+  test.each([
+    [
+      'a new record',
+      {
+        tool: 'create',
+        collection: 'categories',
+        given: { collectionName: 'categories', attributes: { name: 'Maps', slug: 'maps', position: 9 } },
+      },
+      ['Add 1 record to categories?', 'Field Value', 'name Maps'],
+    ],
+    ['a delete, with all that is lost', removal, ['Delete record 3 of reviews?', 'Field Is lost', 'title Wonderful']],
+    [
+      'several records',
+      rename('1', '2'),
+      ['Change 2 records of customers?', 'Records 1, 2', 'Record 1 Field Now After', 'Record 2 Field Now After'],
+    ],
+    [
+      'a link',
+      {
+        tool: 'associate',
+        collection: 'customers',
+        recordIds: ['1'],
+        given: {
+          collectionName: 'customers',
+          relationName: 'orders',
+          parentRecordId: '1',
+          targetRecordId: '900',
+        },
+      },
+      ['Link records to record 1 of customers?', 'Record 900 Field Now After customer_id'],
+    ],
+    [
+      'an action, with what its form is filled with',
+      {
+        tool: 'executeAction',
+        collection: 'orders',
+        action: 'Cancel',
+        recordIds: ['21'],
+        given: { collectionName: 'orders', actionName: 'Cancel', recordIds: ['21'], values: { Reason: 'Lost' } },
+        content: {
+          arguments: { collectionName: 'orders', actionName: 'Cancel', recordIds: ['21'], values: { Reason: 'Lost' } },
+          preview: { count: 1, changes: [], values: { Reason: 'Lost' } },
+        },
+      },
+      ['Run ‘Cancel’ on record 21 of orders?', 'What the form is filled with', 'Reason Lost'],
+    ],
+  ])('shows %s', async (_what, call, parts) => {
+    const text = mainOf(await open(clerk, await place.file(call)));
+    expect(parts.filter((part) => !text.includes(part))).toEqual([]);
+  });
+
+  test('shows what clients and records say as text, and clips what is long', async () => {
+    const evil = '<img src=x onerror=alert(1)>"\u202e`';
+    const note = `${evil}${'long '.repeat(500)}`;
+    const page = await open(
+      clerk,
+      await place.file({
+        clientName: evil,
+        collection: 'orders',
+        recordIds: ['17'],
+        given: { collectionName: 'orders', recordId: '17', attributes: { note } },
+      }),
+    );
+    expect([
+      page.html.includes('<img'),
+      page.html.includes('\u202e'),
+      page.html.includes('&lt;img src=x onerror=alert(1)&gt;'),
+      /… \d+ characters more/.test(page.html),
+    ]).toEqual([false, false, true, true]);
+  });
+
+  test('warns when a record is no longer as it was', async () => {
+    const { given, recordIds } = rename('4');
+    const changes = [{ id: '4', fields: { last_name: { before: 'Somebody else', after: 'Renamed' } } }];
+    const content = { arguments: given, preview: { count: 1, changes } };
+    const changed = await open(clerk, await place.file({ given, recordIds, content }));
+    const [row] = await place.ask('SELECT last_name FROM customers WHERE id = 4');
+    const same = [{ id: '4', fields: { last_name: { before: row!.last_name, after: 'Renamed' } } }];
+    const unchanged = await open(
+      clerk,
+      await place.file({ given, recordIds, content: { arguments: given, preview: { count: 1, changes: same } } }),
+    );
+    const warning = 'Changed since it was asked';
+    expect([mainOf(changed).includes(warning), mainOf(unchanged).includes(warning)]).toEqual([true, false]);
+  });
+});
+
+describe('who may not do it himself', () => {
+  test.each([
+    ['without the right', () => reader, rename('1')],
+    ['when the record is outside of his rows', () => northern, rename('11')],
+    ['when one of the records is', () => northern, rename('2', '11')],
+    [
+      'when a field is hidden from him',
+      () => masked,
+      {
+        ...rename('1'),
+        given: { collectionName: 'customers', recordId: '1', attributes: { email: 'new@example.com' } },
+      },
+    ],
+  ])('%s is told no more than of an id that nobody gave out', async (_why, account, call) => {
+    const approval = await place.file(call);
+    const { browser, page } = await place.browse(account(), `/approvals/${approval.id}`);
+    const unknown = await browser.open(place.at('/approvals/unknown'));
+    const start = await browser.open(place.at(''));
+    const body = new URLSearchParams({ action: 'approve', csrf: csrfOf(start) });
+    const headers = { cookie: browser.cookieHeader(new URL(page.url)), 'sec-fetch-site': 'same-origin' };
+    const forced = await fetch(page.url, { method: 'POST', body, headers, redirect: 'manual' });
+    const listed = await browser.open(place.at('/approvals'));
+    expect([
+      [page.status, heading(page), page.html === unknown.html, (await forced.text()) === unknown.html],
+      forced.status,
+      listed.html.includes(approval.id),
+      start.html.includes(approval.id),
+      await stateOf(approval),
+    ]).toEqual([[404, 'There is nothing to decide here', true, true], 404, false, false, 'pending']);
+  });
+
+  test('but asked for it, sees that somebody else has to decide', async () => {
+    const { id: userId } = await place.userOf(reader);
+    const page = await open(reader, await place.file({ ...rename('1'), userId }));
+    expect([
+      page.status,
+      mainOf(page).includes('You cannot decide this'),
+      page.html.includes('value="approve"'),
+    ]).toEqual([200, true, false]);
+  });
+});
+
+test('fields that are hidden from the one who decides are not shown to him', async () => {
+  const [row] = await place.ask('SELECT body, title FROM reviews WHERE id = 3');
+  const shown = await Promise.all(
+    [clerk, masked].map(async (who) => mainOf(await open(who, await place.file(removal)))),
+  );
+  expect(shown.map((text) => [text.includes(`${row!.title}`), text.includes(`${row!.body}`)])).toEqual([
+    [true, true],
+    [true, false],
+  ]);
+});
+
+describe('where another person must decide', () => {
+  const policy = { policy: 'ask-person', secondPerson: true } as const;
+
+  test('the one who asked sees it, is not listed it, and cannot', async () => {
+    const approval = await place.file({ ...rename('1'), policy });
+    const { browser, page } = await place.browse(place.account, `/approvals/${approval.id}`);
+    const start = await browser.open(place.at(''));
+    const body = new URLSearchParams({ action: 'approve', csrf: csrfOf(start) });
+    const headers = { cookie: browser.cookieHeader(new URL(page.url)), 'sec-fetch-site': 'same-origin' };
+    const forced = await fetch(page.url, { method: 'POST', body, headers, redirect: 'manual' });
+    expect([
+      mainOf(page).includes('Another person must decide'),
+      page.html.includes('<form'),
+      start.html.includes(approval.id),
+      forced.status,
+      await stateOf(approval),
+    ]).toEqual([true, false, false, 403, 'pending']);
+  });
+
+  test('another can', async () => {
+    const approval = await place.file({ ...rename('1'), policy });
+    await answer(clerk, approval, 'approve');
+    expect(await stateOf(approval)).toBe('approved');
+  });
+});
+
+describe('an answer', () => {
+  test.each([
+    [
+      'approve',
+      'approved',
+      'Approved by you',
+      'Approved by Sam clerk',
+      'Go back to your assistant and let it try again',
+    ],
+    ['deny', 'denied', 'Denied by you', 'Denied by Sam clerk', 'Nothing was done.'],
+  ] as const)('to %s is kept, told to both, and logged by names and ids', async (button, state, mine, theirs, next) => {
+    const approval = await place.file(rename('1'));
+    const page = await answer(clerk, approval, button);
+    const asker = await open(place.account, approval);
+    const { id } = await place.userOf(clerk);
+    const [entry] = await place.store.activity.list({ limit: 1 });
+    const event = place.observed.filter((one) => one.type === 'security').at(-2);
+    const [row] = await place.ask('SELECT last_name FROM customers WHERE id = 1');
+    expect([
+      [page.url, mainOf(page).includes(mine), mainOf(page).includes(next), page.html.includes('value="approve"')],
+      mainOf(asker).includes(theirs),
+      [(await place.store.approvals.find(approval.id))?.decidedBy, await stateOf(approval)],
+      entry,
+      event,
+      row!.last_name === 'Renamed',
+    ]).toEqual([
+      [place.at(`/approvals/${approval.id}`), true, true, false],
+      true,
+      [id, state],
+      expect.objectContaining({
+        userId: id,
+        clientName: 'Console',
+        action: button,
+        type: 'write',
+        collection: 'customers',
+        recordIds: ['1'],
+        outcome: 'completed',
+      }),
+      expect.objectContaining({ event: `approval.${state}`, userId: id, detail: approval.id }),
+      false,
+    ]);
+  });
+
+  test('of two at once, one counts and the other is told', async () => {
+    const approval = await place.file(rename('2'));
+    const press = async (account: Account, action: string) => {
+      const { browser, page } = await place.browse(account, `/approvals/${approval.id}`);
+      const headers = { cookie: browser.cookieHeader(new URL(page.url)), 'sec-fetch-site': 'same-origin' };
+      const body = new URLSearchParams({ action, csrf: csrfOf(page) });
+      return () => fetch(page.url, { method: 'POST', body, headers, redirect: 'manual' });
+    };
+    const pressed = [await press(clerk, 'approve'), await press(place.account, 'deny')];
+    const answers = await Promise.all(pressed.map((send) => send()));
+    const late = answers.find(({ status }) => status === 409);
+    const winner = answers[0]!.status === 303 ? 'approved' : 'denied';
+    expect([answers.map(({ status }) => status).sort(), await stateOf(approval)]).toEqual([[303, 409], winner]);
+    expect(await late!.text()).toContain('so your answer changed nothing');
+  });
+
+  test('is not taken once the right was taken away, though the page was open', async () => {
+    const brief = await addMember('brief', { '*': all });
+    const approval = await place.file(rename('1'));
+    const { browser, page } = await place.browse(brief, `/approvals/${approval.id}`);
+    await place.store.permissions.setRole('brief', { '*': looks });
+    const after = await browser.press(page, 'approve');
+    expect([heading(page), after.status, await stateOf(approval)]).toEqual([
+      'Change record 1 of customers?',
+      404,
+      'pending',
+    ]);
+  });
+
+  test('is never given by a GET', async () => {
+    const approval = await place.file(rename('1'));
+    const { browser, page } = await place.browse(clerk, `/approvals/${approval.id}`);
+    const query = new URLSearchParams({ action: 'approve', csrf: csrfOf(page) });
+    const asked = await browser.open(`${page.url}?${query}`);
+    expect([asked.status, await stateOf(approval)]).toEqual([200, 'pending']);
+  });
+});
+
+describe('what is over', () => {
+  test('used, overtaken and denied requests say so, and have nothing to press', async () => {
+    const used = await place.file({ ...rename('1'), args: 'the call', found: 'same' });
+    const call = { userId: place.ada.id, clientId: 'notebook-client', tool: 'update', args: 'the call', found: 'same' };
+    await answer(clerk, used, 'approve');
+    const taken = await place.store.approvals.take(used.id, call);
+    const overtaken = await place.file(rename('1'));
+    await place.store.approvals.overtake(overtaken.id);
+    const pages = [await open(clerk, used), await open(place.account, used), await open(clerk, overtaken)];
+    expect([
+      taken,
+      pages.map((page) => /role="status">.*?<b>(.*?)<\/b>/s.exec(page.html)?.[1]),
+      pages.some((page) => page.html.includes('value="approve"')),
+    ]).toEqual([true, ['Done', 'Done', 'Overtaken'], false]);
+  });
+
+  test('is not shown to who could not have decided it', async () => {
+    const approval = await place.file(rename('11'));
+    await answer(clerk, approval, 'deny');
+    expect([(await open(northern, approval)).status, (await open(reader, approval)).status]).toEqual([404, 404]);
+  });
+});
+
+test('the list has what one may decide, newest first, or says that there is nothing', async () => {
+  for (const { id } of await place.store.approvals.list('pending', 100))
+    await place.store.approvals.decide(id, { by: place.ada.id, verdict: 'denied' });
+  const empty = (await place.browse(clerk, '/approvals')).page;
+  const first = await place.file(rename('1'));
+  const second = await place.file(removal);
+  const { browser, page } = await place.browse(clerk, '/approvals');
+  const links = [...page.html.matchAll(/href="[^"]*\/approvals\/([^"]+)"/g)].map(([, id]) => id);
+  const start = await browser.open(place.at(''));
+  expect([mainOf(empty).includes('Nothing waits for you'), new Set(links), start.html.includes(second.id)]).toEqual([
+    true,
+    new Set([second.id, first.id]),
+    true,
+  ]);
+  expect(mainOf(page)).toContain('Delete record 3 of reviews Notebook asks, less than a minute ago');
+});

@@ -1,0 +1,129 @@
+// Where the console lies: on a server of our own, inside a host application that parses bodies before us, and behind a
+// proxy with a public address of its own.
+import { describe, expect, test } from 'vitest';
+import { routeBeforeStart } from '../../src/app.ts';
+import { account, hosted, mounts } from '../app/mounts.ts';
+import { openShop } from '../app/shop.ts';
+import { createBrowser } from '../oauth/flow.ts';
+import { csrfOf, read } from './place.ts';
+
+const base = '/service/_console';
+
+describe.each(mounts)('%s', (_place, open) => {
+  test('one signs in at {prefix}/_console, and is shown pages for what is not there', async () => {
+    const { agent, origin } = await open();
+    try {
+      const browser = createBrowser();
+      const page = await browser.press(await browser.open(`${origin}${base}/approvals`), 'sign-in', { ...account });
+      const start = await browser.open(`${origin}${base}/`);
+      const left = await browser.press(start, 'sign-out');
+      const missing = await fetch(`${origin}${base}/nothing`);
+      const wrong = await fetch(`${origin}${base}`, { method: 'PUT' });
+      expect([
+        [page.url, page.status, read(page).includes('What assistants may do only when you say so')],
+        read(start).includes('Hello, Ada Byron'),
+        left.url,
+        [missing.status, missing.headers.get('content-type')],
+        [wrong.status, wrong.headers.get('allow')],
+      ]).toEqual([
+        [`${origin}${base}/approvals`, 200, true],
+        true,
+        `${origin}${base}/sign-in`,
+        [404, 'text/html; charset=utf-8'],
+        [405, 'GET, HEAD'],
+      ]);
+    } finally {
+      await agent.stop();
+    }
+  });
+});
+
+describe('in a host application', () => {
+  test('all but the console and the other paths of ours goes on to it', async () => {
+    const { agent, origin, reached } = await hosted('/data');
+    try {
+      const statuses = await Promise.all(
+        ['/', '/console', '/service', '/service/_consoles'].map(async (path) => (await fetch(origin + path)).status),
+      );
+      expect([statuses, reached]).toEqual([[200, 404, 404, 404], ['GET /']]);
+    } finally {
+      await agent.stop();
+    }
+  });
+
+  test('parsers in front make no difference to the forms', async () => {
+    const { agent, origin } = await hosted('/data');
+    try {
+      const browser = createBrowser();
+      const page = await browser.open(`${origin}${base}/sign-in?to=%2Fapprovals`);
+      const wrong = await browser.press(page, 'sign-in', { email: 'ada+x@example.com', password: 'a&b=c%20"d"' });
+      const forged = await fetch(`${origin}${base}/sign-in`, {
+        method: 'POST',
+        body: new URLSearchParams([
+          ['csrf', csrfOf(page)],
+          ['csrf', 'x'],
+        ]),
+        headers: { 'sec-fetch-site': 'same-origin' },
+      });
+      expect([wrong.status, /name="email"[^>]*value="([^"]*)"/.exec(wrong.html)?.[1], forged.status]).toEqual([
+        400,
+        'ada+x@example.com',
+        403,
+      ]);
+    } finally {
+      await agent.stop();
+    }
+  });
+
+  test('it is ours before the start as well, and answers that it is not ready', () => {
+    const route = routeBeforeStart({ publicUrl: 'https://shop.example', basePath: '/data', consolePath: base });
+    const went: string[] = [];
+    for (const url of [`${base}/approvals`, '/service/other']) {
+      const answered = { setHeader: () => answered, writeHead: () => answered, end: () => went.push(`ours ${url}`) };
+      route({ url } as never, answered as never, () => went.push(`next ${url}`));
+    }
+    expect(went).toEqual([`ours ${base}/approvals`, 'next /service/other']);
+  });
+});
+
+describe('behind a public address of its own', () => {
+  test('with a path, https cookies are of this host alone, and forms come from that address', async () => {
+    const shop = await openShop({ env: { SERVICE_PUBLIC_URL: 'https://data.example.com/agent' } });
+    try {
+      expect(shop.consoleUrl).toBe('https://data.example.com/agent/console');
+      for (const root of ['/console', '/agent/console']) {
+        const at = (page: string) => `${shop.address}${root}${page}`;
+        const asked = await fetch(at('/approvals'), { redirect: 'manual' });
+        const page = await fetch(at('/sign-in'));
+        const [visit = ''] = page.headers.getSetCookie();
+        const cookie = visit.slice(0, visit.indexOf(';'));
+        const csrf = /name="csrf" value="([^"]+)"/.exec(await page.text())?.[1] ?? '';
+        const signIn = (origin: string) =>
+          fetch(at('/sign-in'), {
+            method: 'POST',
+            body: new URLSearchParams({ ...shop.account, action: 'sign-in', csrf }),
+            headers: { cookie, origin },
+            redirect: 'manual',
+          });
+        const [local, other, ours] = [
+          await signIn(shop.address),
+          await signIn('https://other.example.com'),
+          await signIn('https://data.example.com'),
+        ];
+        expect([
+          asked.headers.get('location'),
+          visit.replace(/=[\w-]{43};/, '=<id>;'),
+          [local.status, other.status, ours.status, ours.headers.get('location')],
+          ours.headers.getSetCookie()[0]?.replace(/=[\w-]{43};/, '=<id>;'),
+        ]).toEqual([
+          '/agent/console/sign-in?to=%2Fapprovals',
+          '__Host-portico-console-visit=<id>; HttpOnly; SameSite=Lax; Path=/; Secure',
+          [403, 403, 303, '/agent/console'],
+          '__Host-portico-console=<id>; HttpOnly; SameSite=Lax; Path=/; Secure',
+        ]);
+      }
+    } finally {
+      await shop.stop();
+    }
+  });
+});
