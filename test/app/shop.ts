@@ -67,10 +67,14 @@ export interface Signed {
   readonly refreshToken: string;
 }
 
-/** Registers a client and signs in through the real pages. */
-export async function signedIn(server: TestServer, account: Account = server.account): Promise<Signed> {
+/** Registers a client and signs in through the real pages; for the OAuth scopes of the challenge, or those that are named. */
+export async function signedIn(server: TestServer, account: Account = server.account, scope?: string): Promise<Signed> {
   const registered = await register(issuerOf(server), { client_name: 'Notebook', redirect_uris: [redirectUri] });
-  const { tokens } = await connect(registered, account, { redirectUri, resource: server.mcpUrl });
+  const { tokens } = await connect(registered, account, {
+    redirectUri,
+    resource: server.mcpUrl,
+    ...(scope !== undefined && { scope }),
+  });
   return { token: tokens.access_token, refreshToken: `${tokens.refresh_token}` };
 }
 

@@ -1,0 +1,245 @@
+// A client that goes away in the middle of a call, of every kind that there is, on every database: nothing is left running
+// there, nothing is written, and the activity log says how it ended. And what a slow call costs the others.
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { EngineAgent } from '../../src/agent/agent.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { servers, type TestDatabase } from '../databases.ts';
+import { startServer, type TestServer } from '../server.ts';
+import { askSql, runSql, slowSchema, sqliteIsolates } from '../sql/schemas.ts';
+import { callTool, requestOf } from './call.ts';
+import { hold } from './holding.ts';
+import { signedIn } from './shop.ts';
+
+const schema = [
+  ...slowSchema(),
+  'create table boxes (id integer not null primary key)',
+  'create table items (id integer not null primary key, label varchar(20), box_id integer references boxes (id))',
+  'insert into boxes (id) values (1)',
+  "insert into items (id, label, box_id) values (1, 'first', null), (2, 'second', 1)",
+  'create view slow_of as select cheap.id as cheap_id, slow.id from cheap cross join slow',
+];
+const held = ['select id from items for update', "insert into items (id, label) values (3, 'theirs')"];
+
+/** Code that asks the slow view, or writes to what is held. */
+function customize(agent: EngineAgent): void {
+  const slow = { conditionTree: { field: 'id', operator: 'GreaterThan', value: 0 } } as const;
+  agent.customizeCollection('cheap', (cheap) =>
+    cheap.addOneToManyRelation('slows', 'slow_of', { originKey: 'cheap_id' }),
+  );
+  agent.customizeCollection('boxes', (boxes) =>
+    boxes.addOneToManyRelation('content', 'items', { originKey: 'box_id' }),
+  );
+  agent.addChart('slow', async (context, resultBuilder) => {
+    const rows = await context.collection('slow').list(slow, ['id']);
+    return resultBuilder.value(rows.length);
+  });
+  agent.customizeCollection('slow', (collection) =>
+    collection
+      .addAction('Read', {
+        scope: 'Global',
+        async execute(context, resultBuilder) {
+          await context.collection.list(slow, ['id']);
+          return resultBuilder.success();
+        },
+      })
+      .addAction('Ask', {
+        scope: 'Global',
+        form: [
+          {
+            label: 'Which',
+            type: 'String',
+            defaultValue: async (context) => `${(await context.collection.list(slow, ['id'])).length}`,
+          },
+        ],
+        execute: (_context, resultBuilder) => resultBuilder.success(),
+      }),
+  );
+  agent.customizeCollection('items', (items) =>
+    items.addAction('Relabel', {
+      scope: 'Single',
+      async execute(context, resultBuilder) {
+        await context.collection.update(context.filter, { label: 'relabelled' });
+        return resultBuilder.success();
+      },
+    }),
+  );
+}
+
+const reads: readonly (readonly [tool: string, args: Record<string, unknown>])[] = [
+  ['list', { collectionName: 'slow' }],
+  ['listRelated', { collectionName: 'cheap', relationName: 'slows', parentRecordId: 1 }],
+  ['aggregate', { collectionName: 'slow', operation: 'count' }],
+  ['getChart', { chartName: 'slow' }],
+  ['getActionForm', { collectionName: 'slow', actionName: 'Ask' }],
+  ['executeAction', { collectionName: 'slow', actionName: 'Read' }],
+];
+const link = { collectionName: 'boxes', relationName: 'content', parentRecordId: 1 };
+const writes: typeof reads = [
+  ['create', { collectionName: 'items', attributes: { id: 3, label: 'ours' } }],
+  ['update', { collectionName: 'items', recordId: 1, attributes: { label: 'changed' } }],
+  ['delete', { collectionName: 'items', recordIds: [1, 2] }],
+  ['associate', { ...link, targetRecordId: 1 }],
+  ['dissociate', { ...link, targetRecordIds: [2] }],
+  ['executeAction', { collectionName: 'items', actionName: 'Relabel', recordIds: [1] }],
+];
+
+const stoppable = servers.filter(({ dialect }) => dialect !== 'sqlite' || sqliteIsolates);
+
+describe.each(stoppable)('on $dialect', ({ dialect, create }) => {
+  let database: TestDatabase;
+  let server: TestServer;
+  let token: string;
+  beforeAll(async () => {
+    database = await create();
+    await runSql(database, schema);
+    server = await startServer({ database: database.url, app: { customize } });
+    token = (await signedIn(server, server.account, 'mcp:read mcp:write mcp:action')).token;
+  });
+  afterAll(async () => {
+    await server?.stop();
+    await database?.drop();
+  });
+
+  /** Statements of ours that the database works on, or that wait there. */
+  async function running(): Promise<number> {
+    if (dialect === 'sqlite') return processesWith(database.url.slice('sqlite:'.length)).length;
+    const [row] = await askSql(
+      database,
+      dialect === 'mariadb'
+        ? "select count(*) as n from information_schema.processlist where db = database() and command <> 'Sleep' and info not like '%processlist%'"
+        : "select count(*)::int as n from pg_stat_activity where datname = current_database() and state = 'active' and query not like '%pg_stat_activity%'",
+    );
+    return Number(row?.n);
+  }
+
+  const until = async (holds: () => Promise<boolean>): Promise<boolean> => {
+    for (let tries = 0; tries < 200; tries++) {
+      if (await holds()) return true;
+      await systemClock.sleep(25);
+    }
+    return false;
+  };
+
+  const lastEntry = async () => {
+    await server.store.activity.flush();
+    const [last] = await server.store.activity.list({ limit: 1 });
+    return last;
+  };
+
+  /** Calls, goes away once the database is at it, and tells what is left. */
+  async function leave(tool: string, args: Record<string, unknown>, isAtIt: () => Promise<boolean>) {
+    const before = (await lastEntry())?.id;
+    const { headers, body } = requestOf('tools/call', { name: tool, arguments: args }, 'modern');
+    const gone = new AbortController();
+    const call = fetch(server.mcpUrl, {
+      method: 'POST',
+      headers: { ...headers, authorization: `Bearer ${token}` },
+      body,
+      signal: gone.signal,
+    }).then(
+      async (answer) => `answered: ${await answer.text()}`,
+      () => 'left',
+    );
+    const wasAtIt = await until(isAtIt);
+    gone.abort();
+    const outcome = await call;
+    await until(async () => {
+      const last = await lastEntry();
+      return last?.id !== before && last?.outcome !== 'unknown';
+    });
+    const entry = await lastEntry();
+    return { wasAtIt, outcome, entry: [entry?.action, entry?.outcome, entry?.code] };
+  }
+
+  test.each(reads)('%s %j: the statement is stopped there', async (tool, args) => {
+    const left = await leave(tool, args, async () => (await running()) > 0);
+    expect([left, await until(async () => (await running()) === 0)]).toEqual([
+      { wasAtIt: true, outcome: 'left', entry: [tool, 'failed', 'CANCELLED'] },
+      true,
+    ]);
+  });
+
+  test.each(writes)('%s %j: nothing is written', async (tool, args) => {
+    const items = 'select id, label, box_id from items order by id';
+    const before = await askSql(database, items);
+    const holder = await hold(database, held);
+    // A write of SQLite waits here and not there; its intent in the log says that it has begun.
+    const waits = async () => (await lastEntry())?.outcome === 'unknown';
+    const left = await leave(tool, args, dialect === 'sqlite' ? waits : async () => (await running()) > 0);
+    const isOver = dialect === 'sqlite' || (await until(async () => (await running()) === 0));
+    await holder.release();
+    expect([left, isOver, await askSql(database, items)]).toEqual([
+      { wasAtIt: true, outcome: 'left', entry: [tool, 'failed', 'CANCELLED'] },
+      true,
+      before,
+    ]);
+  });
+
+  test('after all that, a good call is answered and a good write is done', async () => {
+    const values = { collectionName: 'items', recordId: 2, attributes: { label: 'again' } };
+    expect([
+      await callTool(server.mcpUrl, token, 'update', values),
+      await callTool(server.mcpUrl, token, 'list', {
+        collectionName: 'cheap',
+        pagination: { size: 1 },
+        fields: ['id'],
+      }),
+    ]).toMatchObject([{ json: { count: 1 } }, { json: { rows: [[0]] } }]);
+  });
+
+  test('a cheap call beside a slow one: 99th percentile under 50 ms, or what this machine makes of it without', async () => {
+    const cheap = async (milliseconds: number): Promise<number[]> => {
+      const taken: number[] = [];
+      const end = systemClock.monotonic() + milliseconds;
+      while (systemClock.monotonic() < end) {
+        const began = systemClock.monotonic();
+        await callTool(server.mcpUrl, token, 'list', { collectionName: 'cheap', fields: ['id'] });
+        taken.push(systemClock.monotonic() - began);
+      }
+      return taken.sort((a, b) => a - b);
+    };
+    const at = (taken: readonly number[], share: number) => taken[Math.floor(taken.length * share)]!;
+    await cheap(500);
+    const before = await cheap(1500);
+    const gone = new AbortController();
+    const { headers, body } = requestOf(
+      'tools/call',
+      { name: 'list', arguments: { collectionName: 'slow' } },
+      'modern',
+    );
+    const slow = fetch(server.mcpUrl, {
+      method: 'POST',
+      headers: { ...headers, authorization: `Bearer ${token}` },
+      body,
+      signal: gone.signal,
+    }).catch(() => 'left');
+    const wasAtIt = await until(async () => (await running()) > 0);
+    const beside = await cheap(3000);
+    const stillRuns = (await running()) > 0;
+    gone.abort();
+    const settled = await until(async () => (await running()) === 0);
+    const quiet = [...before, ...(await cheap(1500))].sort((a, b) => a - b);
+    const told = [at(quiet, 0.5), at(quiet, 0.99), at(beside, 0.5), at(beside, 0.99)].map((ms) => ms.toFixed(1));
+    console.info(
+      `${dialect}: median and p99 alone ${told[0]}, ${told[1]} ms; beside ${told[2]}, ${told[3]} ms (${beside.length})`,
+    );
+    expect([await slow, wasAtIt, stillRuns, settled]).toEqual(['left', true, true, true]);
+    // The slow statement takes one of the machine's cores: what it was without is the measure where others take the rest.
+    expect(at(beside, 0.99)).toBeLessThan(Math.max(50, 4 * at(quiet, 0.99)));
+    expect(at(beside, 0.5)).toBeLessThan(Math.max(25, 4 * at(quiet, 0.5)));
+  });
+});
+
+/** Child processes of this one that have the text among their arguments. */
+function processesWith(text: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false;
+    try {
+      const [state = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+      return state !== 'Z' && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text);
+    } catch {
+      return false;
+    }
+  });
+}
