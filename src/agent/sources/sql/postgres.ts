@@ -40,6 +40,9 @@ export function openPostgres(address: EncryptedAddress, clock: Clock): Driver {
   });
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
+    // The pool listens to those that wait in it alone. A connection that is lost in use is told by its statement; without
+    // a listener, the event beside it would end the process.
+    client.on('error', () => undefined);
     // Queued before the first statement of the connection.
     client
       .query("set timezone = 'UTC'; set datestyle = 'ISO, YMD'; set bytea_output = 'hex'; set extra_float_digits = 1")
