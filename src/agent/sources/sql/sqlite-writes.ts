@@ -49,7 +49,7 @@ export function createWrites(
   }
 
   function tryBegin(): boolean {
-    connection.pragma('busy_timeout = 0');
+    connection.exec('pragma busy_timeout = 0');
     try {
       connection.exec('begin exclusive');
       return true;
@@ -58,7 +58,7 @@ export function createWrites(
       if (/locked|busy/i.test((error as Error).message)) return false;
       throw error;
     } finally {
-      connection.pragma(`busy_timeout = ${readerBusyMilliseconds}`);
+      connection.exec(`pragma busy_timeout = ${readerBusyMilliseconds}`);
     }
   }
 
