@@ -2,18 +2,16 @@
 // mark before the statement that changes data, so that a crash shows as `unknown` and never as silence.
 import type { Clock } from '../core/clock.ts';
 import type { Observe } from '../core/observe.ts';
+import { createActivityRows } from './activity-rows.ts';
 import type { Database } from './database.ts';
 import type { ActivityEntry, ActivityLog } from './store.ts';
 
 /** Half of the 200 ms within which an entry is to be found, to leave time for the writing. */
 const WAIT_MS = 100;
 const KEPT_MOST = 10_000;
-/** Rows of one INSERT. knex writes them for SQLite as a compound SELECT, whose depth the WebAssembly stack must bear. */
-const ROWS_A_STATEMENT = 50;
-const PAGE_MOST = 1000;
 
 export function createActivityLog(database: Database, observe: Observe, clock: Clock): ActivityLog {
-  const { knex } = database;
+  const rows = createActivityRows(database);
   let waiting: ActivityEntry[] = [];
   /** A batch that failed once: it goes with the next one, then it is given up. */
   let again: ActivityEntry[] = [];
@@ -61,11 +59,7 @@ export function createActivityLog(database: Database, observe: Observe, clock: C
     if (entries.length === 0) return undefined;
     try {
       // All or nothing: a batch that is tried again must not be half there.
-      await database.write(async (trx) => {
-        for (let at = 0; at < entries.length; at += ROWS_A_STATEMENT) {
-          await trx('activity_logs').insert(entries.slice(at, at + ROWS_A_STATEMENT).map(toRow));
-        }
-      });
+      await rows.insertAll(entries);
       return undefined;
     } catch (cause) {
       return { cause };
@@ -83,14 +77,9 @@ export function createActivityLog(database: Database, observe: Observe, clock: C
     },
     async begin(entry) {
       const started = clock.monotonic();
-      const id = await database.insert(knex, 'activity_logs', toRow({ ...entry, outcome: 'unknown', durationMs: 0 }));
+      const id = await rows.insert({ ...entry, outcome: 'unknown', durationMs: 0 });
       return {
-        async complete({ outcome, code, recordIds }) {
-          const result = { outcome, code: code ?? null, duration_ms: clock.monotonic() - started };
-          await knex('activity_logs')
-            .where({ id })
-            .update({ ...result, ...(recordIds && { record_ids: JSON.stringify(recordIds) }) });
-        },
+        complete: (result) => rows.complete(id, { ...result, durationMs: clock.monotonic() - started }),
       };
     },
     async flush() {
@@ -98,63 +87,6 @@ export function createActivityLog(database: Database, observe: Observe, clock: C
       // What was just put aside has one try left.
       if (again.length > 0) await flush();
     },
-    async list({ limit, before }) {
-      const query = knex('activity_logs')
-        .orderBy('id', 'desc')
-        .limit(Math.min(Math.max(1, limit), PAGE_MOST));
-      if (before !== undefined) query.where('id', '<', before);
-      return ((await query) as StoredEntry[]).map(fromRow);
-    },
-  };
-}
-
-interface StoredEntry {
-  readonly id: number;
-  readonly user_id: number;
-  readonly rendering_id: number;
-  readonly client_id: string;
-  readonly client_name: string;
-  readonly action: string;
-  readonly type: ActivityEntry['type'];
-  readonly collection: string | null;
-  readonly record_ids: string | null;
-  readonly outcome: ActivityEntry['outcome'];
-  readonly code: string | null;
-  readonly started_at: number;
-  readonly duration_ms: number;
-}
-
-function toRow(entry: ActivityEntry): Omit<StoredEntry, 'id'> {
-  return {
-    user_id: entry.userId,
-    rendering_id: entry.renderingId,
-    client_id: entry.clientId,
-    client_name: entry.clientName,
-    action: entry.action.slice(0, 100),
-    type: entry.type,
-    collection: entry.collection?.slice(0, 191) ?? null,
-    record_ids: entry.recordIds ? JSON.stringify(entry.recordIds) : null,
-    outcome: entry.outcome,
-    code: entry.code?.slice(0, 60) ?? null,
-    started_at: entry.startedAt,
-    duration_ms: entry.durationMs,
-  };
-}
-
-function fromRow(row: StoredEntry): ActivityEntry & { readonly id: number } {
-  return {
-    id: Number(row.id),
-    userId: row.user_id,
-    renderingId: row.rendering_id,
-    clientId: row.client_id,
-    clientName: row.client_name,
-    action: row.action,
-    type: row.type,
-    ...(row.collection === null ? {} : { collection: row.collection }),
-    ...(row.record_ids === null ? {} : { recordIds: JSON.parse(row.record_ids) as string[] }),
-    outcome: row.outcome,
-    ...(row.code === null ? {} : { code: row.code }),
-    startedAt: Number(row.started_at),
-    durationMs: row.duration_ms,
+    list: rows.list,
   };
 }

@@ -30,6 +30,11 @@ export interface SqliteParts {
   readonly inMemory: boolean;
   /** A connection of its own that never waits for a lock; none for a database in memory. */
   readonly watch: SqliteConnection | null;
+  /**
+   * The one connection while no transaction is open on it: a statement that runs on it at once, in the same turn, is a
+   * transaction of its own. Never with the WebAssembly driver, whose statements are freed by hand.
+   */
+  idle(): SqliteConnection | undefined;
 }
 
 export interface DatabaseOptions {
@@ -125,7 +130,12 @@ function openSqlite(location: string, options: DatabaseOptions): Database {
   });
   return {
     ...shared('sqlite', database, `sqlite:${file}`),
-    sqlite: { kind, inMemory, watch },
+    sqlite: {
+      kind,
+      inMemory,
+      watch,
+      idle: () => (kind === 'native' && connection.open && !connection.inTransaction ? connection : undefined),
+    },
     async close() {
       watch?.close();
       await database.destroy();

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { Clock } from '../../src/core/clock.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { createActivityLog } from '../../src/store/activity.ts';
 import type { ActivityEntry } from '../../src/store/store.ts';
 import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 
@@ -113,6 +114,27 @@ describe.each(variants)('the activity log on $name', (variant) => {
       ['failed', 'INVALID_VALUE', ['7']],
       ['completed', undefined, ['7', '8']],
     ]);
+  });
+
+  test('a mark stands though a transaction of the same process, open when it was asked for, is taken back', async () => {
+    const place = await createPlace(variant);
+    await place.open();
+    const database = place.tables();
+    const { begin, list } = createActivityLog(database, () => {}, systemClock);
+    const { outcome, durationMs, ...write } = { ...entry(1), type: 'write' as const };
+    let begun: ReturnType<typeof begin> | undefined;
+
+    const taken = database.write(async (trx) => {
+      await trx('settings').insert({ key: 'half', value: 'x' });
+      begun = begin(write);
+      await trx('settings').select('key');
+      throw new Error('taken back');
+    });
+
+    await expect(taken).rejects.toThrow('taken back');
+    await (await begun!).complete({ outcome: 'completed' });
+    expect((await list({ limit: 5 })).map((one) => one.outcome)).toEqual(['completed']);
+    expect(await database.knex('settings').where({ key: 'half' })).toEqual([]);
   });
 
   test('a process that dies in the middle of a write leaves it unknown', async () => {
