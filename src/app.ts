@@ -11,6 +11,8 @@ import { createConsolePaths } from './console/paths.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import type { Config } from './core/config.ts';
 import { fail } from './core/errors.ts';
+import { createMeterListener } from './core/observe/meters.ts';
+import { createTraceListener } from './core/observe/traces.ts';
 import { createLogListener, createObserver, type Observe } from './core/observe.ts';
 import { sameText, sign } from './core/secret.ts';
 import { createFileFront, type FileFront } from './mcp/file-front.ts';
@@ -82,6 +84,8 @@ export function createApp(configured: Config, options: AppOptions): App {
   const observer = createObserver();
   observer.listen(options.log ?? createLogListener(configured.logLevel));
   if (options.observe) observer.listen(options.observe);
+  observer.listen(createTraceListener(clock));
+  observer.listen(createMeterListener());
   const { observe } = observer;
 
   let rooms: Rooms | undefined;

@@ -1,5 +1,5 @@
-// What happens in the house is told as typed observations; the logger listens to them, and so will metrics and traces.
-// An observation never holds an argument value, a token or a password: names and ids only.
+// What happens in the house is told as typed observations; the log, traces and metrics (observe/) listen to them. An
+// observation never holds an argument value, a token or a password: names and ids only.
 import { type Logger, pino } from 'pino';
 
 export type Observation =
@@ -15,6 +15,8 @@ export type Observation =
       readonly status: number;
       readonly milliseconds: number;
     }
+  /** Each is followed by `tool.called`. */
+  | { readonly type: 'tool.began'; readonly tool: string }
   | {
       readonly type: 'tool.called';
       readonly tool: string;
@@ -24,6 +26,39 @@ export type Observation =
       readonly outcome: 'completed' | 'failed' | 'denied';
       readonly code?: string;
       readonly milliseconds: number;
+    }
+  | {
+      /** A request of MCP that is not a tool call. */
+      readonly type: 'mcp.answered';
+      /** One of the protocol's own, or `_OTHER`. */
+      readonly method: string;
+      /** Of HTTP. */
+      readonly status: number;
+      readonly milliseconds: number;
+    }
+  | { readonly type: 'token.checked'; readonly outcome: 'accepted' | 'refused' }
+  | {
+      /** One statement on a database of the application, its wait for a connection included. */
+      readonly type: 'statement.ran';
+      readonly source: string;
+      readonly system: 'sqlite' | 'mysql' | 'mariadb' | 'postgresql';
+      readonly operation: 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE';
+      readonly table: string;
+      /** Values are bound: there are none in it. */
+      readonly text: string;
+      readonly outcome: 'completed' | 'failed';
+      /** Of ours, or the database's. */
+      readonly code?: string;
+      readonly milliseconds: number;
+    }
+  | {
+      /** Connections of one source, whenever one is asked for, had or given back. */
+      readonly type: 'pool.changed';
+      readonly source: string;
+      readonly used: number;
+      /** Calls that wait for one. */
+      readonly waiting: number;
+      readonly most: number;
     }
   | { readonly type: 'store.migrated'; readonly migrations: readonly string[] }
   | { readonly type: 'store.swept'; readonly rows: number }
@@ -69,14 +104,20 @@ export type Observe = (observation: Observation) => void;
 export type LogLevel = 'Debug' | 'Info' | 'Warn' | 'Error';
 export const logLevels = ['Debug', 'Info', 'Warn', 'Error'] as const;
 
-const levelOf: Record<ObservationType, LogLevel> = {
+/** Null: for listeners that count; a log would be drowned in it. */
+const levelOf: Record<ObservationType, LogLevel | null> = {
   'server.started': 'Info',
   'server.stopping': 'Info',
   'server.stopped': 'Info',
   warning: 'Warn',
   failure: 'Error',
   'http.answered': 'Debug',
+  'tool.began': null,
   'tool.called': 'Debug',
+  'mcp.answered': 'Debug',
+  'token.checked': null,
+  'statement.ran': 'Debug',
+  'pool.changed': null,
   'store.migrated': 'Info',
   'store.swept': 'Debug',
   'source.introspected': 'Debug',
@@ -112,7 +153,7 @@ export function createFunctionListener(logger: LogFunction, level: LogLevel): Ob
   const enabled = logLevels.slice(logLevels.indexOf(level));
   return (observation) => {
     const at = levelOf[observation.type];
-    if (!enabled.includes(at)) return;
+    if (at === null || !enabled.includes(at)) return;
     try {
       const message = lineOf(observation);
       if ('cause' in observation && observation.cause !== undefined) logger(at, message, observation.cause);
@@ -146,7 +187,7 @@ export function createLogListener(level: LogLevel): Observe {
   const enabled = logLevels.filter((_, index) => index >= logLevels.indexOf(level));
   return (observation) => {
     const at = levelOf[observation.type];
-    if (!enabled.includes(at)) return;
+    if (at === null || !enabled.includes(at)) return;
     const { type, ...rest } = observation;
     const cause =
       'cause' in rest ? { err: rest.cause instanceof Error ? pino.stdSerializers.err(rest.cause) : rest.cause } : {};

@@ -8,6 +8,7 @@ import type { Engine } from '../agent/engine.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { AppError, type ErrorCode, fail, isAppError, toAppError } from '../core/errors.ts';
+import type { TraceOrigin } from '../core/observe/traces.ts';
 import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
 import type { Authenticated, Gate } from '../oauth/bearer.ts';
@@ -21,6 +22,8 @@ import { createWebhookSender } from './webhook.ts';
 /** Who makes one request; it lives as long as the request does. */
 export interface Identity {
   readonly auth: Authenticated;
+  /** Where the caller's trace is continued. */
+  readonly origin?: TraceOrigin;
   /** Set when the token stopped being good while the call was served: the answer is a 401, where one can still be given. */
   refusal?: AppError;
 }
@@ -138,6 +141,7 @@ export function createCallTool(parts: CallParts): CallTool {
     let written: ToolAnswer = { text: '' };
     let failure: AppError | undefined;
     const progress = tell && createProgress(clock, tell);
+    parts.observe({ type: 'tool.began', tool: tool.name });
     try {
       const args = tool.parse(given);
       subject = tool.subject(args);

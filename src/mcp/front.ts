@@ -15,7 +15,8 @@ import { type NodeIncomingMessageLike, type NodeServerResponseLike, toNodeHandle
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { Clock } from '../core/clock.ts';
-import { AppError, fail, toAppError } from '../core/errors.ts';
+import { AppError, fail, isAppError, toAppError } from '../core/errors.ts';
+import { activeContext, inSpan, type TraceOrigin } from '../core/observe/traces.ts';
 import { randomId } from '../core/secret.ts';
 import type { Authenticated } from '../oauth/bearer.ts';
 import { allowOrigin, answerPreflight, createAdmission } from './admission.ts';
@@ -30,7 +31,18 @@ import { answerError, type Refuser } from './refusal.ts';
 import type { BuildServer } from './server.ts';
 import { createServing, type ServingParts } from './serving.ts';
 import { createSessions } from './sessions.ts';
-import { acceptsStreams, claimsModern, eraOf, isRecord, messagesOf, repairCall, tolerateAccept } from './wire.ts';
+import {
+  acceptsStreams,
+  claimsModern,
+  eraOf,
+  isRecord,
+  messagesOf,
+  methodOf,
+  repairCall,
+  requestIdOf,
+  tolerateAccept,
+  versionOf,
+} from './wire.ts';
 
 export interface McpFrontParts extends ServingParts {
   /** `auto`: a client of an earlier revision that declares elicitation or sampling is given a session. Default `off`. */
@@ -80,9 +92,8 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
       fail('METHOD_NOT_ALLOWED', { method: req.method ?? '', allow: sessions ? methods.slice(0, 3) : ['POST'] });
     }
     const narrowing = readNarrowing(req.url ?? '');
-    const checked = gate.check(req);
-    const auth = gate.narrow(checked instanceof Promise ? await checked : checked, narrowing);
-    const identity: Identity = { auth };
+    const auth = gate.narrow(await checkToken(req), narrowing);
+    const identity: Identity = { auth, origin: originOf(req, sessionId ?? conversation) };
     if (sessionMethod) {
       if (!(await sessions!.serve(sessionId, req, res, undefined, identity)))
         fail('NOT_FOUND', { path: 'this session' });
@@ -96,7 +107,19 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
       checkScope(message, auth);
     }
     tolerateAccept(req);
-    await dispatch(req, res, body, { identity, conversation }, sessionId);
+    await measure(res, body, identity, () => dispatch(req, res, body, { identity, conversation }, sessionId));
+  };
+
+  const checkToken = async (req: IncomingMessage): Promise<Authenticated> => {
+    try {
+      const checked = gate.check(req);
+      const auth = checked instanceof Promise ? await checked : checked;
+      observe({ type: 'token.checked', outcome: 'accepted' });
+      return auth;
+    } catch (error) {
+      observe({ type: 'token.checked', outcome: 'refused' });
+      throw error;
+    }
   };
 
   /** The token holds every OAuth scope that the call needs, else 403 with all of them in one challenge (RFC 6750 section 3.1). */
@@ -105,8 +128,32 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
     const tool = toolsByName.get(String(message.params.name));
     if (!tool || auth.scopes.has(tool.scope)) return;
     const failure = new AppError('INSUFFICIENT_SCOPE', { tool: tool.name, scopes: [tool.scope] });
+    observe({ type: 'tool.began', tool: tool.name });
     recordCall(parts, { tool, subject: {}, auth, startedAt: clock.now(), durationMs: 0, failure });
     throw failure;
+  };
+
+  /** All but tool calls, which are observed where they end (call.ts), each by itself. */
+  const measure = async (
+    res: ServerResponse,
+    body: unknown,
+    { origin }: Identity,
+    work: () => Promise<void>,
+  ): Promise<void> => {
+    const method = methodOf(body);
+    if (method === 'tools/call' || method === 'subscriptions/listen') return work();
+    const from = clock.monotonic();
+    const answered = (status: number) =>
+      observe({ type: 'mcp.answered', method, status, milliseconds: clock.monotonic() - from });
+    return inSpan({ method, requestId: requestIdOf(body), origin }, async () => {
+      try {
+        await work();
+        answered(res.statusCode);
+      } catch (error) {
+        answered(isAppError(error) ? error.status : 500);
+        throw error;
+      }
+    });
   };
 
   const dispatch = async (
@@ -133,7 +180,9 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
       const request = body as unknown as HotRequest;
       const leg = shared[era];
       if (request.method === 'tools/call') {
-        leg.mux.serve(request, from, res, acceptsStreams(req));
+        const { origin } = identity;
+        const asked = origin ? { ...identity, origin: { ...origin, requestId: request.id } } : identity;
+        leg.mux.serve(request, { ...from, identity: asked }, res, acceptsStreams(req));
         return;
       }
       const current = await confirm(identity);
@@ -151,7 +200,7 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
   /** What is not a tool call has no work to hold back: the token is compared before it is answered. */
   const confirm = async (identity: Identity): Promise<Identity> => {
     const holds = gate.holds(identity.auth);
-    return holds === true || (await holds) ? identity : { auth: await gate.renew(identity.auth) };
+    return holds === true || (await holds) ? identity : { ...identity, auth: await gate.renew(identity.auth) };
   };
 
   return {
@@ -229,6 +278,10 @@ function createShared(
     legacy,
     close: () => Promise.allSettled([stdio.close(), server.close()]),
   };
+}
+
+function originOf(req: IncomingMessage, sessionId: string | undefined): TraceOrigin {
+  return { headers: req.headers, ambient: activeContext(), protocolVersion: versionOf(req), sessionId };
 }
 
 function isJson(contentType: string | undefined): boolean {

@@ -13,6 +13,7 @@ import {
 import type { Engine } from '../agent/engine.ts';
 import { AppError } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
+import { inSpan } from '../core/observe/traces.ts';
 import type { CallTool, CallWire, Identity } from './call.ts';
 import { installCompletion } from './completion.ts';
 import type { Menu } from './menu.ts';
@@ -100,7 +101,13 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
       const { name, arguments: given } = request.params;
       const identity = identify(ctx);
       const tool = byName.get(name);
-      if (tool) return toResult(await callTool(tool, given ?? {}, identity, wireOf(ctx)));
+      if (tool) {
+        const { id: requestId, _meta: meta } = ctx.mcpReq;
+        const { origin } = identity;
+        const span = { method: 'tools/call', tool: name, requestId: origin?.requestId ?? requestId, origin, meta };
+        const called = await inSpan(span, () => callTool(tool, given ?? {}, identity, wireOf(ctx)));
+        return toResult(called);
+      }
       const extra = extras.get(name);
       if (extra) return extra.run(request.params, askOnCall(ctx), parts.notify());
       const near = nearNames(

@@ -18,6 +18,27 @@ const JSON_TYPE = 'application/json';
 const ARGUMENTS_DEPTH = 64;
 const STREAM_TYPE = 'text/event-stream';
 
+/** What a request is counted under: names that a client makes up are not told apart. */
+const methods = new Set([
+  'initialize',
+  'ping',
+  'server/discover',
+  'tools/list',
+  'tools/call',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+  'logging/setLevel',
+  'subscriptions/listen',
+  'notifications/initialized',
+  'notifications/cancelled',
+  'notifications/progress',
+  'notifications/roots/list_changed',
+]);
+
 export type Era = 'modern' | 'legacy';
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
@@ -26,6 +47,24 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 
 export function messagesOf(body: unknown): readonly unknown[] {
   return Array.isArray(body) ? body : [body];
+}
+
+/** One of the protocol's own, else `_OTHER`; of a batch, that of its first message. */
+export function methodOf(body: unknown): string {
+  const [first] = messagesOf(body);
+  const method = isRecord(first) ? first.method : undefined;
+  return typeof method === 'string' && methods.has(method) ? method : '_OTHER';
+}
+
+export function requestIdOf(body: unknown): string | number | undefined {
+  const id = isRecord(body) ? body.id : undefined;
+  return typeof id === 'string' || typeof id === 'number' ? id : undefined;
+}
+
+/** The revision that the request names, where it is one of the protocol's. */
+export function versionOf({ headers }: IncomingMessage): string | undefined {
+  const version = headers['mcp-protocol-version'];
+  return typeof version === 'string' && (version === MODERN || legacyVersions.has(version)) ? version : undefined;
 }
 
 /** The era whose shared instance can take the request; undefined for all that is not plainly a hot, well-formed one. */

@@ -65,6 +65,7 @@ const owners: readonly (readonly [packages: RegExp, where: RegExp])[] = [
   [/^bullmq$/, /^src\/workflow\//],
   [/^(openai|@anthropic-ai\/sdk)$/, /^src\/agent\/ai(\.ts$|\/)/],
   [/^pino$/, /^src\/core\/observe\.ts$/],
+  [/^@opentelemetry\//, /^src\/core\/observe\//],
   [/^rate-limiter-flexible$/, /^src\/core\/limit\.ts$/],
   [/^re2js$/, /^src\/agent\/sources\/pattern\.ts$/],
   [/^express$/, /^src\/(.+\/)?(routes|interaction)\.ts$|^src\/console\/|^src\/app\.ts$/],

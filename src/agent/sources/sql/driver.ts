@@ -4,6 +4,9 @@ import type { ReadOptions, TransactionOptions } from '../source.ts';
 /** A statement of one shape, kept by the source; a driver keeps with it what it prepared. */
 export interface Prepared {
   readonly sql: string;
+  /** What it does, and where: for who watches. */
+  readonly operation: 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE';
+  readonly table: string;
   /** A short name, unique within the source. */
   readonly name: string;
   uses: number;

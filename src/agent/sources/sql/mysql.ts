@@ -3,6 +3,7 @@ import type * as mysql2 from 'mysql2';
 import type { Clock } from '../../../core/clock.ts';
 import { fail } from '../../../core/errors.ts';
 import type { Driver } from './driver.ts';
+import { countUse, type PoolUse } from './pool-use.ts';
 import { networkCodes, runStoppable, translate } from './stopping.ts';
 import type { EncryptedAddress } from './tls.ts';
 import { inTransaction } from './transaction.ts';
@@ -19,7 +20,7 @@ const lost = new Set<string>([
 const VALUES_LIMIT = 65_535;
 
 /** MariaDB and MySQL. Connections are opened when needed. */
-export function openMysql(address: EncryptedAddress, clock: Clock): Driver {
+export function openMysql(address: EncryptedAddress, clock: Clock, tell: (use: PoolUse) => void): Driver {
   const { createPool, createConnection } = createRequire(import.meta.url)('mysql2') as typeof mysql2;
   const { tls, pool: kept } = address;
   const reach = {
@@ -46,10 +47,16 @@ export function openMysql(address: EncryptedAddress, clock: Clock): Driver {
     connection.query("set time_zone = '+00:00'", () => undefined);
   });
 
-  const connect = (): Promise<mysql2.PoolConnection> =>
-    new Promise((resolve, reject) => {
-      pool.getConnection((error, connection) => (error ? reject(translate(error, lost)) : resolve(connection)));
-    });
+  const { connect, give } = countUse<mysql2.PoolConnection>(
+    {
+      connect: () =>
+        new Promise((resolve, reject) => {
+          pool.getConnection((error, connection) => (error ? reject(translate(error, lost)) : resolve(connection)));
+        }),
+      give: (connection, broken) => (broken ? connection.destroy() : connection.release()),
+    },
+    tell,
+  );
 
   function kill(id: number): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -85,7 +92,7 @@ export function openMysql(address: EncryptedAddress, clock: Clock): Driver {
       const connection = await connect();
       return new Promise((resolve, reject) => {
         connection.query(sql, (error, rows) => {
-          connection.release();
+          give(connection, false);
           if (error) reject(translate(error, lost));
           else resolve(rows as Record<string, unknown>[]);
         });
@@ -97,7 +104,7 @@ export function openMysql(address: EncryptedAddress, clock: Clock): Driver {
           connect,
           execute: (connection) => execute(connection, prepared.sql, values) as Promise<unknown[][]>,
           stop: (connection) => kill(connection.threadId ?? 0),
-          give: (connection, broken) => (broken ? connection.destroy() : connection.release()),
+          give,
         },
         clock,
         options,
@@ -121,7 +128,7 @@ export function openMysql(address: EncryptedAddress, clock: Clock): Driver {
               options,
             ),
           stop: (connection) => kill(connection.threadId ?? 0),
-          give: (connection, broken) => (broken ? connection.destroy() : connection.release()),
+          give,
           lasting: true,
         },
         clock,

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type pg from 'pg';
 import type { Clock } from '../../../core/clock.ts';
 import type { Driver } from './driver.ts';
+import { countUse, type PoolUse } from './pool-use.ts';
 import { networkCodes, runStoppable, translate } from './stopping.ts';
 import type { EncryptedAddress } from './tls.ts';
 import { inTransaction } from './transaction.ts';
@@ -24,7 +25,7 @@ const lost = new Set<string>([
 const asText = { getTypeParser: () => (value: unknown) => value };
 
 /** PostgreSQL. Connections are opened when needed, and renewed so that prepared texts do not pile up. */
-export function openPostgres(address: EncryptedAddress, clock: Clock): Driver {
+export function openPostgres(address: EncryptedAddress, clock: Clock, tell: (use: PoolUse) => void): Driver {
   const { Pool, Client } = createRequire(import.meta.url)('pg') as typeof pg;
   const settings = {
     connectionString: address.url,
@@ -58,13 +59,19 @@ export function openPostgres(address: EncryptedAddress, clock: Clock): Driver {
       : translate(error, lost);
   };
 
-  const connect = async (): Promise<pg.PoolClient> => {
-    try {
-      return await pool.connect();
-    } catch (error) {
-      throw inOurWords(error);
-    }
-  };
+  const { connect, give } = countUse<pg.PoolClient>(
+    {
+      async connect() {
+        try {
+          return await pool.connect();
+        } catch (error) {
+          throw inOurWords(error);
+        }
+      },
+      give: (client, broken) => client.release(broken),
+    },
+    tell,
+  );
 
   async function stop(id: number): Promise<void> {
     const client = new Client({ ...settings, connectionTimeoutMillis: 5000 });
@@ -85,7 +92,7 @@ export function openPostgres(address: EncryptedAddress, clock: Clock): Driver {
       } catch (error) {
         throw inOurWords(error);
       } finally {
-        client.release();
+        give(client, false);
       }
     },
     async run(prepared, values, options) {
@@ -100,7 +107,7 @@ export function openPostgres(address: EncryptedAddress, clock: Clock): Driver {
               throw inOurWords(error);
             }),
           stop: (client) => stop((client as unknown as { processID: number }).processID),
-          give: (client, broken) => client.release(broken),
+          give,
         },
         clock,
         options,
@@ -128,7 +135,7 @@ export function openPostgres(address: EncryptedAddress, clock: Clock): Driver {
               options,
             ),
           stop: (client) => stop((client as unknown as { processID: number }).processID),
-          give: (client, broken) => client.release(broken),
+          give,
           lasting: true,
         },
         clock,

@@ -21,6 +21,7 @@ import { bindValues, buildCount, buildSelect, type Statement, type StatementCont
 import type { Bind } from './terms.ts';
 import { openEncrypted } from './tls.ts';
 import { needsBigIntegers } from './types-sqlite.ts';
+import { watchDriver } from './watched.ts';
 import { createWriting } from './writing.ts';
 
 export interface SqlSourceOptions {
@@ -38,7 +39,12 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
   const address = readAddress(given);
   const { dialect, name, schemas } = address;
   const { observe, clock } = options;
-  const driver = openDriver(address, options);
+  const driver = watchDriver(openDriver(address, options), {
+    source: name,
+    system: () => (facts?.isMariadb ? 'mariadb' : systems[dialect]),
+    observe,
+    clock,
+  });
   const builder = knex({ client: clients[dialect], useNullAsDefault: true });
   let codecs: Introspection['codecs'] | undefined;
   let facts: Facts | undefined;
@@ -113,13 +119,18 @@ const readFacts: Record<Dialect, (catalogue: Catalogue, schemas: readonly string
   postgres: readPostgresFacts,
 };
 
+const systems = { sqlite: 'sqlite', mysql: 'mysql', postgres: 'postgresql' } as const;
+
 const clients: Record<Dialect, string> = { sqlite: 'better-sqlite3', mysql: 'mysql2', postgres: 'pg' };
 
 function openDriver(address: Address, { observe, clock, sqlite = 'auto' }: SqlSourceOptions): Driver {
   const { dialect, name, url } = address;
   if (dialect === 'sqlite') return openSqlite({ path: url, name, wish: sqlite, observe, clock });
   const open = dialect === 'mysql' ? openMysql : openPostgres;
-  return openEncrypted(address, (tls) => open({ ...address, tls }, clock));
+  const { max: most } = address.pool;
+  return openEncrypted(address, (tls) =>
+    open({ ...address, tls }, clock, (use) => observe({ type: 'pool.changed', source: name, ...use, most })),
+  );
 }
 
 interface Text {
@@ -153,7 +164,14 @@ function createTexts(context: StatementContext) {
 
   function build(statement: Select | CountSelect | GroupSelect): Text {
     const text = ({ sql, binds }: Statement, decode: Text['decode']): Text => ({
-      prepared: { sql, name: `portico_${++made}`, uses: 0, bigIntegers: false },
+      prepared: {
+        sql,
+        operation: 'SELECT',
+        table: statement.table,
+        name: `portico_${++made}`,
+        uses: 0,
+        bigIntegers: false,
+      },
       binds,
       decode,
     });

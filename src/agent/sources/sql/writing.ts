@@ -45,7 +45,14 @@ export function createWriting({ driver, dialect, context, facts, read }: Writing
       const { sql, binds } = buildWrite(write, returns(write), context);
       text = {
         // A write cannot be repeated to read its integers again, so they come with all their bits at once.
-        prepared: { sql, name: `portico_w${++made}`, uses: 0, bigIntegers: true },
+        prepared: {
+          sql,
+          operation: operationOf(write),
+          table: write.table,
+          name: `portico_w${++made}`,
+          uses: 0,
+          bigIntegers: true,
+        },
         binds,
         decoders: write.returning.map((path) => context.shapes.facts(path, write.table).codec.decode),
       };
@@ -97,6 +104,8 @@ export function createWriting({ driver, dialect, context, facts, read }: Writing
     },
   };
 }
+
+const operationOf = (write: Write) => ('rows' in write ? 'INSERT' : 'set' in write ? 'UPDATE' : 'DELETE');
 
 /** A value that its column cannot hold is found when it is encoded. */
 function bind(text: WriteText, values: readonly unknown[], write: Write): unknown[] {
