@@ -6,12 +6,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Engine } from './agent/engine.ts';
 import { type DataOptions, openData } from './app/data.ts';
 import { createHostDoor, createServerDoor, type Next, refuse, sendJson } from './app/doors.ts';
+import { createMetricsDoor } from './app/metrics-door.ts';
 import { type Console, createConsole } from './console/console.ts';
 import { createConsolePaths } from './console/paths.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import type { Config } from './core/config.ts';
 import { fail } from './core/errors.ts';
 import { createMeterListener } from './core/observe/meters.ts';
+import { createMetrics } from './core/observe/metrics.ts';
 import { createTraceListener } from './core/observe/traces.ts';
 import { createLogListener, createObserver, type Observe } from './core/observe.ts';
 import { sameText, sign } from './core/secret.ts';
@@ -52,6 +54,8 @@ export interface Started {
   readonly mcpUrl: string;
   /** The address of the console. */
   readonly consoleUrl: string;
+  /** Where /metrics is, where it is served. */
+  readonly metricsUrl?: string;
   readonly store: OpenedStore;
   readonly engine: Engine;
 }
@@ -86,6 +90,9 @@ export function createApp(configured: Config, options: AppOptions): App {
   if (options.observe) observer.listen(options.observe);
   observer.listen(createTraceListener(clock));
   observer.listen(createMeterListener());
+  const metrics = configured.metricsPort === null ? undefined : createMetrics({ version: options.version, clock });
+  if (metrics) observer.listen(metrics.listen);
+  const metricsDoor = metrics && createMetricsDoor(configured, metrics.text);
   const { observe } = observer;
 
   let rooms: Rooms | undefined;
@@ -173,10 +180,13 @@ export function createApp(configured: Config, options: AppOptions): App {
       const publicUrl = configured.publicUrl ?? listening?.address ?? failWithoutAddress();
       const config = { ...configured, ...(listening && { port: listening.port }), publicUrl };
       const address = listening?.address ?? publicUrl;
+      let metricsUrl: string | undefined;
       try {
+        metricsUrl = await metricsDoor?.open();
         rooms = await open(config);
       } catch (error) {
-        await server?.close(0);
+        metrics?.close();
+        await Promise.all([server?.close(0), metricsDoor?.close()]);
         throw error;
       }
       route = createRoute(config, rooms, () => stopping !== undefined);
@@ -189,7 +199,7 @@ export function createApp(configured: Config, options: AppOptions): App {
       observe({ type: 'server.started', address, milliseconds: Math.round(clock.monotonic() - from) });
       const mcpUrl = `${config.publicUrl}${config.basePath}/mcp`;
       const consoleUrl = createConsolePaths(config.publicUrl, config.consolePath).url('');
-      return { address, mcpUrl, consoleUrl, store, engine };
+      return { address, mcpUrl, consoleUrl, ...(metricsUrl !== undefined && { metricsUrl }), store, engine };
     },
 
     handle(req, res, next) {
@@ -214,6 +224,8 @@ export function createApp(configured: Config, options: AppOptions): App {
         await rooms?.front.close();
         await rooms?.engine.close();
         await rooms?.store.close();
+        metrics?.close();
+        await metricsDoor?.close();
         observe({ type: 'server.stopped' });
       })();
       return stopping;

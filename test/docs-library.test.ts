@@ -1,5 +1,5 @@
 // The examples of docs/library.md and docs/sources.md run as they stand, with 'portico' being the sources beside them.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -102,4 +102,14 @@ test('docs/library.md lists every option of createAgent, and names settings that
   const [, body = ''] = /export interface AgentOptions \{(.*?)\n\}/s.exec(source) ?? [];
   const options = [...body.matchAll(/readonly (\w+)\??:/g)].map(([, name]) => name);
   expect([rows, 'dataDir' in settings]).toEqual([options, true]);
+});
+
+test('docs/observability.md lists every metric that /metrics may hold, and no other', () => {
+  const named = readdirSync('src/core/observe').flatMap((name) => [
+    ...readFileSync(join('src/core/observe', name), 'utf8').matchAll(/'((?:portico|process|nodejs)_[a-z0-9_]+)'/g),
+  ]);
+  const told = readFileSync('docs/observability.md', 'utf8').matchAll(
+    /^\| `((?:portico|process|nodejs)_[a-z0-9_]+)`/gm,
+  );
+  expect([...told].map(([, name]) => name).sort()).toEqual(named.map(([, name]) => name).sort());
 });

@@ -35,7 +35,7 @@ export interface AgentStarted {
   /** Stays the same across restarts, and answers with what was built last. */
   readonly engine: Engine;
   /** Null when nothing was mounted. */
-  readonly server: Pick<Started, 'address' | 'mcpUrl'> | null;
+  readonly server: Pick<Started, 'address' | 'mcpUrl' | 'metricsUrl'> | null;
 }
 
 interface Running {
@@ -264,7 +264,7 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
       openEngine: async (parts) => (await this.#open({ ...parts, useUnsafeActionEndpoint })).live.engine,
       listens: this.#standalone !== undefined,
     });
-    const { address, mcpUrl } = await app.start();
+    const { address, mcpUrl, metricsUrl } = await app.start();
     this.#app = app;
     if (this.#standalone) this.#address = address;
     for (const host of this.#hosts) {
@@ -275,7 +275,7 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
           message: `Routes of the host application that are ours now and cannot be reached: ${hidden.join(', ')}. A basePath leaves them to it.`,
         });
     }
-    return { address, mcpUrl };
+    return { address, mcpUrl, ...(metricsUrl !== undefined && { metricsUrl }) };
   }
 
   /** Ours are not the host's while there is no server of ours. */

@@ -36,7 +36,7 @@ export function createServerDoor(
   });
   return {
     async open() {
-      await listen(server, config);
+      await listen(server, { ...config, settings: { port: 'MCP_SERVER_PORT', host: 'SERVICE_HOST' } });
       const { port } = server.address() as AddressInfo;
       const host = isWildcard(config.host) ? '127.0.0.1' : bracketed(config.host);
       return { address: `http://${host}:${port}`, port };
@@ -95,24 +95,32 @@ function takeTarget(req: IncomingMessage): void {
   req.headers.host = host;
 }
 
-function listen(server: Server, config: Config): Promise<void> {
+export interface ListenOptions {
+  readonly port: number;
+  readonly host: string;
+  /** What to change where it cannot listen. */
+  readonly settings: { readonly port: string; readonly host: string };
+}
+
+/** CONFIGURATION when it cannot. */
+export function listen(server: Server, { port, host, settings }: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const problem =
         cause.code === 'EADDRINUSE'
-          ? `Port ${config.port} is taken. Stop what listens there, or set MCP_SERVER_PORT to another.`
-          : `Cannot listen on ${config.host}, port ${config.port}: ${cause.code}. Set SERVICE_HOST and MCP_SERVER_PORT.`;
+          ? `Port ${port} is taken. Stop what listens there, or set ${settings.port} to another.`
+          : `Cannot listen on ${host}, port ${port}: ${cause.code}. Set ${settings.host} and ${settings.port}.`;
       reject(new AppError('CONFIGURATION', { problem }, cause));
     });
-    server.listen(config.port, config.host, resolve);
+    server.listen(port, host, resolve);
   });
 }
 
-function isWildcard(host: string): boolean {
+export function isWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
 }
 
-function bracketed(host: string): string {
+export function bracketed(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 

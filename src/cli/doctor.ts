@@ -11,7 +11,7 @@ import { loadSqliteDriver } from '../core/sqlite.ts';
 import { locateStorage, openDatabase } from '../store/database.ts';
 import { findPending } from '../store/schema.ts';
 import { demoPath } from './demo.ts';
-import { isUnprotected, unprotectedWarning } from './exposure.ts';
+import { isLoopback, isUnprotected, unprotectedWarning } from './exposure.ts';
 import { maskUrl } from './masking.ts';
 import { alignColumns, createPaint } from './terminal.ts';
 
@@ -69,6 +69,7 @@ const checks: readonly Check[] = [
   checkSource,
   checkAddress,
   checkPort,
+  checkMetrics,
 ];
 
 function checkNode(): Finding {
@@ -144,17 +145,39 @@ function checkAddress(config: Config): Finding {
 }
 
 function checkPort({ host, port }: Config): Promise<Finding> {
+  return tryPort('Port', { host, port, settings: ['MCP_SERVER_PORT', 'SERVICE_HOST'] });
+}
+
+/** Whoever reaches the metrics may read them. */
+async function checkMetrics({ metricsHost: host, metricsPort: port }: Config): Promise<Finding> {
+  if (port === null) return ok('Metrics: none are served');
+  const found = await tryPort('Metrics: port', {
+    host,
+    port,
+    settings: ['SERVICE_METRICS_PORT', 'SERVICE_METRICS_HOST'],
+  });
+  if (found.state !== 'ok' || isLoopback(host)) return found;
+  return note(`${found.text}; ${host} is more than this machine: let nobody but Prometheus reach it`);
+}
+
+interface PortCheck {
+  readonly host: string;
+  readonly port: number;
+  readonly settings: readonly [port: string, host: string];
+}
+
+function tryPort(name: string, { host, port, settings: [portSetting, hostSetting] }: PortCheck): Promise<Finding> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => {
       const what =
         error.code === 'EADDRINUSE'
-          ? `Port ${port} is taken, perhaps by Portico itself; stop that program, or set MCP_SERVER_PORT`
-          : `Port ${port} of ${host} cannot be listened on (${error.code}); set MCP_SERVER_PORT or SERVICE_HOST`;
+          ? `${name} ${port} is taken, perhaps by Portico itself; stop that program, or set ${portSetting}`
+          : `${name} ${port} of ${host} cannot be listened on (${error.code}); set ${portSetting} or ${hostSetting}`;
       resolve(wrong(what));
     });
     server.listen({ host, port, exclusive: true }, () =>
-      server.close(() => resolve(ok(port === 0 ? 'Port: any free one' : `Port ${port} is free`))),
+      server.close(() => resolve(ok(port === 0 ? `${name}: any free one` : `${name} ${port} is free`))),
     );
   });
 }

@@ -12,6 +12,6 @@ export function unprotectedWarning({ host }: Pick<Config, 'host'>): string {
   );
 }
 
-function isLoopback(host: string): boolean {
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

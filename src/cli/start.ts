@@ -46,7 +46,7 @@ export async function start(config: Config, options: StartOptions): Promise<void
       },
     },
   );
-  const { mcpUrl, consoleUrl, store } = await app.start();
+  const { mcpUrl, consoleUrl, metricsUrl, store } = await app.start();
   stopOnSignals(app, clock);
   if (store.sqliteKind === 'wasm') warn(wasmWarning);
   const user = await findFirstUser(store.identity, options.email ?? FIRST_USER);
@@ -58,6 +58,7 @@ export async function start(config: Config, options: StartOptions): Promise<void
     version: options.version,
     mcpUrl,
     consoleUrl,
+    ...(metricsUrl !== undefined && { metricsUrl }),
     serves: config.database === null ? 'the demo shop, about 20,000 rows' : maskUrl(config.database),
     ...user,
     resetCommand: hint(config, `user password ${user.email}`),

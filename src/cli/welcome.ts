@@ -7,6 +7,8 @@ export interface Welcome {
   readonly version: string;
   readonly mcpUrl: string;
   readonly consoleUrl: string;
+  /** Where it is on. */
+  readonly metricsUrl?: string;
   /** What is served, in a few words. */
   readonly serves: string;
   readonly email: string;
@@ -35,6 +37,7 @@ export function composeWelcome(welcome: Welcome, paint: Paint): string {
     `${label('MCP address')}${paint('cyan', mcpUrl)}`,
     `${label('Console')}${paint('cyan', welcome.consoleUrl)}`,
     `${label('Serves')}${welcome.serves}`,
+    ...(welcome.metricsUrl === undefined ? [] : [`${label('Metrics')}${welcome.metricsUrl}`]),
     ...signIn,
     '',
     `  ${paint('bold', 'Add it to your assistant')}, which then opens the sign-in in your browser:`,

@@ -1,3 +1,5 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
 /** The one seam for time: nothing else in the house reads the wall clock or sets a timer. Tests pass their own. */
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -31,3 +33,30 @@ export const systemClock: Clock = {
       signal?.addEventListener('abort', stop, { once: true });
     }),
 };
+
+export interface EventLoopWatch {
+  /** Seconds by which the event loop was late since the last call. */
+  take(): { readonly mean: number; readonly p50: number; readonly p99: number; readonly max: number };
+  stop(): void;
+}
+
+/** How late a timer fires, less what was asked for: the histogram counts from when the timer was set. */
+export function watchEventLoop(resolutionMs = 10): EventLoopWatch {
+  const histogram = monitorEventLoopDelay({ resolution: resolutionMs });
+  histogram.enable();
+  const seconds = (nanoseconds: number): number =>
+    Number.isFinite(nanoseconds) ? Math.max(0, nanoseconds / 1e9 - resolutionMs / 1000) : 0;
+  return {
+    take() {
+      const lag = {
+        mean: seconds(histogram.mean),
+        p50: seconds(histogram.percentile(50)),
+        p99: seconds(histogram.percentile(99)),
+        max: histogram.count === 0 ? 0 : seconds(histogram.max),
+      };
+      histogram.reset();
+      return lag;
+    },
+    stop: () => histogram.disable(),
+  };
+}

@@ -152,6 +152,18 @@ export const settings = {
     fallback: 'Warn',
     read: oneOf(...logLevels),
   }),
+  metricsPort: setting({
+    env: 'SERVICE_METRICS_PORT',
+    about: 'Port for /metrics (Prometheus); 0 takes a free one; no metrics are served without it',
+    fallback: null as number | null,
+    read: whole(0, 65535),
+  }),
+  metricsHost: setting({
+    env: 'SERVICE_METRICS_HOST',
+    about: 'Address that /metrics listens on; whoever reaches it may read it',
+    fallback: '127.0.0.1',
+    read: text,
+  }),
   shutdownSeconds: setting({
     env: 'SERVICE_SHUTDOWN_SECONDS',
     about: 'How long calls under way may go on after SIGTERM',

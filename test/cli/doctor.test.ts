@@ -38,6 +38,7 @@ test('in an empty folder nothing is wrong, and nothing is made', async () => {
       'ok Database: the demo shop, made at the first start',
       'ok Address: clients on this machine only, at 127.0.0.1',
       'ok Port: any free one',
+      'ok Metrics: none are served',
       '',
       'Nothing is wrong.',
     ],
@@ -82,6 +83,8 @@ test('what is wrong is said, each in one line, with exit code 1', async () => {
     SERVICE_DATABASE_URL: 'mysql://reader:hunter4@127.0.0.1:1/shop',
     SERVICE_PUBLIC_URL: 'http://data.example.com',
     MCP_SERVER_PORT: String(taken.port),
+    SERVICE_METRICS_PORT: '1',
+    SERVICE_METRICS_HOST: '192.0.2.1',
   };
   const { code, stdout } = await portico(['doctor'], { ...place, env });
   await taken.free();
@@ -92,8 +95,9 @@ test('what is wrong is said, each in one line, with exit code 1', async () => {
     expect.stringMatching(/^wrong Database: .*cannot be reached/),
     'wrong Address: SERVICE_PUBLIC_URL is http; assistants and browsers sign in over https only',
     `wrong Port ${taken.port} is taken, perhaps by Portico itself; stop that program, or set MCP_SERVER_PORT`,
+    'wrong Metrics: port 1 of 192.0.2.1 cannot be listened on (EADDRNOTAVAIL); set SERVICE_METRICS_PORT or SERVICE_METRICS_HOST',
     '',
-    '5 things are wrong.',
+    '6 things are wrong.',
   ]);
 });
 

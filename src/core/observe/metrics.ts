@@ -1,0 +1,172 @@
+// What /metrics tells, counted from observations. Labels are names of ours and of the operator: tools of the table, sources,
+// outcomes. Never a user, a client or a collection, of which there may be any number, and which are nobody's business there.
+import { type Clock, watchEventLoop } from '../clock.ts';
+import type { Observation, ObservationType, Observe } from '../observe.ts';
+import { operationSeconds, statementSeconds } from './buckets.ts';
+import { createRegistry, type Registry } from './prometheus.ts';
+
+export interface Metrics {
+  readonly listen: Observe;
+  /** In the text format of Prometheus. */
+  text(): string;
+  close(): void;
+}
+
+type Handlers = { readonly [T in ObservationType]?: (observation: Extract<Observation, { type: T }>) => void };
+
+export function createMetrics({ version, clock }: { readonly version: string; readonly clock: Clock }): Metrics {
+  const registry = createRegistry();
+  const loop = addProcess(registry, version, clock);
+  const handlers: Handlers = { ...countCalls(registry), ...countAccess(registry), ...countData(registry) };
+  return {
+    listen: (observation) =>
+      (handlers[observation.type] as ((observed: Observation) => void) | undefined)?.(observation),
+    text: () => registry.text(),
+    close: () => loop.stop(),
+  };
+}
+
+function countCalls(registry: Registry): Handlers {
+  const calls = registry.counter({
+    name: 'portico_tool_calls_total',
+    help: 'Tool calls that ended, by how they did.',
+    labels: ['tool', 'outcome'],
+  });
+  const errors = registry.counter({
+    name: 'portico_tool_errors_total',
+    help: 'Tool calls that were answered with an error, by its code.',
+    labels: ['code'],
+  });
+  const durations = registry.histogram({
+    name: 'portico_tool_call_duration_seconds',
+    help: 'Time from the arguments of a tool call to its answer.',
+    labels: ['tool'],
+    bounds: [0.001, 0.0025, 0.005, ...operationSeconds],
+  });
+  const inFlight = registry.gauge({ name: 'portico_tool_calls_in_flight', help: 'Tool calls that are being served.' });
+  const requests = registry.counter({
+    name: 'portico_mcp_requests_total',
+    help: 'Requests of MCP that are no tool calls.',
+    labels: ['method', 'status'],
+  });
+  let open = 0;
+  inFlight.set([], 0);
+  return {
+    'tool.began': () => inFlight.set([], ++open),
+    'tool.called': ({ tool, outcome, code, milliseconds }) => {
+      inFlight.set([], --open);
+      calls.add([tool, outcome]);
+      if (code !== undefined) errors.add([code]);
+      durations.observe([tool], milliseconds / 1000);
+    },
+    'mcp.answered': ({ method, status }) => requests.add([method, String(status)]),
+  };
+}
+
+function countAccess(registry: Registry): Handlers {
+  const checks = registry.counter({
+    name: 'portico_token_checks_total',
+    help: 'Access tokens that requests of MCP brought, or did not bring.',
+    labels: ['outcome'],
+  });
+  const limited = registry.counter({
+    name: 'portico_rate_limited_total',
+    help: 'Requests that were refused since there were too many.',
+    labels: ['endpoint'],
+  });
+  const security = registry.counter({
+    name: 'portico_security_events_total',
+    help: 'Sign-ins, grants, refreshes, revocations and refusals.',
+    labels: ['event'],
+  });
+  const failures = registry.counter({
+    name: 'portico_failures_total',
+    help: 'Errors that nobody expected: each is in the log with its cause.',
+  });
+  const warnings = registry.counter({ name: 'portico_warnings_total', help: 'Warnings: each is in the log.' });
+  failures.add([], 0);
+  warnings.add([], 0);
+  return {
+    'token.checked': ({ outcome }) => checks.add([outcome]),
+    security: ({ event }) => {
+      security.add([event]);
+      if (event.endsWith('.throttled')) limited.add([event.slice(0, -'.throttled'.length)]);
+    },
+    failure: () => failures.add([]),
+    warning: () => warnings.add([]),
+  };
+}
+
+function countData(registry: Registry): Handlers {
+  const statements = registry.counter({
+    name: 'portico_statements_total',
+    help: 'Statements on databases of the application.',
+    labels: ['source', 'operation', 'outcome'],
+  });
+  const durations = registry.histogram({
+    name: 'portico_statement_duration_seconds',
+    help: 'Time of a statement, its wait for a connection included.',
+    labels: ['source', 'operation'],
+    bounds: [0.0001, ...statementSeconds],
+  });
+  const connections = registry.gauge({
+    name: 'portico_pool_connections_used',
+    help: 'Connections of a data source that are in use.',
+    labels: ['source'],
+  });
+  const waiting = registry.gauge({
+    name: 'portico_pool_waiting',
+    help: 'Statements that wait for a connection of a data source.',
+    labels: ['source'],
+  });
+  const most = registry.gauge({
+    name: 'portico_pool_connections_limit',
+    help: 'Connections that a data source may have.',
+    labels: ['source'],
+  });
+  return {
+    'statement.ran': ({ source, operation, outcome, milliseconds }) => {
+      statements.add([source, operation, outcome]);
+      durations.observe([source, operation], milliseconds / 1000);
+    },
+    'pool.changed': (pool) => {
+      connections.set([pool.source], pool.used);
+      waiting.set([pool.source], pool.waiting);
+      most.set([pool.source], pool.most);
+    },
+  };
+}
+
+/** The process, by the names that dashboards for Node know. */
+function addProcess(registry: Registry, version: string, clock: Clock) {
+  const loop = watchEventLoop();
+  const gauge = (name: string, help: string) => registry.gauge({ name, help });
+  const build = registry.gauge({ name: 'portico_build_info', help: 'Always 1.', labels: ['version', 'node'] });
+  build.set([version, process.version], 1);
+  const started = gauge('process_start_time_seconds', 'When the process started, since the epoch.');
+  started.set([], clock.now() / 1000 - process.uptime());
+  const cpu = registry.counter({ name: 'process_cpu_seconds_total', help: 'CPU time, user and system.' });
+  const resident = gauge('process_resident_memory_bytes', 'Memory that the process holds.');
+  const heapUsed = gauge('nodejs_heap_size_used_bytes', 'Heap in use.');
+  const heapTotal = gauge('nodejs_heap_size_total_bytes', 'Heap that is reserved.');
+  const lags = {
+    mean: gauge('nodejs_eventloop_lag_mean_seconds', 'Delay of the event loop since the last scrape, on average.'),
+    p50: gauge('nodejs_eventloop_lag_p50_seconds', 'Delay of the event loop since the last scrape, median.'),
+    p99: gauge('nodejs_eventloop_lag_p99_seconds', 'Delay of the event loop since the last scrape, 99th percentile.'),
+    max: gauge('nodejs_eventloop_lag_max_seconds', 'Delay of the event loop since the last scrape, longest.'),
+  };
+  let toldCpu = 0;
+  registry.collect(() => {
+    const { user, system } = process.cpuUsage();
+    const seconds = (user + system) / 1e6;
+    cpu.add([], seconds - toldCpu);
+    toldCpu = seconds;
+    const memory = process.memoryUsage();
+    resident.set([], memory.rss);
+    heapUsed.set([], memory.heapUsed);
+    heapTotal.set([], memory.heapTotal);
+    const lag = loop.take();
+    for (const [name, metric] of Object.entries(lags)) metric.set([], lag[name as keyof typeof lags]);
+  });
+  return loop;
+}
