@@ -4,6 +4,8 @@ import type { Readable, Writable } from 'node:stream';
 import { type Clock, systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { AppError, fail, isAppError } from '../core/errors.ts';
+import { createMeterListener } from '../core/observe/meters.ts';
+import { createTraceListener } from '../core/observe/traces.ts';
 import { createLogListener, createObserver } from '../core/observe.ts';
 import { createFiles } from '../mcp/files.ts';
 import { makeNarrowing, type NarrowingWishes } from '../mcp/narrowing.ts';
@@ -38,6 +40,8 @@ export async function startStdio(configured: Config, options: StdioOptions): Pro
   const clock = options.clock ?? systemClock;
   const { observe, listen } = createObserver();
   listen(createLogListener(configured.logLevel));
+  listen(createTraceListener(clock));
+  listen(createMeterListener());
   const token = checkForm(configured.mcpToken);
   const narrowing = makeNarrowing(options.narrowing);
   // Files travel over HTTP: by the server that runs beside this process, where there is one.

@@ -23,14 +23,12 @@ export function createMeterListener(): Observe {
         'mcp.method.name': 'tools/call',
         'gen_ai.tool.name': observation.tool,
         'gen_ai.operation.name': 'execute_tool',
-        'network.transport': 'tcp',
         ...(observation.outcome !== 'completed' && { 'error.type': 'tool_error' }),
       };
       operations.record(seconds, attributes);
     } else if (observation.type === 'mcp.answered') {
       operations.record(seconds, {
         'mcp.method.name': observation.method,
-        'network.transport': 'tcp',
         ...(observation.status >= 400 && { 'error.type': String(observation.status) }),
       });
     } else if (observation.type === 'statement.ran') {

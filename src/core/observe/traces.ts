@@ -36,6 +36,7 @@ export interface SpanOptions {
   /** The tool, where the method is `tools/call`. */
   readonly tool?: string;
   readonly requestId: string | number | undefined;
+  /** Undefined over a pipe. */
   readonly origin: TraceOrigin | undefined;
   /** `params._meta` of the request. */
   readonly meta?: unknown;
@@ -92,7 +93,7 @@ function attributesOf({ method, tool, requestId, origin }: SpanOptions): Attribu
     ...(requestId !== undefined && { 'jsonrpc.request.id': String(requestId) }),
     ...(origin?.protocolVersion !== undefined && { 'mcp.protocol.version': origin.protocolVersion }),
     ...(origin?.sessionId !== undefined && { 'mcp.session.id': origin.sessionId }),
-    ...(origin && { 'network.transport': 'tcp', 'network.protocol.name': 'http' }),
+    ...(origin ? { 'network.transport': 'tcp', 'network.protocol.name': 'http' } : { 'network.transport': 'pipe' }),
   };
 }
 
