@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import * as oauth from 'oauth4webapi';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
+import { fitsTokens } from '../../src/mcp/tokens.ts';
 import { authorizationUrl, connect, insecure, type Registered, redeem, refresh, register } from '../oauth/client.ts';
 import { createBrowser } from '../oauth/flow.ts';
 import { startServer, type TestServer } from '../server.ts';
-import { type Answer, ask, callTool } from './call.ts';
+import { type Answer, ask, callTool, type ToolAnswer } from './call.ts';
 import { issuerOf, openShop, redirectUri, type Shop, type Signed, signedIn } from './shop.ts';
 import { sendRaw } from './socket.ts';
 
@@ -331,6 +332,55 @@ describe('a call', () => {
       `INVALID_ARGUMENT: sort: send {"field":"name","ascending":true} or a list of such.`,
       `INVALID_ARGUMENT: filters: send {"field":"status","operator":"Equal","value":"paid"} or {"aggregator":"And","conditions":[...]}.`,
     ]);
+  });
+});
+
+describe('a page of 100,000 rows', () => {
+  const call = (tool: string, args: object) => callTool(shop.mcpUrl, good.token, tool, { ...args });
+  const pages = {
+    list: (size: number) => call('list', { collectionName: 'customers', pagination: { size } }),
+    listRelated: async (size: number) => {
+      const [most] = await shop.ask(
+        'SELECT customer_id AS id FROM orders GROUP BY customer_id ORDER BY count(*) DESC LIMIT 1',
+      );
+      const parent = { collectionName: 'customers', relationName: 'orders', parentRecordId: most!.id };
+      return call('listRelated', { ...parent, pagination: { size } });
+    },
+    aggregate: (limit: number) =>
+      call('aggregate', { collectionName: 'orders', operation: 'count', groups: ['id', 'number'], limit }),
+  };
+
+  test('is refused with the most that may be asked for, and how to go on', async () => {
+    const answers = [];
+    for (const ask of Object.values(pages)) answers.push(await ask(100_000));
+    made.push(...Array(3).fill('INVALID_ARGUMENT'));
+    const page = 'INVALID_ARGUMENT: pagination.size: at most 1000; go on with nextCursor.';
+    const groups = 'INVALID_ARGUMENT: limit: at most 1000 groups. Narrow the filters, or group by less.';
+    expect(answers).toEqual([{ error: page }, { error: page }, { error: groups }]);
+  });
+
+  test('as many as may be asked for are cut at the token budget, and the cursor goes on after the last one shown', async () => {
+    const answer = async (work: Promise<ToolAnswer>) => (await work) as { json: Record<string, unknown> };
+    const first = (await answer(pages.list(1000))).json;
+    const next = (
+      await answer(
+        call('list', { collectionName: 'customers', pagination: { size: 1000 }, cursor: first.nextCursor as string }),
+      )
+    ).json;
+    const groups = (await answer(pages.aggregate(1000))).json;
+    const related = (await answer(pages.listRelated(1000))).json;
+    made.push(...Array(4).fill('completed'));
+    const idsOf = ({ columns, rows }: Record<string, unknown>) => {
+      const at = (columns as string[]).indexOf('id');
+      return (rows as unknown[][]).map((row) => row[at]);
+    };
+    const shown = [...idsOf(first), ...idsOf(next)];
+    const known = await shop.ask(`SELECT id FROM customers ORDER BY id LIMIT ${shown.length}`);
+    expect([first.hasMore, groups.hasMore, related.rows !== undefined]).toEqual([true, true, true]);
+    expect(String(first.note)).toMatch(/^Cut at \d+ of \d+ records: .*Go on with nextCursor/);
+    expect(String(groups.note)).toContain('Narrow the filters, or group by less.');
+    expect(shown).toEqual(known.map(({ id }) => id));
+    for (const json of [first, next, groups, related]) expect(fitsTokens(JSON.stringify(json), 8000)).toBe(true);
   });
 });
 

@@ -127,7 +127,7 @@ describe('answers', () => {
       'INVALID_ARGUMENT: groups: send a list such as ["status",{"field":"created_at","bucket":"Month"}].',
       'INVALID_ARGUMENT: groupBy: unknown argument. Near: groups.',
       "RELATION_NEEDS_FIELD: 'customer' of 'orders' is a relation: name one of its fields, such as 'customer:id'.",
-      'INVALID_ARGUMENT: limit: expected a whole number from 1 to 1000.',
+      'INVALID_ARGUMENT: limit: at most 1000 groups. Narrow the filters, or group by less.',
     ]);
   });
 });

@@ -111,6 +111,9 @@ function readOperation(given: Given): Operation {
 
 async function run(args: AggregateArguments, call: ToolCall): Promise<string> {
   const { pageSizeLimit, answerTokens } = call.config;
+  const advice = 'Narrow the filters, or group by less.';
+  if (args.limit !== undefined && args.limit > pageSizeLimit)
+    fail('INVALID_ARGUMENT', { argument: 'limit', problem: `at most ${pageSizeLimit} groups. ${advice}` });
   const request: AggregateRequest = {
     collection: args.collection,
     operation: args.operation,
@@ -125,6 +128,5 @@ async function run(args: AggregateArguments, call: ToolCall): Promise<string> {
     limit: args.limit ?? Math.min(DEFAULT_LIMIT, pageSizeLimit),
   };
   const { columns, rows, hasMore } = await call.engine.aggregate(call.access, request, { signal: call.signal });
-  const advice = 'Narrow the filters, or group by less.';
   return tableText({ columns, rows, hasMore }, answerTokens, { of: 'groups', advice });
 }
