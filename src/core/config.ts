@@ -322,6 +322,12 @@ export const settings = {
     fallback: 30,
     read: whole(1, 3600),
   }),
+  callSeconds: setting({
+    env: 'SERVICE_CALL_SECONDS',
+    about: 'How long one call may take in all, with every query and the code of actions and hooks',
+    fallback: 300,
+    read: whole(1, 86_400),
+  }),
 } as const;
 
 type Settings = typeof settings;

@@ -248,6 +248,11 @@ const table = {
     say: (d: { seconds: number }) =>
       `The query took longer than ${d.seconds} s and was stopped. Narrow the filter or sort by an indexed field.`,
   },
+  CALL_TIMED_OUT: {
+    status: 504,
+    say: (d: { seconds: number }) =>
+      `The call took longer than ${d.seconds} s and was stopped. Ask for less in one call, such as fewer records.`,
+  },
   CANCELLED: { status: 499, say: () => 'The call was cancelled.' },
   SOURCE_UNAVAILABLE: { status: 503, say: () => 'The database cannot be reached at the moment. Try again shortly.' },
   NOT_READY: { status: 503, say: () => 'The server is starting or stopping. Try again shortly.' },

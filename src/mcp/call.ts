@@ -16,6 +16,7 @@ import type { ActivityEntry, ActivityLog, IdempotencyKeys, Intent, KnownOutcome 
 import type { Files } from './files.ts';
 import { endHold, type Held, holdKey } from './once.ts';
 import { createProgress, type Progress, type ProgressMessage } from './progress.ts';
+import { createTimeLimit } from './time-limit.ts';
 import type { Tool, ToolAnswer, ToolCall } from './tools.ts';
 import { createWebhookSender } from './webhook.ts';
 
@@ -141,11 +142,12 @@ export function createCallTool(parts: CallParts): CallTool {
     let written: ToolAnswer = { text: '' };
     let failure: AppError | undefined;
     const progress = tell && createProgress(clock, tell);
+    const limit = createTimeLimit(clock, config.callSeconds, signal);
     parts.observe({ type: 'tool.began', tool: tool.name });
     try {
       const args = tool.parse(given);
       subject = tool.subject(args);
-      const call = { tool, args, signal, progress };
+      const call = { tool, args, signal: limit.signal, progress };
       if (tool.writes?.(args)) {
         needScope(tool, auth);
         held = await hold(call, identity);
@@ -155,15 +157,16 @@ export function createCallTool(parts: CallParts): CallTool {
         } else {
           intent = await begin(parts, entryOf({ tool, type, subject, auth, startedAt }));
           // Who sends a key repeats a call that he lost: it goes on without him, so that there is an answer to repeat.
-          written = await write(held ? { ...call, signal: new AbortController().signal } : call, identity);
+          written = await write(held ? { ...call, signal: limit.withoutClient() } : call, identity);
         }
       } else {
         type = 'read';
-        written = await read(call, identity);
+        written = await limit.bound(read(call, identity));
       }
     } catch (error) {
-      failure = report(parts, tool.name, error);
+      failure = limit.explain(report(parts, tool.name, error));
     } finally {
+      limit.end();
       await progress?.end();
     }
     const call = { tool, type, subject, auth, startedAt, durationMs: clock.monotonic() - from, failure };

@@ -182,6 +182,53 @@ test('what code reports wrongly is its failure, and not the caller’s', async (
   expect(answerOf(answer.body)).toMatch(/^ACTION_FAILED/);
 });
 
+describe('a call that takes longer than it may in all', () => {
+  const settings = { callSeconds: 1 };
+  const timedOut =
+    'CALL_TIMED_OUT: The call took longer than 1 s and was stopped. Ask for less in one call, such as fewer records.';
+
+  test.each([
+    ['listens', (signal: AbortSignal | undefined) => systemClock.sleep(20_000, signal)],
+    ['does not listen', () => systemClock.sleep(20_000)],
+  ])('is a read whose code %s: it is given up', async (_, pause) => {
+    house = await openHouse({ settings, beforeList: (_access, signal) => pause(signal) });
+    const answer = await post(house, legacy('tools/call', list));
+    expect([answerOf(answer.body), house.activity.map(({ code }) => code)]).toEqual([timedOut, ['CALL_TIMED_OUT']]);
+  });
+
+  test('is an action that listens: it is stopped, with a key as well, and the log says why', async () => {
+    const seen: string[] = [];
+    house = await openHouse({ settings, customize: counting(1000, 20, seen) });
+    const keyed = { ...count, arguments: { ...count.arguments, idempotencyKey: 'once' } };
+    const answers = [await post(house, legacy('tools/call', count)), await post(house, legacy('tools/call', keyed))];
+    const entries = await house.store.activity.list({ limit: 2 });
+    expect([answers.map(({ body }) => answerOf(body)), seen, entries.map(({ code }) => code)]).toEqual([
+      [timedOut, timedOut],
+      ['started', 'told to stop', 'started', 'told to stop'],
+      ['CALL_TIMED_OUT', 'CALL_TIMED_OUT'],
+    ]);
+  });
+
+  test('is an action that does not listen: its own answer is told, since it has been done', async () => {
+    house = await openHouse({
+      settings,
+      customize: (agent) =>
+        agent.customizeCollection('notes', (collection) =>
+          collection.addAction('Count', {
+            scope: 'Bulk',
+            async execute(_context, resultBuilder) {
+              await systemClock.sleep(1400);
+              return resultBuilder.success('Counted.');
+            },
+          }),
+        ),
+    });
+    const answer = await post(house, legacy('tools/call', count));
+    const [entry] = await house.store.activity.list({ limit: 1 });
+    expect([JSON.stringify(answerOf(answer.body)).includes('Counted.'), entry?.outcome]).toEqual([true, 'completed']);
+  });
+});
+
 describe('progress', () => {
   /** A clock whose hands are moved by the test. */
   function handClock() {

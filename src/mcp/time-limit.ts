@@ -1,0 +1,52 @@
+// How long one call may take in all, whatever it does: several statements, and code of users between them. When time is
+// up, the same signal that tells of a client who has gone away stops the work; a read is then given up even if its code
+// does not listen. What writes is waited for, since its answer must say what has happened.
+import type { Clock } from '../core/clock.ts';
+import { AppError, isAppError } from '../core/errors.ts';
+
+export interface TimeLimit {
+  /** Aborted when time is up or the client goes away. */
+  readonly signal: AbortSignal;
+  /** Aborted when time is up alone. */
+  withoutClient(): AbortSignal;
+  /** CALL_TIMED_OUT when time is up first. */
+  bound<T>(work: Promise<T>): Promise<T>;
+  /** What the work failed with, or that it failed because time was up. */
+  explain(failure: AppError): AppError;
+  end(): void;
+}
+
+export function createTimeLimit(clock: Clock, seconds: number, client: AbortSignal): TimeLimit {
+  const either = new AbortController();
+  let alone: AbortController | undefined;
+  let isUp = false;
+  let giveUp: (() => void) | undefined;
+  const leave = () => either.abort(client.reason);
+  const timedOut = () => new AppError('CALL_TIMED_OUT', { seconds });
+  if (client.aborted) leave();
+  else client.addEventListener('abort', leave, { once: true });
+  const forget = clock.after(seconds * 1000, () => {
+    isUp = true;
+    either.abort();
+    alone?.abort();
+    giveUp?.();
+  });
+  return {
+    signal: either.signal,
+    withoutClient() {
+      alone ??= new AbortController();
+      if (isUp) alone.abort();
+      return alone.signal;
+    },
+    bound: (work) =>
+      new Promise((resolve, reject) => {
+        giveUp = () => reject(timedOut());
+        work.then(resolve, reject);
+      }),
+    explain: (failure) => (isUp && isAppError(failure, 'CANCELLED') ? timedOut() : failure),
+    end() {
+      forget();
+      client.removeEventListener('abort', leave);
+    },
+  };
+}
