@@ -145,6 +145,12 @@ export const settings = {
     fallback: null as string | null,
     read: text,
   }),
+  outputSchemas: setting({
+    env: 'SERVICE_MCP_OUTPUT_SCHEMA',
+    about: 'Tools say the shape of their answers (outputSchema), and answer structuredContent beside the text',
+    fallback: false,
+    read: flagged,
+  }),
   logLevel: setting<LogLevel>({
     env: 'SERVICE_LOG_LEVEL',
     flag: '--log-level',

@@ -7,6 +7,7 @@ import type { AppError } from '../core/errors.ts';
 import { isAppError } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
 import type { Called } from './call.ts';
+import { structureOf } from './output-schemas.ts';
 import { estimateTokens, fitsTokens } from './tokens.ts';
 
 export const ERROR_TOKENS = 80;
@@ -15,8 +16,12 @@ export const CELL_CHARACTERS = 2000;
 
 export type ListFormat = 'table' | 'records';
 
-export function toResult(called: Called): CallToolResult {
-  if ('text' in called) return { content: [{ type: 'text', text: called.text }] };
+/** `structured`: the same data once more as a value, for a client that was told its schema. */
+export function toResult(called: Called, structured = false): CallToolResult {
+  if ('text' in called) {
+    const structuredContent = structured ? structureOf(called.text) : undefined;
+    return { content: [{ type: 'text', text: called.text }], ...(structuredContent && { structuredContent }) };
+  }
   return { content: [{ type: 'text', text: errorText(called.failure) }], isError: true };
 }
 

@@ -17,6 +17,7 @@ import { inSpan } from '../core/observe/traces.ts';
 import type { CallTool, CallWire, Identity } from './call.ts';
 import { installCompletion } from './completion.ts';
 import type { Menu } from './menu.ts';
+import { outputSchemaOf } from './output-schemas.ts';
 import { installPrompts } from './prompt-handlers.ts';
 import { installResources } from './resource-handlers.ts';
 import { toResult } from './result.ts';
@@ -61,6 +62,8 @@ export interface ServerParts {
   readonly engine: Engine;
   readonly callTool: CallTool;
   readonly extension?: Extension | undefined;
+  /** Whether tools say the shape of their answers, and answer by it. */
+  readonly outputSchemas: boolean;
   /** Tells the clients that listen of changes. */
   readonly notify: () => ServerNotifier;
 }
@@ -69,7 +72,7 @@ export type BuildServer = (identityOf: (ctx: ServerContext) => Identity | undefi
 
 export function createServerBuilder(parts: ServerParts): BuildServer {
   const { tools, menu, callTool, extension } = parts;
-  const definitions = new Map(tools.map((tool) => [tool, toDefinition(tool)]));
+  const definitions = new Map(tools.map((tool) => [tool, toDefinition(tool, parts.outputSchemas)]));
   const added = extension?.tools.map((tool) => tool.definition) ?? [];
   const shownTo = ({ auth }: Identity): readonly Tool[] => menu.toolsOf(menu.maskFor(auth));
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
@@ -106,7 +109,7 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
         const { origin } = identity;
         const span = { method: 'tools/call', tool: name, requestId: origin?.requestId ?? requestId, origin, meta };
         const called = await inSpan(span, () => callTool(tool, given ?? {}, identity, wireOf(ctx)));
-        return toResult(called);
+        return toResult(called, definitions.get(tool)?.outputSchema !== undefined);
       }
       const extra = extras.get(name);
       if (extra) return extra.run(request.params, askOnCall(ctx), parts.notify());
@@ -161,12 +164,14 @@ function failUnknown(): never {
   throw new ProtocolError(ProtocolErrorCode.InternalError, 'No identity for this request');
 }
 
-function toDefinition(tool: Tool): ToolDefinition {
+function toDefinition(tool: Tool, withOutput: boolean): ToolDefinition {
+  const outputSchema = withOutput ? outputSchemaOf(tool.name) : undefined;
   return {
     name: tool.name,
     title: tool.title,
     description: tool.description,
     inputSchema: tool.inputSchema as ToolDefinition['inputSchema'],
+    ...(outputSchema && { outputSchema: outputSchema as NonNullable<ToolDefinition['outputSchema']> }),
     annotations: tool.annotations,
   };
 }

@@ -54,7 +54,16 @@ export function createServing(
     gate,
     toolsByName: new Map(tools.map((tool) => [tool.name, tool])),
     menu,
-    build: createServerBuilder({ version, tools, menu, engine, callTool, extension, notify }),
+    build: createServerBuilder({
+      version,
+      tools,
+      menu,
+      engine,
+      callTool,
+      extension,
+      outputSchemas: config.outputSchemas,
+      notify,
+    }),
     onerror: (cause) => observe({ type: 'warning', message: `The MCP SDK reported: ${cause.message}` }),
   };
 }
