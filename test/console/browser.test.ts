@@ -1,0 +1,142 @@
+// The console in a real browser: with the keyboard alone, without scripts, at the width of a phone.
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { customizeDemo } from '../../src/cli/demo-customization.ts';
+import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { openPlace, type Place } from './place.ts';
+
+const executablePath = findChromium();
+
+const cancel = {
+  collection: 'orders',
+  recordIds: ['17'],
+  given: { collectionName: 'orders', recordId: '17', attributes: { status: 'cancelled', note: 'Asked by phone' } },
+};
+
+describe.skipIf(!executablePath)('in a browser without scripts', () => {
+  let place: Place;
+  let browser: Browser;
+  beforeAll(async () => {
+    place = await openPlace({ app: { customize: customizeDemo } });
+    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await place.stop();
+  });
+
+  const open = async (page: string, options: Parameters<Browser['newContext']>[0] = {}) => {
+    const context = await browser.newContext({ javaScriptEnabled: false, ...options });
+    const tab = await context.newPage();
+    const complaints: string[] = [];
+    tab.on('console', (message) => /policy|script|refused/i.test(message.text()) && complaints.push(message.text()));
+    await tab.goto(place.at(page));
+    return { tab, complaints, close: () => context.close() };
+  };
+  const signIn = async (tab: Page) => {
+    await tab.locator('input[name="email"]:focus').waitFor();
+    await tab.keyboard.type(place.account.email);
+    await tab.keyboard.press('Tab');
+    await tab.keyboard.type(place.account.password);
+    await tab.keyboard.press('Enter');
+  };
+  const stateOf = async (id: string) => (await place.store.approvals.find(id))?.state;
+
+  test('a person follows the address from a chat, signs in, and approves with the keyboard alone', async () => {
+    const { id } = await place.file(cancel);
+    const { tab, complaints, close } = await open(`/approvals/${id}`);
+    await signIn(tab);
+    await tab.getByRole('heading', { name: 'Change record 17 of orders?' }).waitFor();
+    const order: string[] = [];
+    for (let i = 0; i < 6; i++) {
+      await tab.keyboard.press('Tab');
+      order.push((await tab.locator(':focus').textContent())?.replace(/\s+/g, ' ').trim() ?? '');
+    }
+    await tab.keyboard.press('Enter');
+    await tab.getByText('Approved by you').waitFor();
+    // Going back and pressing once more changes nothing.
+    await tab.goBack();
+    await tab.getByRole('heading').first().waitFor();
+    expect([order, await stateOf(id), tab.url(), complaints]).toEqual([
+      ['Skip to the page', 'My organizationMy project · Production', 'Start', 'Approvals', 'Deny', 'Approve'],
+      'approved',
+      place.at(`/approvals/${id}`),
+      [],
+    ]);
+    await close();
+  });
+
+  test('denies from the list, and signs out', async () => {
+    const { id } = await place.file({ ...cancel, recordIds: ['18'], given: { ...cancel.given, recordId: '18' } });
+    const { tab, complaints, close } = await open('');
+    await signIn(tab);
+    await tab.getByRole('link', { name: 'Change record 18 of orders' }).click();
+    await tab.getByRole('button', { name: 'Deny' }).click();
+    await tab.getByText('Denied by you').waitFor();
+    await tab.getByRole('link', { name: 'Start' }).click();
+    await tab.getByRole('button', { name: 'Sign out' }).click();
+    await tab.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await tab.goto(place.at('/approvals'));
+    expect([await stateOf(id), tab.url(), complaints]).toEqual(['denied', place.at('/sign-in?to=%2Fapprovals'), []]);
+    await close();
+  });
+
+  test('a link from another site finds the session, and a form from another site decides nothing', async () => {
+    const { createServer } = await import('node:http');
+    const { id } = await place.file({ ...cancel, recordIds: ['19'], given: { ...cancel.given, recordId: '19' } });
+    const target = place.at(`/approvals/${id}`);
+    const chat = createServer((_req, res) =>
+      res
+        .setHeader('Content-Type', 'text/html')
+        .end(
+          `<a href="${target}">decide</a><form method="post" action="${target}"><button name="action" value="approve">win</button></form><iframe src="${target}"></iframe>`,
+        ),
+    );
+    await new Promise<void>((resolve) => chat.listen(0, '127.0.0.1', resolve));
+    // Another site by its name, which browsers resolve to this machine.
+    const origin = `http://chat.localhost:${(chat.address() as { port: number }).port}`;
+    try {
+      const { tab, close } = await open('/approvals');
+      await signIn(tab);
+      await tab.getByRole('heading', { name: 'Approvals' }).waitFor();
+      await tab.goto(origin);
+      const framed = await Promise.all(tab.frames().map((frame) => frame.getByText('Change record').count()));
+      await tab.getByRole('link', { name: 'decide' }).click();
+      await tab.getByRole('heading', { name: 'Change record 19 of orders?' }).waitFor();
+      await tab.goto(origin);
+      // It comes without the cookie (SameSite=Lax), so that it leads to the sign-in, which leads on to the page: no more than
+      // the link does.
+      await tab.getByRole('button', { name: 'win' }).click();
+      await tab.waitForURL(/\/console\//);
+      expect([
+        framed.some((count) => count > 0),
+        await stateOf(id),
+        await tab.getByRole('heading').first().textContent(),
+      ]).toEqual([false, 'pending', 'Change record 19 of orders?']);
+      await close();
+    } finally {
+      chat.closeAllConnections();
+      chat.close();
+    }
+  });
+
+  test.each([320, 375, 1280])('nothing is wider than the window at %i pixels', async (width) => {
+    const { id } = await place.file({
+      ...cancel,
+      given: { ...cancel.given, attributes: { note: 'unbreakable'.repeat(60) } },
+    });
+    const { tab, close } = await open(`/approvals/${id}`, {
+      viewport: { width, height: 700 },
+      javaScriptEnabled: true,
+    });
+    await signIn(tab);
+    await tab.getByRole('button', { name: 'Approve' }).waitFor();
+    const wide: string[] = [];
+    for (const page of [`/approvals/${id}`, '', '/approvals', '/approvals/unknown']) {
+      await tab.goto(place.at(page));
+      if (((await tab.evaluate('document.documentElement.scrollWidth')) as number) > width) wide.push(page);
+    }
+    expect(wide).toEqual([]);
+    await close();
+  });
+});
