@@ -39,12 +39,12 @@ export async function overriddenCreate(
   drafts: readonly Draft[],
   { preview }: WriteOptions,
 ): Promise<Row[]> {
-  refusePreview(preview);
   const { collection } = site.view;
   // What cannot be read again cannot be held against the row scope.
   if (target.key.length === 0 && (await knowing(() => site.scope(collection))).op !== 'always') noKey(site);
   const data = recordsOf(site, drafts);
   await needForeign(site, drafts, true);
+  refusePreview(preview);
   const records = await run(site, 'create', override, () =>
     override.handler({ ...callUnder(site.call, override).code(), data }),
   );
@@ -61,11 +61,11 @@ export async function overriddenUpdate(
   { keys, draft, where }: { readonly keys: readonly unknown[][]; readonly draft: Draft; readonly where: Filter },
   options: WriteOptions,
 ): Promise<Row[]> {
-  refusePreview(options.preview);
   const { view } = site;
   const [patch] = recordsOf(site, [draft]);
   await needForeign(site, [draft], false);
   await readBefore(site, target, keys, where, options);
+  refusePreview(options.preview);
   const filter = { conditionTree: meant(site, keys) };
   await run(site, 'update', override, () =>
     override.handler({ ...callUnder(site.call, override).code(), filter, patch: patch! }),
@@ -82,8 +82,8 @@ export async function overriddenDelete(
   { keys, where }: { readonly keys: readonly unknown[][]; readonly where: Filter },
   options: WriteOptions,
 ): Promise<Row[]> {
-  refusePreview(options.preview);
   const rows = await readBefore(site, target, keys, where, options);
+  refusePreview(options.preview);
   const filter = { conditionTree: meant(site, keys) };
   await run(site, 'delete', override, () => override.handler({ ...callUnder(site.call, override).code(), filter }));
   return rows;
@@ -99,6 +99,7 @@ async function run<V extends OverrideVerb, T>(
   return callCode(`the override of ${verb} of '${view.collection.name}'`, at, handle);
 }
 
+/** After everything that can be known without the code: a preview fails as the write would, where it would. */
 function refusePreview(preview: boolean | undefined): void {
   if (preview)
     fail('INVALID_ARGUMENT', { argument: 'dryRun', problem: 'code writes here, and nothing can be taken back of it.' });

@@ -587,6 +587,25 @@ describe.each(sellers)('$name', (seller) => {
       ]);
     });
 
+    test('a preview of an override tells of records outside the row scope before it tells that there is none', async () => {
+      const shop = await open(
+        on('customers', (each) => each.overrideUpdate(async () => {}).overrideDelete(async () => {})),
+      );
+      const access = accessOf({ scopes: { customers: { field: 'city', operator: 'Equal', value: 'Rome' } } });
+      const preview = { preview: true };
+      const collection = 'customers';
+      const refusals = await Promise.all(
+        [1, 2].flatMap((id) => [
+          refusalOf(shop.engine.update(access, { collection, ids: [id], values: { name: 'X' } }, preview)),
+          refusalOf(shop.engine.delete(access, { collection, ids: [id] }, preview)),
+        ]),
+      );
+      expect(refusals.map(({ code }) => code)).toEqual([
+        ...Array(2).fill('RECORD_NOT_FOUND'),
+        ...Array(2).fill('INVALID_ARGUMENT'),
+      ]);
+    });
+
     test('hooks are called around overrides as around other writes', async () => {
       const told: unknown[] = [];
       const shop = await open(
