@@ -143,6 +143,13 @@ withSettings(addCommand(token, 'revoke <id>', 'End a token, at once and in every
   },
 );
 
+addCommand(program, 'eval <file>', 'Run recorded tasks (docs/eval.md) against the demo shop, or a server')
+  .option('--url <address>', 'MCP address of a server, asked with the token in SERVICE_MCP_TOKEN')
+  .action(async (file: string, options: { url?: string }) => {
+    const { evaluateFile } = await import('./eval.ts');
+    if (!(await evaluateFile(readConfig({}), file, { version, ...options }))) process.exitCode = FAILED;
+  });
+
 function wantsDebug(): boolean {
   const flag = process.argv.join(' ').match(/--log-level[= ](\w+)/)?.[1];
   return (flag ?? readLogLevel())?.toLowerCase() === 'debug';

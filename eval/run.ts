@@ -1,0 +1,12 @@
+// `npm run eval`: the forty tasks of the demo shop, counted as models count (o200k_base).
+import { readFileSync } from 'node:fs';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { composeReport, hasFailed } from '../src/cli/eval/report.ts';
+import { evaluate } from '../src/cli/eval.ts';
+import { loadConfig } from '../src/core/config.ts';
+import { evaluation } from './shop.ts';
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+const report = await evaluate(loadConfig(), evaluation, { version, count: countTokens });
+process.stdout.write(composeReport(report, 'o200k'));
+process.exit(hasFailed(report) ? 1 : 0);

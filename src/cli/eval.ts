@@ -1,0 +1,62 @@
+// `portico eval <file>`: recorded tasks against a server of one's own, or against the demo shop, with what they cost.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Config } from '../core/config.ts';
+import { AppError, fail } from '../core/errors.ts';
+import { estimateTokens } from '../mcp/tokens.ts';
+import { type Evaluation, findProblems } from './eval/definitions.ts';
+import { composeReport, hasFailed } from './eval/report.ts';
+import { type CountTokens, type Report, runEvaluation } from './eval/run.ts';
+import { openAddress, openDemo } from './eval/targets.ts';
+
+export interface EvalOptions {
+  readonly version: string;
+  /** The MCP address of a server; a demo shop of its own when absent. */
+  readonly url?: string;
+}
+
+/** False when a task failed. */
+export async function evaluateFile(config: Config, path: string, options: EvalOptions): Promise<boolean> {
+  const report = await evaluate(config, await loadEvaluation(path), { ...options, count: estimateTokens });
+  process.stdout.write(composeReport(report, 'estimated'));
+  return !hasFailed(report);
+}
+
+export async function evaluate(
+  config: Config,
+  evaluation: Evaluation,
+  { version, url, count }: EvalOptions & { readonly count: CountTokens },
+): Promise<Report> {
+  const target =
+    url === undefined ? await openDemo(config, version, evaluation.people) : openAddress(url, needToken(config));
+  try {
+    return await runEvaluation(evaluation, target, count);
+  } finally {
+    await target.close();
+  }
+}
+
+function needToken({ mcpToken }: Config): string {
+  const problem = "SERVICE_MCP_TOKEN must hold an application token of the server; 'portico token create' makes one.";
+  return mcpToken ?? fail('CONFIGURATION', { problem });
+}
+
+/** A JSON file, or a module whose default export or `evaluation` it is. */
+async function loadEvaluation(path: string): Promise<Evaluation> {
+  const given = await load(path);
+  const problems = findProblems(given);
+  if (problems.length > 0) fail('CONFIGURATION', { problem: `${path}: ${problems.join(' ')}` });
+  return given as Evaluation;
+}
+
+async function load(path: string): Promise<unknown> {
+  try {
+    if (path.endsWith('.json')) return JSON.parse(readFileSync(path, 'utf8'));
+    const module = (await import(pathToFileURL(resolve(path)).href)) as Record<string, unknown>;
+    return module.default ?? module.evaluation;
+  } catch (cause) {
+    const problem = `${path} cannot be read: ${(cause as Error).message}`;
+    throw new AppError('CONFIGURATION', { problem }, cause);
+  }
+}

@@ -1,0 +1,67 @@
+// Runs the tasks of an evaluation, one after another, since writes of one would be seen by the next.
+import { AppError } from '../../core/errors.ts';
+import type { Evaluation, Task, Value } from './definitions.ts';
+import { type Answer, judge, parseAnswer } from './judge.ts';
+import { fill, type Known } from './values.ts';
+
+/** Where the calls go. */
+export interface Target {
+  call(caller: Caller, tool: string, args: Value): Promise<Answer>;
+  /** What every conversation is told before its first call: the tools and the instructions. */
+  greeting(): Promise<string>;
+  readonly ask: Known['ask'];
+}
+
+export type Caller = Pick<Task, 'as' | 'query'>;
+export type CountTokens = (text: string) => number;
+
+export interface TaskResult {
+  readonly says: string;
+  readonly calls: number;
+  /** Of the arguments that a model writes. */
+  readonly written: number;
+  /** Of the answers that it reads. */
+  readonly read: number;
+  readonly problems: readonly string[];
+}
+
+export interface Report {
+  readonly title: string;
+  /** Tokens of what is told once for each conversation. */
+  readonly greeting: number;
+  readonly tasks: readonly TaskResult[];
+}
+
+export async function runEvaluation({ title, tasks }: Evaluation, target: Target, count: CountTokens): Promise<Report> {
+  const results: TaskResult[] = [];
+  for (const task of tasks) results.push(await runTask(task, target, count));
+  return { title, greeting: count(await target.greeting()), tasks: results };
+}
+
+async function runTask(task: Task, target: Target, count: CountTokens): Promise<TaskResult> {
+  const answers = new Map<string, unknown>();
+  const known: Known = { answers, ask: target.ask };
+  const problems: string[] = [];
+  let calls = 0;
+  let written = 0;
+  let read = 0;
+  for (const [index, { tool, arguments: given, name, expect }] of task.calls.entries()) {
+    try {
+      const args = fill(given, known);
+      const answer = await target.call(task, tool, args);
+      calls++;
+      written += count(JSON.stringify({ name: tool, arguments: args }));
+      read += count(answer.text);
+      if (name !== undefined) answers.set(name, parseAnswer(answer));
+      problems.push(...judge(answer, expect, known).map((problem) => `call ${index + 1}, ${tool}: ${problem}`));
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      problems.push(`call ${index + 1}, ${tool}: ${error.message}`);
+      break;
+    }
+  }
+  const spent = written + read;
+  if (task.tokens !== undefined && spent > task.tokens)
+    problems.push(`${spent} tokens, of which ${task.tokens} were allowed`);
+  return { says: task.says, calls, written, read, problems };
+}

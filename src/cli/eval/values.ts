@@ -1,0 +1,71 @@
+// Values of an evaluation that are not known when it is written: what a former answer said, and what the database says.
+import { AppError, fail } from '../../core/errors.ts';
+import type { Value } from './definitions.ts';
+
+export interface Known {
+  /** Answers by the names of their calls. */
+  readonly answers: ReadonlyMap<string, unknown>;
+  /** Rows of the database itself; undefined where there is none to ask. */
+  readonly ask: ((sql: string, parameters: readonly Value[]) => readonly (readonly unknown[])[]) | undefined;
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The value with every reference in it filled in. INVALID_ARGUMENT for one that leads nowhere. */
+export function fill(value: Value, known: Known): Value {
+  if (Array.isArray(value)) return value.map((item: Value) => fill(item, known));
+  if (!isObject(value)) return value;
+  const object = value as { readonly [name: string]: Value };
+  if (typeof object.$ref === 'string') return refer(object.$ref, known);
+  if (typeof object.$sql === 'string') return ask(object.$sql, object.with, known) as Value;
+  if (typeof object.$value === 'string') return (ask(object.$value, object.with, known)[0]?.[0] ?? null) as Value;
+  return Object.fromEntries(Object.entries(object).map(([name, item]) => [name, fill(item, known)]));
+}
+
+function refer(reference: string, { answers }: Known): Value {
+  const [name = '', ...path] = reference.split('.');
+  if (!answers.has(name)) {
+    const problem = `'${reference}': no earlier call has the name '${name}'.`;
+    fail('INVALID_ARGUMENT', { argument: '$ref', problem });
+  }
+  const found = at(answers.get(name), path);
+  if (found === undefined) {
+    fail('INVALID_ARGUMENT', { argument: '$ref', problem: `'${reference}': there is nothing there in the answer.` });
+  }
+  return found as Value;
+}
+
+function ask(sql: string, parameters: Value | undefined, known: Known): readonly (readonly unknown[])[] {
+  if (!known.ask) {
+    const problem = 'there is no database to ask: $sql and $value are for the demo shop. Write the value itself.';
+    fail('INVALID_ARGUMENT', { argument: '$sql', problem });
+  }
+  const given = fill(parameters ?? [], known) as readonly Value[];
+  try {
+    return known.ask(sql, given);
+  } catch (cause) {
+    const problem = `'${sql}' with ${given.length} values: ${(cause as Error).message}.`;
+    throw new AppError('INVALID_ARGUMENT', { argument: '$sql', problem }, cause);
+  }
+}
+
+/** `undefined` where there is no such place. */
+function placeOf(step: string, columns: readonly string[]): number | undefined {
+  if (step === 'last') return -1;
+  if (/^\d+$/.test(step)) return Number(step);
+  const column = columns.indexOf(step);
+  return column < 0 ? undefined : column;
+}
+
+/** What lies at a path: undefined for nothing. A step into a row may be the name of a column of the answer. */
+export function at(answer: unknown, path: readonly string[]): unknown {
+  const columns = isObject(answer) && Array.isArray(answer.columns) ? (answer.columns as readonly string[]) : [];
+  const walk = (value: unknown, [step, ...rest]: readonly string[]): unknown => {
+    if (step === undefined) return value;
+    if (step === '*') return Array.isArray(value) ? value.map((item) => walk(item, rest)) : undefined;
+    if (Array.isArray(value)) return walk(value.at(placeOf(step, columns) ?? value.length), rest);
+    return isObject(value) ? walk(value[step], rest) : undefined;
+  };
+  return walk(answer, path);
+}
