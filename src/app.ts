@@ -4,6 +4,7 @@
 // application where there is one; on a server of our own it is the two health checks, and 404.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Engine } from './agent/engine.ts';
+import { openApprovalDoor } from './app/approval.ts';
 import { type DataOptions, openData } from './app/data.ts';
 import { createHostDoor, createServerDoor, type Next, refuse, sendJson } from './app/doors.ts';
 import { createMetricsDoor } from './app/metrics-door.ts';
@@ -133,6 +134,7 @@ export function createApp(configured: Config, options: AppOptions): App {
       endpoint: () => `${config.publicUrl}${config.basePath}/mcp`,
       isActive: async (userId) => (await store.permissions.accessOf(userId)) !== undefined,
     });
+    const approval = openApprovalDoor(store, config, clock);
     return {
       store,
       engine,
@@ -144,9 +146,12 @@ export function createApp(configured: Config, options: AppOptions): App {
         files,
         activity: store.activity,
         idempotency: store.idempotency,
+        approval,
         observe,
         clock,
         version: options.version,
+        // A storage of its own is one process's; where several share one, no session would be found again.
+        legacySessions: store.sqliteKind === undefined ? 'off' : 'approvals',
         ...options.mcp,
       }),
       authorization: createAuthorizationServer({

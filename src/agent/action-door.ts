@@ -7,7 +7,8 @@ import { askWithin } from './ai.ts';
 import type { ListRequest } from './engine.ts';
 import { listInside } from './inside.ts';
 import { callOf, getCollection, list, type Operations } from './operations.ts';
-import { insideFilter } from './query/inside-names.ts';
+import { insideFilter, insideNameOf } from './query/inside-names.ts';
+import { storedColumns } from './query/plan-write.ts';
 import { insideViewOf, scopeViewOf } from './query/view.ts';
 
 export function createActionDoor(ops: Operations): ActionDoor {
@@ -19,6 +20,10 @@ export function createActionDoor(ops: Operations): ActionDoor {
         insideName: column.column,
         type: typeof column.type === 'string' ? column.type : 'list',
       }));
+    },
+    storedOf(name) {
+      const collection = ops.model.collections.get(name);
+      return collection ? storedColumns(collection).map((column) => insideNameOf(collection, column)) : [];
     },
     list: (access, query, signal) => listAll(ops, access, query, signal),
     listInside(access, { collection: name, filter, fields }, signal) {

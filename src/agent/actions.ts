@@ -1,6 +1,6 @@
 // Actions: the developer's own operations on records, with a form. What callers may do with them, each a list of
 // phases: may the caller -> which records -> the form filled -> every value checked -> the code of the action.
-import type { Access } from '../core/caller.ts';
+import type { Access, Policy } from '../core/caller.ts';
 import { fail } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
 import type { AnsweredField, AnsweredLayout, FormAnswer } from './actions/answer.ts';
@@ -31,6 +31,12 @@ export interface Actions {
   execute(access: Access, request: ExecuteRequest, options?: CallOptions): Promise<ActionResult>;
   /** As execute up to the code of the action, which is not run: whatever would keep it from running is told. */
   check(access: Access, request: ExecuteRequest, options?: CallOptions): Promise<CheckedAction>;
+  /** As check, and what the selected records hold, as the code would find them: not for the eyes of the caller. */
+  foresee(
+    access: Access,
+    request: ExecuteRequest,
+    options?: CallOptions,
+  ): Promise<CheckedAction & { readonly found: readonly unknown[] }>;
 }
 
 export interface CheckedAction {
@@ -46,6 +52,8 @@ export interface ActionDescription {
   readonly description?: string;
   readonly generateFile: boolean;
   readonly submitButtonLabel?: string;
+  /** Whose yes it needs, as code says, where it says so; a role may ask for more. */
+  readonly policy?: Policy;
   /** `static`: its fields are here; `dynamic`: they depend on caller, records and values, and must be loaded. */
   readonly form: 'none' | 'static' | 'dynamic';
   readonly fields?: readonly AnsweredField[];
@@ -108,7 +116,9 @@ export function createActions(entries: readonly ActionEntry[], options: ActionsO
       fail('UNKNOWN_COLLECTION', { collection: String(collection), near });
     }
     const known = catalogue.get(collection) ?? [];
-    return known.filter(({ entry }) => access.canTrigger(collection, entry.name));
+    return known.filter(
+      ({ entry, description }) => description.policy?.policy !== 'deny' && access.canTrigger(collection, entry.name),
+    );
   }
 
   async function start(
@@ -156,6 +166,12 @@ export function createActions(entries: readonly ActionEntry[], options: ActionsO
     async check(access, request, options) {
       const { selected, form } = await start(access, request, options, true);
       return { records: selected?.length ?? null, values: await form.submit(request.searches ?? {}) };
+    },
+    async foresee(access, request, options) {
+      const { selected, records, form } = await start(access, request, options, true);
+      const values = await form.submit(request.searches ?? {});
+      const found = selected ? await records.getRecords(door.storedOf(request.collection)) : [];
+      return { records: selected?.length ?? null, values, found };
     },
     async execute(access, request, options) {
       const { known, records, form } = await start(access, request, options, true);

@@ -245,6 +245,8 @@ export interface AggregateAnswer {
 export interface WriteOptions extends CallOptions {
   /** Does everything, tells what it came to, and takes it back: nothing is written. */
   readonly preview?: boolean;
+  /** With a preview: the answer has `found` as well. */
+  readonly found?: boolean;
 }
 
 export interface CreateRequest {
@@ -288,6 +290,8 @@ export interface WriteAnswer {
   readonly records: readonly Readonly<Record<string, unknown>>[];
   /** For a preview: one for each record. */
   readonly changes?: readonly RecordChange[];
+  /** For a preview, where asked for: the records that are there already, every visible stored column as it is. */
+  readonly found?: readonly Readonly<Record<string, unknown>>[];
 }
 
 export interface RecordChange {

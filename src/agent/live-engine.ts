@@ -68,6 +68,7 @@ export function createLiveEngine(first: Engine): LiveEngine {
       searchOptions: (...given) => on((it) => it.actions.searchOptions(...given)),
       execute: (...given) => on((it) => it.actions.execute(...given)),
       check: (...given) => on((it) => it.actions.check(...given)),
+      foresee: (...given) => on((it) => it.actions.foresee(...given)),
     },
     charts: {
       names: (...given) => current.engine.charts.names(...given),

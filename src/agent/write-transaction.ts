@@ -161,7 +161,7 @@ export function insideRecords({ collection, columns }: Target, rows: readonly Ro
 export function answerWith(
   { target, showsKey }: Site,
   rows: readonly Row[],
-  { preview = false }: WriteOptions,
+  { preview = false, found = false }: WriteOptions,
   change: (row: Row, index: number) => readonly [before: Row | undefined, after: Row | undefined],
 ): WriteAnswer {
   const shape = (row: Row): Record<string, unknown> => {
@@ -185,10 +185,15 @@ export function answerWith(
       ),
     };
   };
+  const shapeBefore = (row: Row, index: number) => {
+    const [before] = change(row, index);
+    return before ? [shape(before)] : [];
+  };
   return {
     count: rows.length,
     ids: preview ? ids.slice(0, 0) : ids,
     records: preview ? [] : rows.map(shape),
     ...(preview && { changes: rows.map(compare) }),
+    ...(preview && found && { found: rows.flatMap(shapeBefore) }),
   };
 }

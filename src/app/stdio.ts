@@ -13,6 +13,7 @@ import { openStdioServer } from '../mcp/stdio.ts';
 import { createGate } from '../oauth/bearer.ts';
 import { createPaths } from '../oauth/paths.ts';
 import { isApplicationToken } from '../store/tokens.ts';
+import { openApprovalDoor } from './approval.ts';
 import { type DataOptions, openData } from './data.ts';
 
 export interface StdioOptions extends Pick<DataOptions, 'customize'> {
@@ -68,6 +69,7 @@ export async function startStdio(configured: Config, options: StdioOptions): Pro
     }),
     activity: store.activity,
     idempotency: store.idempotency,
+    approval: openApprovalDoor(store, config, clock),
     observe,
     clock,
     version,

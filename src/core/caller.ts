@@ -39,6 +39,9 @@ export interface Policy {
   readonly secondPerson: boolean;
 }
 
+/** A policy as people write it, or its name alone where one person is enough. */
+export type PolicyWish = PolicyName | { readonly policy: PolicyName; readonly secondPerson?: boolean };
+
 export const freely: Policy = Object.freeze({ policy: 'allow', secondPerson: false });
 
 /** What holds where several policies meet. A second person can only be asked in the console. */
@@ -50,6 +53,27 @@ export function strictestOf(...some: readonly Policy[]): Policy {
     least,
   );
   return { policy, secondPerson };
+}
+
+/** What is wrong with a wish; undefined when it is understood. */
+export function findWishProblem(wish: unknown): string | undefined {
+  const names: readonly unknown[] = policyNames;
+  const expected = `expected ${policyNames.join(', ')}, or { policy: 'ask-person', secondPerson: true }.`;
+  if (names.includes(wish)) return undefined;
+  if (typeof wish !== 'object' || wish === null) return expected;
+  const { policy, secondPerson = false, ...more } = wish as Record<string, unknown>;
+  if (!names.includes(policy) || typeof secondPerson !== 'boolean' || Object.keys(more).length > 0) return expected;
+  // Asking another person through the client of this one is not possible, and one who is asked about nothing is a mistake.
+  if (secondPerson && policy !== 'ask-person') return "secondPerson needs the policy 'ask-person'.";
+  return undefined;
+}
+
+/** {@link freely} itself where there is none. */
+export function readPolicy(wish: PolicyWish | undefined): Policy {
+  const { policy, secondPerson = false } = typeof wish === 'object' ? wish : { policy: wish ?? 'allow' };
+  if (policy === 'allow') return freely;
+  // Fail closed: what a newer version wrote, or a hand, is not understood.
+  return policyNames.includes(policy) ? { policy, secondPerson } : { policy: 'deny', secondPerson: false };
 }
 
 /**

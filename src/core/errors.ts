@@ -116,6 +116,25 @@ const table = {
     say: () =>
       'This call was done before. What you may do has changed since, so that its answer is not told again. Look with list.',
   },
+  NOT_APPROVED: {
+    status: 403,
+    say: (d: { how: 'declined' | 'unanswered' | 'denied' }) =>
+      `Nothing was done: ${{ declined: 'the person who was asked said no', unanswered: 'the person who was asked did not answer', denied: 'the request for this call was denied' }[d.how]}. Do not try it again, or another way, unless you are asked to.`,
+  },
+  APPROVAL_OVERTAKEN: {
+    status: 409,
+    say: () =>
+      'Nothing was done: the records, or what you may do, changed after this was asked for. Look at them, then call again for a new approval.',
+  },
+  INVALID_APPROVAL: {
+    status: 400,
+    say: () =>
+      'Nothing was done: this approval is not for this call, was used before, or has expired. Call again without requestState.',
+  },
+  TOO_MANY_APPROVALS: {
+    status: 429,
+    say: () => 'Nothing was done: too many of your calls wait for approval. Have those decided first.',
+  },
   READ_ONLY: {
     status: 403,
     say: (d: { collection: string; why: string }) => `'${d.collection}' cannot be written: ${d.why}`,

@@ -3,8 +3,9 @@
 //
 // A read works while the permissions are compared, and its answer is held until they are known to stand; else it is made
 // again. A write cannot be taken back, so that it goes the other way round: the mark in the log, the comparison, and only
-// then the work, once. With an idempotency key (once.ts) it is once for all repeats of the call as well.
+// then the work, once. What needs somebody's yes waits for it before all that (approval.ts). With an idempotency key (once.ts) it is once for all repeats of the call as well.
 import type { Engine } from '../agent/engine.ts';
+import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { AppError, type ErrorCode, fail, isAppError, toAppError } from '../core/errors.ts';
@@ -13,10 +14,11 @@ import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
 import type { Authenticated, Gate } from '../oauth/bearer.ts';
 import type { ActivityEntry, ActivityLog, IdempotencyKeys, Intent, KnownOutcome } from '../store/store.ts';
+import type { ApprovalDoor, Asker, Cleared, Question } from './approval.ts';
 import type { Files } from './files.ts';
 import { endHold, type Held, holdKey } from './once.ts';
 import { createProgress, type Progress, type ProgressMessage } from './progress.ts';
-import { createTimeLimit } from './time-limit.ts';
+import { createTimeLimit, type TimeLimit } from './time-limit.ts';
 import type { Tool, ToolAnswer, ToolCall } from './tools.ts';
 import { createWebhookSender } from './webhook.ts';
 
@@ -34,14 +36,16 @@ export interface CallParts {
   readonly gate: Gate;
   readonly activity: Pick<ActivityLog, 'record' | 'begin'>;
   readonly idempotency: IdempotencyKeys;
+  readonly approval: ApprovalDoor;
   readonly config: Config;
   readonly files: Files;
   readonly observe: Observe;
   readonly clock: Clock;
 }
 
-/** The text of the answer, or what the call failed with. */
-export type Called = { readonly text: string } | { readonly failure: AppError };
+/** The text of the answer, what the call failed with, or what the client is to ask its person before it repeats the call. */
+export type Called = Answered | { readonly question: Question };
+export type Answered = { readonly text: string } | { readonly failure: AppError };
 
 /** What the request that a call came in is good for. */
 export interface CallWire {
@@ -49,6 +53,8 @@ export interface CallWire {
   readonly signal: AbortSignal;
   /** Where the client asked to hear of the call's progress. */
   readonly tell?: (message: ProgressMessage) => Promise<void>;
+  /** How the client can ask its person, where it can. */
+  readonly asker?: Asker | undefined;
 }
 
 /** Never throws: what goes wrong is the answer, and the entry in the activity log is made either way. */
@@ -59,7 +65,7 @@ export type CallTool = (
   wire: CallWire,
 ) => Promise<Called>;
 
-const denials: ReadonlySet<ErrorCode> = new Set(['FORBIDDEN', 'INSUFFICIENT_SCOPE', 'UNAUTHENTICATED']);
+const denials: ReadonlySet<ErrorCode> = new Set(['FORBIDDEN', 'INSUFFICIENT_SCOPE', 'UNAUTHENTICATED', 'NOT_APPROVED']);
 
 type Subject = ReturnType<Tool['subject']>;
 
@@ -74,7 +80,7 @@ interface Call {
 const ATTEMPTS = 2;
 
 export function createCallTool(parts: CallParts): CallTool {
-  const { engine, gate, config, clock, files } = parts;
+  const { engine, gate, config, clock, files, approval } = parts;
   const sendWebhook = createWebhookSender(parts);
 
   const callAs = ({ access }: Authenticated, { signal, progress }: Call): ToolCall => {
@@ -108,7 +114,31 @@ export function createCallTool(parts: CallParts): CallTool {
   const standing = async (identity: Identity): Promise<Authenticated> =>
     (await gate.holds(identity.auth)) ? identity.auth : recheck(identity);
 
-  const write = async (call: Call, identity: Identity): Promise<ToolAnswer> => work(call, await standing(identity));
+  const write = async (call: Call, identity: Identity, cleared: Access): Promise<ToolAnswer> => {
+    const auth = await standing(identity);
+    // What was allowed, or approved, was looked at with other rights than those of now.
+    if (auth.access !== cleared && approval.concerns(call.tool, call.args, callAs(auth, call)))
+      fail('APPROVAL_OVERTAKEN', {});
+    return work(call, auth);
+  };
+
+  /** Whether the call has the yes that it needs, where it needs one. */
+  const clear = async (
+    call: Call,
+    given: Readonly<Record<string, unknown>>,
+    identity: Identity,
+    asker: Asker | undefined,
+  ): Promise<Cleared> => {
+    const { tool, args } = call;
+    const { access } = identity.auth;
+    if (!approval.concerns(tool, args, callAs(identity.auth, call))) return { state: 'clear', access };
+    const standingCall = async () => {
+      const auth = await standing(identity);
+      needScope(tool, auth);
+      return { auth, call: callAs(auth, call) };
+    };
+    return approval.clear({ tool, args, given, asker, standing: standingCall });
+  };
 
   /** A repeat is told an answer only after everything that a first call is asked. */
   const hold = async (call: Call, identity: Identity): Promise<Held | undefined> => {
@@ -131,7 +161,7 @@ export function createCallTool(parts: CallParts): CallTool {
     }
   };
 
-  return async (tool, given, identity, { signal, tell }) => {
+  return async (tool, given, identity, { signal, tell, asker }) => {
     const { auth } = identity;
     const startedAt = clock.now();
     const from = clock.monotonic();
@@ -140,6 +170,7 @@ export function createCallTool(parts: CallParts): CallTool {
     let held: Held | undefined;
     let intent: Intent | undefined;
     let written: ToolAnswer = { text: '' };
+    let cleared: Cleared | undefined;
     let failure: AppError | undefined;
     const progress = tell && createProgress(clock, tell);
     const limit = createTimeLimit(clock, config.callSeconds, signal);
@@ -155,9 +186,13 @@ export function createCallTool(parts: CallParts): CallTool {
           type = 'read';
           written = { text: held.answer };
         } else {
-          intent = await begin(parts, entryOf({ tool, type, subject, auth, startedAt }));
-          // Who sends a key repeats a call that he lost: it goes on without him, so that there is an answer to repeat.
-          written = await write(held ? { ...call, signal: limit.withoutClient() } : call, identity);
+          cleared = await clear(call, given, identity, asker && patient(asker, limit));
+          if (cleared.state === 'clear') {
+            intent = await begin(parts, entryOf({ tool, type, subject, auth, startedAt }));
+            // Who sends a key repeats a call that he lost: it goes on without him, so that there is an answer to repeat.
+            const alone = held ? { ...call, signal: limit.withoutClient() } : call;
+            written = await write(alone, identity, cleared.access);
+          }
         }
       } else {
         type = 'read';
@@ -169,11 +204,14 @@ export function createCallTool(parts: CallParts): CallTool {
       limit.end();
       await progress?.end();
     }
-    const call = { tool, type, subject, auth, startedAt, durationMs: clock.monotonic() - from, failure };
-    if (held) await end(parts, held, { answer: written.text, failure, began: intent !== undefined });
+    const waits = cleared !== undefined && cleared.state !== 'clear';
+    const call = { tool, type, subject, auth, startedAt, durationMs: clock.monotonic() - from, failure, waits };
+    if (held) await end(parts, held, { answer: written.text, failure, began: intent !== undefined, waits });
     if (intent) await complete(parts, intent, call, written);
     else recordCall(parts, call);
-    return failure ? { failure } : { text: written.text };
+    if (failure) return { failure };
+    if (cleared?.state === 'asked') return { question: cleared.question };
+    return { text: cleared?.state === 'pending' ? cleared.text : written.text };
   };
 }
 
@@ -183,6 +221,12 @@ export function createCallTool(parts: CallParts): CallTool {
  */
 function needScope(tool: Tool, auth: Authenticated): void {
   if (!auth.scopes.has(tool.scope)) fail('INSUFFICIENT_SCOPE', { tool: tool.name, scopes: [tool.scope] });
+}
+
+/** While a person thinks, the time of the call stands still. */
+function patient(asker: Asker, limit: TimeLimit): Asker {
+  if (asker.way !== 'wait') return asker;
+  return { way: 'wait', ask: (...question) => limit.aside(() => asker.ask(...question)) };
 }
 
 /** Nothing is written that the log cannot tell of. */
@@ -206,7 +250,7 @@ async function end(parts: CallParts, ...hold: Parameters<typeof endHold>): Promi
 
 /** What was written stands, whether or not the log could be told: the entry then stays `unknown`. */
 async function complete(parts: CallParts, intent: Intent, call: CallRecord, { recordIds }: ToolAnswer): Promise<void> {
-  const result = { ...outcomeOf(call.failure), ...(recordIds && { recordIds }) };
+  const result = { ...outcomeOf(call), ...(recordIds && { recordIds }) };
   try {
     await intent.complete(result);
   } catch (cause) {
@@ -232,12 +276,14 @@ export interface CallRecord {
   readonly startedAt: number;
   readonly durationMs: number;
   readonly failure: AppError | undefined;
+  /** It has yet to be approved: nothing was done. */
+  readonly waits?: boolean;
 }
 
 const typeOf = ({ annotations }: Tool): ActivityEntry['type'] => (annotations.readOnlyHint ? 'read' : 'write');
 
 /** Names and ids, never argument values. */
-function entryOf({ tool, type, subject, auth, startedAt }: Omit<CallRecord, 'durationMs' | 'failure'>) {
+function entryOf({ tool, type, subject, auth, startedAt }: Omit<CallRecord, 'durationMs' | 'failure' | 'waits'>) {
   return {
     userId: auth.userId,
     renderingId: auth.access.caller.renderingId,
@@ -250,7 +296,13 @@ function entryOf({ tool, type, subject, auth, startedAt }: Omit<CallRecord, 'dur
   };
 }
 
-function outcomeOf(failure: AppError | undefined): { readonly outcome: KnownOutcome; readonly code?: ErrorCode } {
+const WAITS = 'APPROVAL_PENDING';
+
+function outcomeOf({ failure, waits }: Pick<CallRecord, 'failure' | 'waits'>): {
+  readonly outcome: KnownOutcome;
+  readonly code?: ErrorCode | typeof WAITS;
+} {
+  if (waits) return { outcome: 'denied', code: WAITS };
   if (!failure) return { outcome: 'completed' };
   return { outcome: denials.has(failure.code) ? 'denied' : 'failed', code: failure.code };
 }
@@ -258,18 +310,19 @@ function outcomeOf(failure: AppError | undefined): { readonly outcome: KnownOutc
 /** One entry for each call, denied ones included. */
 export function recordCall(parts: Pick<CallParts, 'activity' | 'observe'>, call: CallRecord): void {
   const durationMs = Math.max(0, Math.round(call.durationMs));
-  parts.activity.record({ ...entryOf(call), ...outcomeOf(call.failure), durationMs });
+  parts.activity.record({ ...entryOf(call), ...outcomeOf(call), durationMs });
   tell(parts, call);
 }
 
-function tell(parts: Pick<CallParts, 'observe'>, { tool, subject, auth, durationMs, failure }: CallRecord): void {
+function tell(parts: Pick<CallParts, 'observe'>, call: CallRecord): void {
+  const { tool, subject, auth, durationMs } = call;
   parts.observe({
     type: 'tool.called',
     tool: tool.name,
     ...(subject.collection === undefined ? {} : { collection: subject.collection }),
     userId: auth.userId,
     clientId: auth.clientId,
-    ...outcomeOf(failure),
+    ...outcomeOf(call),
     milliseconds: durationMs,
   });
 }

@@ -20,6 +20,7 @@ import { activeContext, inSpan, type TraceOrigin } from '../core/observe/traces.
 import { randomId } from '../core/secret.ts';
 import type { Authenticated } from '../oauth/bearer.ts';
 import { allowOrigin, answerPreflight, createAdmission } from './admission.ts';
+import { mayBeAsked } from './approval.ts';
 import { announcesTooMuch, readJson } from './body.ts';
 import { type Identity, recordCall } from './call.ts';
 import { cancelledBy, conversationOf, newConversation } from './conversations.ts';
@@ -45,8 +46,11 @@ import {
 } from './wire.ts';
 
 export interface McpFrontParts extends ServingParts {
-  /** `auto`: a client of an earlier revision that declares elicitation or sampling is given a session. Default `off`. */
-  readonly legacySessions?: 'off' | 'auto';
+  /**
+   * Whether a client of an earlier revision that declares elicitation or sampling is given a session. `auto`: always.
+   * `approvals`: where calls of its user may need a yes. A session is one process's alone. Default `off`.
+   */
+  readonly legacySessions?: 'off' | 'auto' | 'approvals';
   /** `sdk` serves everything through the SDK's own handler, one instance a request. Default `shared`. */
   readonly serving?: 'shared' | 'sdk';
 }
@@ -66,7 +70,10 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
 
   const handler = createMcpHandler(() => build(identityOfHttp), { onerror, maxRequestBodySize: config.bodyLimitBytes });
   const viaSdk = toNodeHandler(handler, { onerror, maxRequestBodySize: config.bodyLimitBytes });
-  const sessions = parts.legacySessions === 'auto' ? createSessions(build, clock) : undefined;
+  const { legacySessions = 'off' } = parts;
+  const sessions = legacySessions === 'off' ? undefined : createSessions(build, clock);
+  const isWorthSession = ({ auth }: Identity, params: unknown): boolean =>
+    sessions!.wants(params) && (legacySessions === 'auto' || mayBeAsked(auth.access, parts.engine));
   const methods = sessions ? ['POST', 'GET', 'DELETE', 'OPTIONS'] : ['POST', 'OPTIONS'];
   const refuser: Refuser = { gate, observe, limitBytes: config.bodyLimitBytes, clock };
   const refuse = (res: ServerResponse, error: AppError) => answerError(refuser, res.req, res, error);
@@ -87,9 +94,10 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
     }
     const conversation = conversationOf(req);
     const sessionId = sessions && conversation === undefined ? headerOf(req, 'mcp-session-id') : undefined;
+    const isSessionWide = legacySessions === 'auto' || sessionId !== undefined;
     const sessionMethod = sessionId !== undefined && (req.method === 'GET' || req.method === 'DELETE');
     if (req.method !== 'POST' && !sessionMethod) {
-      fail('METHOD_NOT_ALLOWED', { method: req.method ?? '', allow: sessions ? methods.slice(0, 3) : ['POST'] });
+      fail('METHOD_NOT_ALLOWED', { method: req.method ?? '', allow: isSessionWide ? methods.slice(0, 3) : ['POST'] });
     }
     const narrowing = readNarrowing(req.url ?? '');
     const auth = gate.narrow(await checkToken(req), narrowing);
@@ -168,7 +176,7 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
       if (!(await sessions.serve(sessionId, req, res, body, identity))) fail('NOT_FOUND', { path: 'this session' });
       return;
     }
-    if (sessions && isRecord(body) && body.method === 'initialize' && sessions.wants(body.params)) {
+    if (sessions && isRecord(body) && body.method === 'initialize' && isWorthSession(identity, body.params)) {
       await sessions.open(req, res, body, identity);
       return;
     }

@@ -4,6 +4,7 @@ import type { RecordId } from '../agent/record-id.ts';
 import { fail } from '../core/errors.ts';
 import { checkNames, type Given, readFlag, readRequiredText } from './arguments.ts';
 import { withToolNames } from './engine-names.ts';
+import { type Foreseen, foreseeWrite } from './foresee.ts';
 import { readRecordId, readRequiredIds } from './record-ids.ts';
 import type { ToolAnswer, ToolCall } from './tools.ts';
 import { writeText } from './write-result.ts';
@@ -32,6 +33,26 @@ export function readLinking(given: Given, targets: 'targetRecordId' | 'targetRec
   };
 }
 
+const namesOf = (targets: string) => ({
+  collection: 'collectionName',
+  relation: 'relationName',
+  id: 'parentRecordId',
+  ids: targets,
+});
+
+/** Linking is an edit of the record that has the relation, and whatever the engine needs at the other end. */
+export function foreseeLinking(
+  { dryRun, ...request }: Linking,
+  call: ToolCall,
+  targets: string,
+  link: Engine['associate'],
+): Promise<Foreseen> {
+  const meant = { also: [['edit', request.collection] as const], count: request.ids.length };
+  return foreseeWrite(call, meant, (access, options) =>
+    withToolNames(namesOf(targets), () => link(access, request, options)),
+  );
+}
+
 /** The ids that are answered are of the collection that was written to: the other end, or the one that holds the pairs. */
 export async function answerLinking(
   { dryRun, ...request }: Linking,
@@ -39,8 +60,9 @@ export async function answerLinking(
   targets: string,
   link: Engine['associate'],
 ): Promise<ToolAnswer> {
-  const names = { collection: 'collectionName', relation: 'relationName', id: 'parentRecordId', ids: targets };
-  const answer = await withToolNames(names, () => link(call.access, request, { signal: call.signal, preview: dryRun }));
+  const answer = await withToolNames(namesOf(targets), () =>
+    link(call.access, request, { signal: call.signal, preview: dryRun }),
+  );
   const { relations } = call.engine.describe(call.access, request.collection);
   const relation = relations.find(({ name }) => name === request.relation);
   const collection = relation?.through ?? relation?.to;

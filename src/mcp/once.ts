@@ -62,20 +62,31 @@ const harmless: ReadonlySet<ErrorCode> = new Set([
   'FORBIDDEN',
   'INSUFFICIENT_SCOPE',
   'UNAUTHENTICATED',
+  'NOT_APPROVED',
+  'APPROVAL_OVERTAKEN',
+  'INVALID_APPROVAL',
+  'TOO_MANY_APPROVALS',
   'NOT_READY',
 ]);
 
-/** `began`: whether the call came as far as its work. */
+/** `began`: whether the call came as far as its work. `waits`: it has yet to be approved, and will be repeated with its key. */
 export async function endHold(
   held: Held,
   {
     answer,
     failure,
     began,
-  }: { readonly answer: string; readonly failure: AppError | undefined; readonly began: boolean },
+    waits,
+  }: {
+    readonly answer: string;
+    readonly failure: AppError | undefined;
+    readonly began: boolean;
+    readonly waits: boolean;
+  },
 ): Promise<void> {
   if (held.state === 'done') return;
-  if (!failure) await held.settle(answer);
+  if (waits) await held.release();
+  else if (!failure) await held.settle(answer);
   else if (!began || harmless.has(failure.code)) await held.release();
   else await held.doubt();
 }
@@ -88,7 +99,7 @@ export function collectionRights({ access, engine }: Pick<ToolCall, 'access' | '
 }
 
 /** The same text for the same value, in whatever order its members came. */
-function sortedJson(value: unknown): string {
+export function sortedJson(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) =>
     typeof each === 'object' && each !== null && !Array.isArray(each)
       ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -39,6 +39,8 @@ const written = object({
   collection: text,
   changes: { type: 'array', items: object({ id: {}, fields: byName }) },
   note: text,
+  // Of a call that waits for somebody's yes.
+  status: text,
 });
 
 const schemas: Readonly<Record<string, Schema>> = {
@@ -73,7 +75,8 @@ const schemas: Readonly<Record<string, Schema>> = {
     changed: texts,
     url: text,
     host: text,
-    status: whole,
+    // A number of a webhook, a text of a call that waits for somebody's yes.
+    status: { type: ['integer', 'string'] },
     name: text,
     mimeType: text,
     dryRun: flag,

@@ -6,7 +6,7 @@ import { printJson } from '../agent/sources/json-text.ts';
 import type { AppError } from '../core/errors.ts';
 import { isAppError } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
-import type { Called } from './call.ts';
+import type { Answered } from './call.ts';
 import { structureOf } from './output-schemas.ts';
 import { estimateTokens, fitsTokens } from './tokens.ts';
 
@@ -17,7 +17,7 @@ export const CELL_CHARACTERS = 2000;
 export type ListFormat = 'table' | 'records';
 
 /** `structured`: the same data once more as a value, for a client that was told its schema. */
-export function toResult(called: Called, structured = false): CallToolResult {
+export function toResult(called: Answered, structured = false): CallToolResult {
   if ('text' in called) {
     const structuredContent = structured ? structureOf(called.text) : undefined;
     return { content: [{ type: 'text', text: called.text }], ...(structuredContent && { structuredContent }) };

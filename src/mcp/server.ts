@@ -14,6 +14,7 @@ import type { Engine } from '../agent/engine.ts';
 import { AppError } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
 import { inSpan } from '../core/observe/traces.ts';
+import { askerOf, askOnCall, questionResult } from './asker.ts';
 import type { CallTool, CallWire, Identity } from './call.ts';
 import { installCompletion } from './completion.ts';
 import type { Menu } from './menu.ts';
@@ -108,7 +109,9 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
         const { id: requestId, _meta: meta } = ctx.mcpReq;
         const { origin } = identity;
         const span = { method: 'tools/call', tool: name, requestId: origin?.requestId ?? requestId, origin, meta };
-        const called = await inSpan(span, () => callTool(tool, given ?? {}, identity, wireOf(ctx)));
+        const wire = { ...wireOf(ctx), asker: askerOf(ctx, server) };
+        const called = await inSpan(span, () => callTool(tool, given ?? {}, identity, wire));
+        if ('question' in called) return questionResult(called.question);
         return toResult(called, definitions.get(tool)?.outputSchema !== undefined);
       }
       const extra = extras.get(name);
@@ -128,24 +131,6 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
     installCompletion(server, viewingOf);
     extension?.install(server);
     return server;
-  };
-}
-
-/**
- * A question to the client belongs to the call that raises it and travels on its stream (MCP 2025-11-25, transports,
- * sending messages to the server, 6). The SDK's own `elicitInput` and `requestSampling` name no call; what they send goes
- * to the standing stream of the session, and is lost where a client has none, or opens it a moment after its first call.
- */
-function askOnCall(ctx: ServerContext): ServerContext {
-  const { mcpReq } = ctx;
-  const relatedRequestId = mcpReq.id;
-  return {
-    ...ctx,
-    mcpReq: {
-      ...mcpReq,
-      elicitInput: (params, options) => mcpReq.elicitInput(params, { relatedRequestId, ...options }),
-      requestSampling: (params, options) => mcpReq.requestSampling(params, { relatedRequestId, ...options }),
-    },
   };
 }
 

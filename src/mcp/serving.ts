@@ -7,6 +7,7 @@ import type { Config } from '../core/config.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Gate } from '../oauth/bearer.ts';
 import type { ActivityLog, IdempotencyKeys } from '../store/store.ts';
+import type { ApprovalDoor } from './approval.ts';
 import { type CallTool, createCallTool } from './call.ts';
 import type { Files } from './files.ts';
 import { createMenu, type Menu } from './menu.ts';
@@ -21,6 +22,7 @@ export interface ServingParts {
   readonly files: Files;
   readonly activity: Pick<ActivityLog, 'record' | 'begin'>;
   readonly idempotency: IdempotencyKeys;
+  readonly approval: ApprovalDoor;
   readonly observe: Observe;
   readonly clock: Clock;
   /** Of this package; told to clients. */

@@ -11,6 +11,8 @@ export interface TimeLimit {
   withoutClient(): AbortSignal;
   /** CALL_TIMED_OUT when time is up first. */
   bound<T>(work: Promise<T>): Promise<T>;
+  /** The time that `wait` takes does not count. */
+  aside<T>(wait: () => Promise<T>): Promise<T>;
   /** What the work failed with, or that it failed because time was up. */
   explain(failure: AppError): AppError;
   end(): void;
@@ -25,12 +27,15 @@ export function createTimeLimit(clock: Clock, seconds: number, client: AbortSign
   const timedOut = () => new AppError('CALL_TIMED_OUT', { seconds });
   if (client.aborted) leave();
   else client.addEventListener('abort', leave, { once: true });
-  const forget = clock.after(seconds * 1000, () => {
+  const expire = () => {
     isUp = true;
     either.abort();
     alone?.abort();
     giveUp?.();
-  });
+  };
+  let leftMs = seconds * 1000;
+  let from = clock.monotonic();
+  let forget = clock.after(leftMs, expire);
   return {
     signal: either.signal,
     withoutClient() {
@@ -43,6 +48,16 @@ export function createTimeLimit(clock: Clock, seconds: number, client: AbortSign
         giveUp = () => reject(timedOut());
         work.then(resolve, reject);
       }),
+    async aside(wait) {
+      forget();
+      leftMs -= clock.monotonic() - from;
+      try {
+        return await wait();
+      } finally {
+        from = clock.monotonic();
+        forget = clock.after(Math.max(0, leftMs), expire);
+      }
+    },
     explain: (failure) => (isUp && isAppError(failure, 'CANCELLED') ? timedOut() : failure),
     end() {
       forget();

@@ -7,6 +7,7 @@ import { fail } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Files } from './files.ts';
+import type { Foresight } from './foresee.ts';
 import type { Offer } from './offers.ts';
 import { aggregate } from './tools/aggregate.ts';
 import { associate } from './tools/associate.ts';
@@ -32,6 +33,8 @@ export interface ToolCall {
   readonly progress?: ReportProgress;
   readonly sendWebhook: SendWebhook;
   readonly files: Files;
+  /** Whose uploads the values may name; the caller's own when absent. */
+  readonly uploaderId?: number;
 }
 
 /** The answer as compact JSON text: the one text block of the result. */
@@ -71,6 +74,8 @@ export interface Tool<Arguments = unknown> {
     /** Of the caller, all that the answer depends on, ready for JSON: a repeat is told it only where this is the same. */
     readonly rights: (args: Arguments, call: ToolCall) => unknown;
   };
+  /** For a tool that writes: whose yes a call needs, and what it would do. */
+  readonly approval?: Foresight<Arguments>;
   /** The text alone where there is nothing more to say. */
   readonly run: (args: Arguments, call: ToolCall) => Promise<string | ToolAnswer>;
 }

@@ -40,6 +40,7 @@ export function createViewing({ engine, menu, callTool }: ViewingParts, identity
       if (!tool) throw new AppError('UNKNOWN_TOOL', { tool: name, near: [] });
       const called = await callTool(tool, given, identity, wire);
       if ('failure' in called) throw called.failure;
+      if ('question' in called) throw new Error('what is viewed only reads, and nobody is asked');
       return called.text;
     },
   };

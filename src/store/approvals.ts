@@ -202,6 +202,8 @@ export function createApprovals(
         table()
           .where({ id, state: 'pending' })
           .where('expires_at', '>', now)
+          // Who asks is no second person, whatever page he got to.
+          .where((either) => either.where({ second_person: false }).orWhereNot({ user_id: by }))
           .update({ ...decision, expires_at: now + config.approvalUseSeconds * 1000 }),
       );
     },

@@ -9,6 +9,7 @@ import {
   freely,
   type PermissionLevel,
   type Policy,
+  readPolicy,
   type Verb,
   verbs,
 } from '../core/caller.ts';
@@ -18,7 +19,7 @@ import type { PlainFilter } from '../core/filter.ts';
 import { nearNames } from '../core/near.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Database } from './database.ts';
-import { checkPolicies, readPolicies, readPolicy } from './policies.ts';
+import { checkPolicies, readPolicies } from './policies.ts';
 import { ensureNamed, getPlace, logChange } from './roles.ts';
 import { fillScope, findFilterProblem, matchesNothing } from './scopes.ts';
 import type { CollectionPermission, Permissions } from './store.ts';

@@ -1,5 +1,5 @@
 // What the platform keeps, as the rooms above see it: one object with a part for each subject. No HTTP, no protocol.
-import type { Access, Caller, PermissionLevel, Policy, PolicyName, WriteVerb } from '../core/caller.ts';
+import type { Access, Caller, PermissionLevel, Policy, PolicyWish, WriteVerb } from '../core/caller.ts';
 
 export interface Store {
   readonly identity: Identity;
@@ -74,9 +74,6 @@ export interface Identity {
   /** Names of the one project and environment that this process serves. */
   place(): Promise<{ readonly organization: string; readonly project: string; readonly environment: string }>;
 }
-
-/** A policy, or its name alone where one person is enough. */
-export type PolicyWish = PolicyName | { readonly policy: PolicyName; readonly secondPerson?: boolean };
 
 /** What a role may do with one collection; `*` stands for every collection that has no row of its own. */
 export interface CollectionPermission {

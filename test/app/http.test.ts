@@ -113,7 +113,7 @@ describe('a browser', () => {
       [
         204,
         'https://assistant.example',
-        'POST, OPTIONS',
+        'POST, GET, DELETE, OPTIONS',
         'authorization, content-type, mcp-protocol-version, mcp-method',
         'Origin',
         undefined,

@@ -12,6 +12,7 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { type Config, type ConfigInput, loadConfig } from '../../src/core/config.ts';
 import { fail } from '../../src/core/errors.ts';
 import type { Observation } from '../../src/core/observe.ts';
+import { createApprovalDoor } from '../../src/mcp/approval.ts';
 import { createFileFront } from '../../src/mcp/file-front.ts';
 import { createFiles } from '../../src/mcp/files.ts';
 import { createMcpFront, type McpFrontParts } from '../../src/mcp/front.ts';
@@ -145,6 +146,13 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     gate,
     files,
     idempotency: store.idempotency,
+    approval: createApprovalDoor({
+      approvals: store.approvals,
+      keys: store.keys,
+      config,
+      clock: options.clock ?? systemClock,
+      approvalAddress: (id) => `http://console.test/approvals/${id}`,
+    }),
     activity: { ...store.activity, record: (entry) => house.activity.push(entry) },
     observe,
     clock: systemClock,

@@ -1,5 +1,6 @@
 // The definitions as they were registered become what the rest works with; whatever is wrong with one is told at start,
 // with the action and the line that added it.
+import { findWishProblem, readPolicy } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
 import { nearNames } from '../../core/near.ts';
 import type { ActionDescription, ActionsOptions } from '../actions.ts';
@@ -16,7 +17,7 @@ export interface KnownAction {
 
 const LABEL_LIMIT = 50;
 const scopes = ['Single', 'Bulk', 'Global'];
-const members = ['scope', 'execute', 'form', 'description', 'generateFile', 'submitButtonLabel'];
+const members = ['scope', 'execute', 'form', 'description', 'generateFile', 'submitButtonLabel', 'approval'];
 
 /** By collection, in the order of registration. */
 export function checkEntries(
@@ -59,7 +60,7 @@ export function slugOf(name: string): string {
 function checkEntry(entry: ActionEntry, index: number, { door, useUnsafeActionEndpoint }: ActionsOptions): KnownAction {
   const { definition, collection, name } = entry;
   checkDefinition(entry);
-  const { scope, form, description, generateFile = false, submitButtonLabel } = definition;
+  const { scope, form, description, generateFile = false, submitButtonLabel, approval } = definition;
   if (scope !== 'Global' && door.keyOf(collection)?.length === 0)
     refuse(entry, `'${collection}' has no key to choose records by; only a Global action is possible`);
   const path = [collection, ...(useUnsafeActionEndpoint ? [] : [String(index)]), slugOf(name)];
@@ -69,6 +70,7 @@ function checkEntry(entry: ActionEntry, index: number, { door, useUnsafeActionEn
     ...(description !== undefined && { description }),
     generateFile,
     ...(submitButtonLabel !== undefined && { submitButtonLabel }),
+    ...(approval !== undefined && { policy: readPolicy(approval) }),
     endpoint: `/_actions/${path.map(encodeURIComponent).join('/')}`,
   };
   if (typeof form === 'function') return { entry, elements: undefined, description: { ...plain, form: 'dynamic' } };
@@ -104,12 +106,14 @@ function checkDefinition(entry: ActionEntry): void {
         `no option '${member}' (${near.length ? `near: ${near.join(', ')}` : `there are ${members.join(', ')}`})`,
       );
   }
-  const { scope, execute, description, generateFile, submitButtonLabel } = definition;
+  const { scope, execute, description, generateFile, submitButtonLabel, approval } = definition;
   if (!scopes.includes(scope)) refuse(entry, `scope must be one of ${scopes.join(', ')}`);
   if (typeof execute !== 'function') refuse(entry, 'execute must be a function (context, resultBuilder)');
   if (description !== undefined && typeof description !== 'string') refuse(entry, 'description must be a text');
   if (generateFile !== undefined && typeof generateFile !== 'boolean')
     refuse(entry, 'generateFile must be true or false');
+  const problem = approval === undefined ? undefined : findWishProblem(approval);
+  if (problem) refuse(entry, `approval: ${problem.replace(/\.$/, '')}`);
   if (submitButtonLabel === undefined) return;
   if (typeof submitButtonLabel !== 'string' || submitButtonLabel === '' || submitButtonLabel.length > LABEL_LIMIT)
     refuse(entry, `submitButtonLabel must be a text of at most ${LABEL_LIMIT} characters`);

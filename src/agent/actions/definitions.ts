@@ -1,7 +1,7 @@
 // What users write to define an action: types alone. `Values` names the form's values, so that a label that is not one
 // of them, a default of another type, or a misspelt `formValues` member does not compile; without it any form is taken.
 
-import type { Caller } from '../../core/caller.ts';
+import type { Caller, PolicyWish } from '../../core/caller.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import type { AiProvider } from '../ai/definitions.ts';
 import type { InsideCollection } from '../customize/definitions.ts';
@@ -276,6 +276,12 @@ interface DefinitionOf<Scope extends ActionScope, Values> {
   readonly generateFile?: boolean;
   /** At most 50 characters. */
   readonly submitButtonLabel?: string;
+  /**
+   * Whose yes it needs before it runs: `ask` that of the person at the assistant, `ask-person` that of a person who is
+   * signed in to the console, with `secondPerson` another than the one who asks; `deny` is for nobody. Default `allow`. A
+   * role may ask for more, never for less.
+   */
+  readonly approval?: PolicyWish;
 }
 
 export type ActionDefinition<Values = FormValues> =

@@ -29,6 +29,8 @@ export interface ActionDoor {
   names(): readonly string[];
   /** By name; undefined for a collection that does not exist. Empty when it has no key. */
   keyOf(collection: string): readonly KeyColumn[] | undefined;
+  /** Inside names of what is stored of a record, hidden fields too. */
+  storedOf(collection: string): readonly string[];
   /** Every record of the query in key order; the row scope of the access is in it. */
   list(access: Access, query: ActionQuery, signal: AbortSignal | undefined): Promise<ActionRecord[]>;
   /** The same in inside names, for code, without hooks. */

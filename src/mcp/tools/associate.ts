@@ -1,4 +1,5 @@
-import { answerLinking, type Linking, readLinking } from '../linking.ts';
+import { anyPolicy } from '../foresee.ts';
+import { answerLinking, foreseeLinking, type Linking, readLinking } from '../linking.ts';
 import { offers } from '../offers.ts';
 import { nameOf } from '../record-ids.ts';
 import type { Tool } from '../tools.ts';
@@ -25,5 +26,9 @@ export const associate: Tool<Linking> = {
   parse: (given) => readLinking(given, 'targetRecordId'),
   subject: ({ collection, id }) => ({ collection, recordIds: [nameOf(id)] }),
   writes: ({ dryRun }) => !dryRun,
+  approval: {
+    concerns: anyPolicy,
+    foresee: (linking, call) => foreseeLinking(linking, call, 'targetRecordId', call.engine.associate),
+  },
   run: (linking, call) => answerLinking(linking, call, 'targetRecordId', call.engine.associate),
 };

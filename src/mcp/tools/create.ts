@@ -1,5 +1,6 @@
 import { checkNames, type Given, readFlag, readIdempotencyKey, readRecords, readRequiredText } from '../arguments.ts';
 import { withToolNames } from '../engine-names.ts';
+import { anyPolicy, foreseeWrite } from '../foresee.ts';
 import { offers } from '../offers.ts';
 import { collectionRights } from '../once.ts';
 import type { Tool, ToolCall } from '../tools.ts';
@@ -38,6 +39,16 @@ export const create: Tool<CreateArguments> = {
     key: ({ idempotencyKey }) => idempotencyKey,
     rights: ({ collection }, call) => collectionRights(call, collection),
   },
+  approval: {
+    concerns: anyPolicy,
+    foresee: ({ collection, records }, call) =>
+      foreseeWrite(
+        call,
+        { count: records.length, ...(records.length === 1 && { values: records[0]! }) },
+        (access, options) =>
+          withToolNames(toolNames, () => call.engine.create(access, { collection, records }, options)),
+      ),
+  },
   run,
 };
 
@@ -51,10 +62,12 @@ function parse(given: Given): CreateArguments {
   };
 }
 
+const toolNames = { records: 'attributes' };
+
 async function run({ collection, records, dryRun }: CreateArguments, call: ToolCall) {
   const { signal, progress } = call;
   const options = { signal, preview: dryRun, ...(progress && { progress }) };
-  const answer = await withToolNames({ records: 'attributes' }, () =>
+  const answer = await withToolNames(toolNames, () =>
     call.engine.create(call.access, { collection, records }, options),
   );
   return writeText(answer, { budgetTokens: call.config.answerTokens, records: true });

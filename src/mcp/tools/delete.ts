@@ -1,6 +1,7 @@
 import type { RecordId } from '../../agent/record-id.ts';
 import { checkNames, type Given, readFlag, readRequiredText } from '../arguments.ts';
 import { withToolNames } from '../engine-names.ts';
+import { anyPolicy, foreseeWrite } from '../foresee.ts';
 import { offers } from '../offers.ts';
 import { nameOf, readRequiredIds } from '../record-ids.ts';
 import type { Tool, ToolCall } from '../tools.ts';
@@ -32,6 +33,13 @@ export const deleteRecords: Tool<DeleteArguments> = {
   parse,
   subject: ({ collection, ids }) => ({ collection, recordIds: ids.map(nameOf) }),
   writes: ({ dryRun }) => !dryRun,
+  approval: {
+    concerns: anyPolicy,
+    foresee: ({ collection, ids }, call) =>
+      foreseeWrite(call, { count: ids.length }, (access, options) =>
+        withToolNames(toolNames, () => call.engine.delete(access, { collection, ids }, options)),
+      ),
+  },
   run,
 };
 
@@ -44,8 +52,10 @@ function parse(given: Given): DeleteArguments {
   };
 }
 
+const toolNames = { ids: 'recordIds' };
+
 async function run({ collection, ids, dryRun }: DeleteArguments, call: ToolCall) {
-  const answer = await withToolNames({ ids: 'recordIds' }, () =>
+  const answer = await withToolNames(toolNames, () =>
     call.engine.delete(call.access, { collection, ids }, { signal: call.signal, preview: dryRun }),
   );
   return writeText(answer, { budgetTokens: call.config.answerTokens, records: false });

@@ -1,3 +1,4 @@
+import { freely, type Policy, strictestOf } from '../../core/caller.ts';
 import { actionAnswer } from '../action-answer.ts';
 import {
   type ActionArguments,
@@ -10,6 +11,7 @@ import {
 import { checkNames, type Given, readFlag, readIdempotencyKey } from '../arguments.ts';
 import { withToolNames } from '../engine-names.ts';
 import { showUploads, useUploads } from '../file-values.ts';
+import { clipRecord, type Foreseen } from '../foresee.ts';
 import { offers } from '../offers.ts';
 import { collectionRights } from '../once.ts';
 import { nameOf } from '../record-ids.ts';
@@ -49,8 +51,39 @@ export const executeAction: Tool<ExecuteArguments> = {
       collectionRights(call, collection),
     ],
   },
+  approval: {
+    concerns: (args, call) => policyOf(args, call).policy !== 'allow',
+    foresee: (args, call) => withToolNames({ collection: 'collectionName' }, () => foresee(args, call)),
+  },
   run: (args, call) => withToolNames({ collection: 'collectionName' }, () => run(args, call)),
 };
+
+/** The stricter of what the role and the code say. An action that is not there is refused by whoever looks for it. */
+function policyOf({ collection, action }: ActionArguments, { access, engine }: ToolCall): Policy {
+  if (!access.can('browse', collection)) return freely;
+  const known = engine.actions.describe(access, collection).find(({ name }) => name === action);
+  return known ? strictestOf(access.actionPolicy(collection, action), known.policy ?? freely) : freely;
+}
+
+async function foresee(args: ExecuteArguments, call: ToolCall): Promise<Foreseen> {
+  const { access, engine, signal, files } = call;
+  checkAction(call, args);
+  const policy = policyOf(args, call);
+  const sent = await showUploads(files, call.uploaderId ?? access.caller.id, args.values);
+  const request = { ...toRequest(args), searches: args.searches, values: sent };
+  const { records, values, found } = await engine.actions.foresee(access, request, { signal });
+  const shown = Object.entries(values).map(([name, value]) => [name, showFiles(value)]);
+  return { policy, preview: { count: records, changes: [], values: clipRecord(Object.fromEntries(shown)) }, found };
+}
+
+/** Of a file, its name and type. */
+function showFiles(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(showFiles);
+  if (typeof value !== 'object' || value === null || !('content' in value && Buffer.isBuffer(value.content)))
+    return value;
+  const { content, ...rest } = value;
+  return { ...rest, bytes: content.length };
+}
 
 async function run(args: ExecuteArguments, call: ToolCall): Promise<string> {
   const { access, engine, signal, progress, files } = call;

@@ -2,6 +2,7 @@ import type { RecordId } from '../../agent/record-id.ts';
 import { fail } from '../../core/errors.ts';
 import { checkNames, type Given, readFlag, readObject, readRequiredText } from '../arguments.ts';
 import { withToolNames } from '../engine-names.ts';
+import { anyPolicy, foreseeWrite } from '../foresee.ts';
 import { offers } from '../offers.ts';
 import { nameOf, readRequiredIds } from '../record-ids.ts';
 import type { Tool, ToolCall } from '../tools.ts';
@@ -35,6 +36,13 @@ export const update: Tool<UpdateArguments> = {
   parse,
   subject: ({ collection, ids }) => ({ collection, recordIds: ids.map(nameOf) }),
   writes: ({ dryRun }) => !dryRun,
+  approval: {
+    concerns: anyPolicy,
+    foresee: ({ collection, ids, values }, call) =>
+      foreseeWrite(call, { count: ids.length, values }, (access, options) =>
+        withToolNames(toolNames, () => call.engine.update(access, { collection, ids, values }, options)),
+      ),
+  },
   run,
 };
 

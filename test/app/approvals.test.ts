@@ -1,0 +1,424 @@
+// A write that needs somebody's yes never happens without it, whatever the client is or does. Each time the database itself
+// is asked what is there.
+import { describe, expect, test } from 'vitest';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import type { Answer } from '../../src/mcp/approval.ts';
+import { type Assistant, all, connect, type Desk, kinds, openDesk, round, saying } from './approvals.ts';
+
+const untouched = { orders: ['1 boots 10 1', '2 hats 20 1', '3 socks 30 '], customers: ['1 Ada', '2 Bo'], ran: [] };
+const update = { collectionName: 'orders', recordId: 1, attributes: { total: 99 } };
+const refund = { collectionName: 'orders', actionName: 'Refund', recordIds: [1], values: { reason: 'torn' } };
+const relation = { collectionName: 'customers', relationName: 'orders' };
+
+const calls: readonly (readonly [tool: string, args: Record<string, unknown>, after: Partial<typeof untouched>])[] = [
+  [
+    'create',
+    { collectionName: 'orders', attributes: { id: 4, label: 'caps', total: 5 } },
+    { orders: [...untouched.orders, '4 caps 5 '] },
+  ],
+  ['update', update, { orders: ['1 boots 99 1', '2 hats 20 1', '3 socks 30 '] }],
+  ['delete', { collectionName: 'orders', recordIds: [3] }, { orders: ['1 boots 10 1', '2 hats 20 1'] }],
+  [
+    'associate',
+    { ...relation, parentRecordId: 2, targetRecordId: 3 },
+    { orders: ['1 boots 10 1', '2 hats 20 1', '3 socks 30 2'] },
+  ],
+  [
+    'dissociate',
+    { ...relation, parentRecordId: 1, targetRecordIds: [1] },
+    { orders: ['1 boots 10 ', '2 hats 20 1', '3 socks 30 '] },
+  ],
+  ['executeAction', refund, { ran: ['1 torn'] as never }],
+];
+
+const policies = (policy: 'allow' | 'ask' | 'ask-person' | 'deny', secondPerson?: true) => {
+  const wish = secondPerson ? { policy, secondPerson } : policy;
+  return { '*': { ...all, approval: { add: wish, edit: wish, delete: wish } } };
+};
+
+/** The address of the request that a pending answer tells. */
+const addressIn = (text: string): string => (JSON.parse(text) as { approve: string }).approve;
+const idIn = (text: string): string => addressIn(text).split('/').at(-1)!;
+const codeOf = (text: string): string => (/^[A-Z_]{4,}/.exec(text)?.[0] ?? JSON.parse(text).status) as string;
+
+async function decide(desk: Desk, text: string, verdict: 'approved' | 'denied' = 'approved', by = desk.userId) {
+  return desk.store.approvals.decide(idIn(text), { by, verdict });
+}
+
+describe.each(calls)('%s', (tool, args, after) => {
+  const done = { ...untouched, ...after };
+
+  test.each(kinds)('ask: %s asks its person, and does what he says', async (kind) => {
+    const desk = await openDesk({ permissions: policies('ask') });
+    const no = await connect(desk, desk.token, kind, () => 'decline');
+    const declined = await no.call(tool, args);
+    const between = await desk.state();
+    const yes = await connect(desk, desk.token, kind, () => 'accept');
+    const accepted = await yes.call(tool, args);
+    expect([codeOf(declined), between, no.questions, await desk.state()]).toEqual([
+      'NOT_APPROVED',
+      untouched,
+      yes.questions,
+      done,
+    ]);
+    expect(accepted).not.toMatch(/^[A-Z_]+:/);
+    expect(yes.questions).toEqual([expect.stringMatching(/^Your assistant wants to \w+.*\n(?:.*\n)+Allow it\?$/)]);
+  });
+
+  test.each(kinds)(
+    'ask: without anybody to ask, %s is told where it can be approved; then it runs once',
+    async (kind) => {
+      const desk = await openDesk({ permissions: policies('ask') });
+      const assistant = await connect(desk, desk.token, kind);
+      const first = await assistant.call(tool, args);
+      const second = await assistant.call(tool, args);
+      const between = await desk.state();
+      const decided = await decide(desk, first);
+      await assistant.call(tool, args);
+      const after = await desk.state();
+      expect([codeOf(first), idIn(second) === idIn(first), between, decided, after]).toEqual([
+        'pending',
+        true,
+        untouched,
+        true,
+        done,
+      ]);
+      expect(addressIn(first)).toBe(`${new URL(desk.mcpUrl).origin}/console/approvals/${idIn(first)}`);
+    },
+  );
+
+  test.each(kinds)('ask-person: %s that accepts everything by itself gets nowhere', async (kind) => {
+    const desk = await openDesk({ permissions: policies('ask-person') });
+    const assistant = await connect(desk, desk.token, kind, () => 'accept');
+    const texts = [await assistant.call(tool, args), await assistant.call(tool, args)];
+    const { status } = await fetch(addressIn(texts[0]!), { headers: { authorization: `Bearer ${desk.token}` } });
+    const posted = await fetch(addressIn(texts[0]!), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${desk.token}`, 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'verdict=approved',
+      redirect: 'manual',
+    });
+    texts.push(await assistant.call(tool, args));
+    expect([texts.map(codeOf), assistant.questions, await desk.state()]).toEqual([
+      ['pending', 'pending', 'pending'],
+      [],
+      untouched,
+    ]);
+    expect([status < 500, posted.status >= 300, (await desk.store.approvals.find(idIn(texts[0]!)))?.state]).toEqual([
+      true,
+      true,
+      'pending',
+    ]);
+  });
+
+  test('deny: it is not there', async () => {
+    const desk = await openDesk({ permissions: policies('deny') });
+    const assistant = await connect(desk, desk.token, '2026-07-28', () => 'accept');
+    const text = await assistant.call(tool, args);
+    expect([codeOf(text), assistant.questions, await desk.state()]).toEqual([
+      tool === 'executeAction' ? 'UNKNOWN_ACTION' : 'FORBIDDEN',
+      [],
+      untouched,
+    ]);
+  });
+});
+
+describe('an approval of the console', () => {
+  const open = async (secondPerson?: true, clock?: Clock) => {
+    const desk = await openDesk({ permissions: policies('ask-person', secondPerson), ...(clock && { clock }) });
+    const assistant = await connect(desk, desk.token, '2026-07-28');
+    return { desk, assistant, first: await assistant.call('update', update) };
+  };
+  const totals = async (desk: Desk) => (await desk.state()).orders[0];
+
+  test('is used up by the first repeat: a replay is a new request', async () => {
+    const { desk, assistant, first } = await open();
+    await decide(desk, first);
+    await assistant.call('update', update);
+    await desk.run('UPDATE orders SET total = 11 WHERE id = 1');
+    const replay = await assistant.call('update', update);
+    expect([codeOf(replay), idIn(replay) === idIn(first), await totals(desk)]).toEqual([
+      'pending',
+      false,
+      '1 boots 11 1',
+    ]);
+  });
+
+  test('of repeats at once lets one run', async () => {
+    const { desk, first } = await open();
+    await decide(desk, first);
+    const bodies = await Promise.all(
+      [1, 2, 3, 4].map(async () => (await connect(desk, desk.token, '2026-07-28')).call('update', update)),
+    );
+    const ran = bodies.filter((text) => text.startsWith('{"count":1'));
+    expect([ran.length, await totals(desk)]).toEqual([1, '1 boots 99 1']);
+  });
+
+  test('is for no other arguments, no other client and no other user', async () => {
+    const { desk, assistant, first } = await open();
+    await decide(desk, first);
+    await desk.addUser({ email: 'lee@example.test', role: 'Clerk' });
+    const lee = (await desk.store.identity.findUserByEmail('lee@example.test'))!.id;
+    const others: readonly [Assistant, object][] = [
+      [assistant, { ...update, attributes: { total: 100 } }],
+      [assistant, { ...update, recordId: 2 }],
+      [await connect(desk, await desk.tokenOf(desk.userId, 'another'), '2026-07-28'), update],
+      [await connect(desk, await desk.tokenOf(lee, 'assistant'), '2026-07-28'), update],
+    ];
+    const ids = [];
+    for (const [client, args] of others) ids.push(idIn(await client.call('update', args as Record<string, unknown>)));
+    expect([new Set([...ids, idIn(first)]).size, await desk.state()]).toEqual([5, untouched]);
+  });
+
+  test('does not outlive what it was given for: changed records are refused, and asked for anew', async () => {
+    const { desk, assistant, first } = await open();
+    await decide(desk, first);
+    await desk.run("UPDATE orders SET label = 'clogs' WHERE id = 1");
+    const refused = await assistant.call('update', update);
+    const again = await assistant.call('update', update);
+    const late = await decide(desk, first);
+    expect([codeOf(refused), codeOf(again), idIn(again) === idIn(first), late, await totals(desk)]).toEqual([
+      'APPROVAL_OVERTAKEN',
+      'pending',
+      false,
+      false,
+      '1 clogs 10 1',
+    ]);
+  });
+
+  test('of an action is bound to the records that it is about', async () => {
+    const { desk, assistant } = await open();
+    await decide(desk, await assistant.call('executeAction', refund));
+    await desk.run('UPDATE orders SET total = 11 WHERE id = 1');
+    const refused = await assistant.call('executeAction', refund);
+    expect([codeOf(refused), (await desk.state()).ran]).toEqual(['APPROVAL_OVERTAKEN', []]);
+  });
+
+  test('a denial is told, and holds', async () => {
+    const { desk, assistant, first } = await open();
+    await decide(desk, first, 'denied');
+    const texts = [await assistant.call('update', update), await assistant.call('update', update)];
+    expect([texts.map(codeOf), await desk.state()]).toEqual([['NOT_APPROVED', 'NOT_APPROVED'], untouched]);
+  });
+
+  test('that came too late, or is used too late, is none', async () => {
+    let now = systemClock.now();
+    const clock: Clock = { ...systemClock, now: () => now };
+    const { desk, assistant, first } = await open(undefined, clock);
+    now += 3600_000;
+    const late = await decide(desk, first);
+    const second = await assistant.call('update', update);
+    const inTime = await decide(desk, second);
+    now += 900_000;
+    const third = await assistant.call('update', update);
+    expect([late, inTime, codeOf(third), new Set([first, second, third].map(idIn)).size, await desk.state()]).toEqual([
+      false,
+      true,
+      'pending',
+      3,
+      untouched,
+    ]);
+  });
+
+  test('of a second person cannot be given by the one who asks', async () => {
+    const { desk, assistant, first } = await open(true);
+    const own = await decide(desk, first);
+    const still = await assistant.call('update', update);
+    const other = await decide(desk, first, 'approved', 1);
+    await assistant.call('update', update);
+    expect([own, codeOf(still), other, await totals(desk)]).toEqual([false, 'pending', true, '1 boots 99 1']);
+    expect(JSON.parse(first).next).toContain('another person than you');
+  });
+
+  test('does not carry a right that was lost meanwhile, nor a policy that became stricter', async () => {
+    const { desk, assistant, first } = await open();
+    await decide(desk, first);
+    await desk.permit({ '*': { ...all, edit: false } });
+    const lost = await assistant.call('update', update);
+    await desk.permit(policies('ask-person', true));
+    const stricter = await assistant.call('update', update);
+    expect([codeOf(lost), codeOf(stricter), idIn(stricter) === idIn(first), await desk.state()]).toEqual([
+      'FORBIDDEN',
+      'pending',
+      false,
+      untouched,
+    ]);
+  });
+
+  test('with an idempotency key runs once, and its answer is repeated without another', async () => {
+    const { desk, assistant } = await open();
+    const args = { ...refund, idempotencyKey: 'k1' };
+    const first = await assistant.call('executeAction', args);
+    await decide(desk, first);
+    const texts = [await assistant.call('executeAction', args), await assistant.call('executeAction', args)];
+    expect([codeOf(first), texts[0] === texts[1], (await desk.state()).ran]).toEqual(['pending', true, ['1 torn']]);
+  });
+
+  test('a dry run asks nobody', async () => {
+    const { desk, assistant } = await open();
+    const text = await assistant.call('update', { ...update, dryRun: true });
+    expect([JSON.parse(text).dryRun, await desk.state()]).toEqual([true, untouched]);
+  });
+});
+
+describe('the state that a client of 2026-07-28 carries', () => {
+  const call = { name: 'update', arguments: update };
+  const open = async (clock?: Clock) => {
+    const desk = await openDesk({ permissions: policies('ask'), ...(clock && { clock }) });
+    const { requestState } = await round(desk, desk.token, call);
+    return { desk, state: requestState! };
+  };
+
+  test('is good once', async () => {
+    const { desk, state } = await open();
+    const first = await round(desk, desk.token, call, saying(state));
+    await desk.run('UPDATE orders SET total = 10 WHERE id = 1');
+    const again = await round(desk, desk.token, call, saying(state));
+    expect([first.text?.startsWith('{"count":1'), codeOf(again.text!), await desk.state()]).toEqual([
+      true,
+      'INVALID_APPROVAL',
+      untouched,
+    ]);
+  });
+
+  test('of several at once, one runs', async () => {
+    const { desk, state } = await open();
+    const answers = await Promise.all([1, 2, 3].map(() => round(desk, desk.token, call, saying(state))));
+    expect(answers.filter(({ text }) => text?.startsWith('{"count":1')).length).toBe(1);
+  });
+
+  test('brings nothing after a no', async () => {
+    const { desk, state } = await open();
+    const no = await round(desk, desk.token, call, saying(state, 'decline'));
+    const yes = await round(desk, desk.token, call, saying(state));
+    expect([codeOf(no.text!), codeOf(yes.text!), await desk.state()]).toEqual([
+      'NOT_APPROVED',
+      'INVALID_APPROVAL',
+      untouched,
+    ]);
+  });
+
+  test('is for this call of this user and client, as it was, and for a quarter of an hour', async () => {
+    let now = systemClock.now();
+    const { desk, state } = await open({ ...systemClock, now: () => now });
+    await desk.addUser({ email: 'lee@example.test', role: 'Clerk' });
+    const lee = await desk.tokenOf((await desk.store.identity.findUserByEmail('lee@example.test'))!.id, 'assistant');
+    const other = await desk.tokenOf(desk.userId, 'another');
+    const [key = '', iv = '', tag = '', data = ''] = state.split('.');
+    const flipped = `${data.startsWith('A') ? 'B' : 'A'}${data.slice(1)}`;
+    const attempts: readonly [token: string, args: object, state: string][] = [
+      [lee, update, state],
+      [other, update, state],
+      [desk.token, { ...update, attributes: { total: 100 } }, state],
+      [desk.token, { ...update, recordId: 2 }, state],
+      [desk.token, update, [key, iv, tag, flipped].join('.')],
+      [desk.token, update, ['other', iv, tag, data].join('.')],
+      [desk.token, update, ''],
+      [desk.token, update, 'x'],
+    ];
+    const codes = [];
+    for (const [token, args, carried] of attempts) {
+      const { text } = await round(desk, token, { name: 'update', arguments: args }, saying(carried));
+      codes.push(codeOf(text!));
+    }
+    now += 900_000;
+    codes.push(codeOf((await round(desk, desk.token, call, saying(state))).text!));
+    expect([new Set(codes), await desk.state()]).toEqual([new Set(['INVALID_APPROVAL']), untouched]);
+  });
+
+  test('does not outlive what it was given for', async () => {
+    const { desk, state } = await open();
+    await desk.run("UPDATE orders SET label = 'clogs' WHERE id = 1");
+    const { text } = await round(desk, desk.token, call, saying(state));
+    const again = await round(desk, desk.token, call, saying(state));
+    expect([codeOf(text!), codeOf(again.text!), (await desk.state()).orders[0]]).toEqual([
+      'APPROVAL_OVERTAKEN',
+      expect.stringMatching(/INVALID_APPROVAL|APPROVAL_OVERTAKEN/),
+      '1 clogs 10 1',
+    ]);
+  });
+
+  test('is no answer to a policy that needs a person', async () => {
+    const { desk, state } = await open();
+    await desk.permit(policies('ask-person'));
+    const { text } = await round(desk, desk.token, call, saying(state));
+    expect([codeOf(text!), await desk.state()]).toEqual(['pending', untouched]);
+  });
+
+  test('an answer without a state is asked again', async () => {
+    const { desk } = await open();
+    const { requestState } = await round(desk, desk.token, call, { inputResponses: saying('').inputResponses });
+    expect([typeof requestState, await desk.state()]).toEqual(['string', untouched]);
+  });
+});
+
+test('a person of an earlier client who takes his time approves what is there then, or nothing', async () => {
+  const desk = await openDesk({ permissions: policies('ask') });
+  const assistant = await connect(desk, desk.token, 'legacy', async (): Promise<Answer> => {
+    await desk.run("UPDATE orders SET label = 'clogs' WHERE id = 1");
+    return 'accept';
+  });
+  const refused = await assistant.call('update', update);
+  expect([codeOf(refused), (await desk.state()).orders[0]]).toEqual(['APPROVAL_OVERTAKEN', '1 clogs 10 1']);
+  const slow = await connect(desk, desk.token, 'legacy', async (): Promise<Answer> => {
+    await desk.permit(policies('ask-person'));
+    return 'accept';
+  });
+  const pending = await slow.call('update', { ...update, recordId: 2 });
+  expect([codeOf(pending), (await desk.state()).orders[1]]).toEqual(['pending', '2 hats 20 1']);
+});
+
+test('what is written along with a record is on the terms of its own collection', async () => {
+  const desk = await openDesk({
+    permissions: { orders: all, customers: { ...all, approval: { add: 'ask-person' } } },
+  });
+  const assistant = await connect(desk, desk.token, '2026-07-28', () => 'accept');
+  const alone = await assistant.call('create', {
+    collectionName: 'orders',
+    attributes: { id: 4, label: 'caps', total: 5 },
+  });
+  const along = await assistant.call('create', {
+    collectionName: 'orders',
+    attributes: { id: 5, label: 'caps', total: 5, customer: { id: 3, name: 'Cy' } },
+  });
+  expect([alone.startsWith('{"count":1'), codeOf(along), await desk.state()]).toEqual([
+    true,
+    'pending',
+    { ...untouched, orders: [...untouched.orders, '4 caps 5 '] },
+  ]);
+});
+
+test.each([
+  ['ask', 'ask', 'NOT_APPROVED'],
+  ['ask', 'ask-person', 'pending'],
+  ['ask-person', 'allow', 'pending'],
+  ['deny', 'allow', 'UNKNOWN_ACTION'],
+] as const)(
+  'an action that code says to %s and the role to %s: the stricter holds',
+  async (approval, role, expected) => {
+    const desk = await openDesk({ permissions: policies(role), approval });
+    const assistant = await connect(desk, desk.token, '2026-07-28', () => 'decline');
+    expect([codeOf(await assistant.call('executeAction', refund)), (await desk.state()).ran]).toEqual([expected, []]);
+  },
+);
+
+test('the log tells who was asked for what and how it ended, and holds no value', async () => {
+  const desk = await openDesk({ permissions: policies('ask-person') });
+  const assistant = await connect(desk, desk.token, '2026-07-28');
+  const first = await assistant.call('update', update);
+  await decide(desk, first);
+  await assistant.call('update', update);
+  await decide(desk, await assistant.call('executeAction', refund), 'denied');
+  await assistant.call('executeAction', refund);
+  await desk.store.activity.flush();
+  const entries = await desk.store.activity.list({ limit: 10 });
+  expect(entries.map(({ action, type, outcome, code, recordIds }) => [action, type, outcome, code, recordIds])).toEqual(
+    expect.arrayContaining([
+      ['update', 'write', 'denied', 'APPROVAL_PENDING', ['1']],
+      ['update', 'write', 'completed', undefined, ['1']],
+      ['executeAction', 'write', 'denied', 'APPROVAL_PENDING', ['1']],
+      ['executeAction', 'write', 'denied', 'NOT_APPROVED', ['1']],
+    ]),
+  );
+  expect(JSON.stringify([entries, desk.observed])).not.toMatch(/torn|"total"/);
+});
