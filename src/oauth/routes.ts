@@ -11,6 +11,7 @@ import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
 import type { Store } from '../store/store.ts';
 import { createAddressReader, createHostCheck } from './address.ts';
+import { withinProvider } from './async-context.ts';
 import { documentFetch, type FetchDocument } from './documents.ts';
 import { createInteraction, expiredPage, type Interaction } from './interaction.ts';
 import { buildMetadata } from './metadata.ts';
@@ -142,7 +143,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       accept: pages.has(endpoint) ? (req.headers.accept ?? 'text/html') : 'application/json',
     });
     const { callback, interaction } = await load();
-    if (endpoint !== 'interaction') return callback(composed, res);
+    if (endpoint !== 'interaction') return withinProvider(() => callback(composed, res));
     const uid = located.uid ?? '';
     if (!body) return interaction.show(composed, res, uid);
     await interaction.answer(composed, res, uid, new URLSearchParams(body.toString('utf8')));

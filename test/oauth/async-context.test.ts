@@ -1,0 +1,41 @@
+import type { AsyncLocalStorage } from 'node:async_hooks';
+import { expect, test, vi } from 'vitest';
+import { withinProvider } from '../../src/oauth/async-context.ts';
+import { startServer } from './place.ts';
+
+/** Node before 24 says whether a storage has it follow promises; later ones need not. */
+type Storage = AsyncLocalStorage<unknown> & { readonly enabled?: boolean };
+
+async function storageOfProvider(): Promise<Storage> {
+  const place: string = 'oidc-provider/lib/helpers/als.js';
+  return ((await import(place)) as { readonly default: Storage }).default;
+}
+
+test('when a request has left the provider, Node no longer follows the promises of the process', async () => {
+  const storage = await storageOfProvider();
+  const run = vi.spyOn(storage, 'run');
+  const place = await startServer();
+  for (const path of ['/oauth/jwks', '/oauth/authorize?client_id=nobody']) await fetch(`${place.local}${path}`);
+  await vi.waitFor(() => expect(storage.enabled ?? false).toBe(false));
+  await place.stop();
+  expect(run).toHaveBeenCalledTimes(2);
+});
+
+test('a request keeps its context while others come and go', async () => {
+  const storage = await storageOfProvider();
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const slow = withinProvider(() =>
+    storage.run('slow', async () => {
+      await held;
+      await Promise.resolve();
+      return storage.getStore();
+    }),
+  );
+  await withinProvider(() => storage.run('quick', async () => undefined));
+  goOn();
+  expect(await slow).toBe('slow');
+  expect(storage.enabled ?? false).toBe(false);
+});
