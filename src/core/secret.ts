@@ -4,6 +4,7 @@ import {
   createHash,
   createHmac,
   generateKeyPairSync,
+  hash,
   randomBytes,
   randomUUID,
   type ScryptOptions,
@@ -22,7 +23,7 @@ export function randomId(): string {
 
 /** SHA-256 as base64url: how bearer secrets are kept at rest. They hold 256 random bits, so no salt or stretching is needed. */
 export function hashToken(token: string): string {
-  return createHash('sha256').update(token).digest('base64url');
+  return hash('sha256', token, 'base64url');
 }
 
 /** Constant-time comparison of two texts; their lengths are not secret. */
@@ -59,8 +60,8 @@ export async function hashPassword(password: string): Promise<string> {
 
 /** Takes as long for a missing or malformed hash as for a wrong password, so that time does not tell who exists. */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
-  const [kind, N, r, p, salt, hash] = (stored ?? '').split('$');
-  if (kind !== 'scrypt' || !salt || !hash) {
+  const [kind, N, r, p, salt, expected] = (stored ?? '').split('$');
+  if (kind !== 'scrypt' || !salt || !expected) {
     await stretch(password, randomBytes(16), SCRYPT);
     return false;
   }
@@ -70,7 +71,7 @@ export async function verifyPassword(password: string, stored: string | null): P
     p: Number(p),
     maxmem: SCRYPT.maxmem,
   });
-  return sameText(key.toString('base64url'), hash);
+  return sameText(key.toString('base64url'), expected);
 }
 
 /** AES-256-GCM under a key derived from `passphrase`; `iv.tag.data`, each base64url. */
