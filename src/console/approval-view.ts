@@ -48,7 +48,7 @@ ${may !== 'decide' && waiting(may)}
 ${review.hasChanged && changedSince}
 ${facts(approval, names, visit, parts)}
 ${changeTables(approval, review.changes)}
-${review.changes.length < (review.count ?? 0) && html`<p class="quietly">Shown: ${review.changes.length} of ${records(review.count ?? 0)}. All would be touched.</p>`}
+${review.changes.length > 0 && review.changes.length < (review.count ?? 0) && html`<p class="quietly">Shown: ${review.changes.length} of ${records(review.count ?? 0)}. All would be touched.</p>`}
 ${formValues(review)}
 ${may === 'decide' && decision(approval, visit, parts)}`;
 }
@@ -115,11 +115,9 @@ function shorten(ids: readonly string[]): string {
   return ids.slice(0, IDS_SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-const CHANGES_SHOWN = 25;
-
 function changeTables(approval: Approval, changes: Changes): Html {
   const captioned = changes.length > 1 || approval.tool === 'associate' || approval.tool === 'dissociate';
-  return html`${changes.slice(0, CHANGES_SHOWN).map(({ id, fields }) => {
+  return html`${changes.map(({ id, fields }) => {
     const rows = Object.entries(fields);
     const caption = captioned && html`<caption>${id === null ? 'A new record' : `Record ${id}`}</caption>`;
     if (rows.length === 0)
@@ -155,22 +153,24 @@ function oneSided(
 
 function formValues({ approval, values }: Review): Html | undefined {
   const rows = Object.entries(values);
-  if (approval.action === undefined || rows.length === 0) return undefined;
+  if (rows.length === 0) return undefined;
   return oneSided(
-    html`<caption>What the form is filled with</caption>`,
+    html`<caption>${approval.action === undefined ? 'What is sent to the code that writes' : 'What the form is filled with'}</caption>`,
     'Value',
     rows.map(([name, value]) => [name, shownValue(value)]),
   );
 }
 
-const VALUE_CHARACTERS = 600;
+/** How a long value ends that was clipped for a model (mcp/result.ts). */
+const clipped = /…\[(\d+ of \d+ characters);[^\]]*\]$/;
 
-/** Values as they are, clipped; what is nothing is named, so that it cannot be mistaken for a text. */
+/** Values as they are; what is nothing is named, so that it cannot be mistaken for a text. */
 function shownValue(value: unknown): Html {
   if (value === null || value === undefined) return html`<i>nothing</i>`;
   if (value === '') return html`<i>an empty text</i>`;
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
-  return html`${text.slice(0, VALUE_CHARACTERS)}${text.length > VALUE_CHARACTERS && html`<i>… ${text.length - VALUE_CHARACTERS} characters more</i>`}`;
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  const part = clipped.exec(text);
+  return part ? html`${text.slice(0, part.index)}… <i>(${part[1]})</i>` : html`${text}`;
 }
 
 function decision(approval: Approval, visit: MemberVisit, { paths }: Parts): Html {

@@ -1,10 +1,7 @@
-// Who may decide on a call, and what he is shown of it. He may who could make the call himself, now: so it is tried as his,
-// as a dry run of the same tool under his own Access. That asks everything that the call would be asked (the right, the
-// fields, the row scope of every record) and answers with what he may see of it, before and after. What the assistant saw
-// when it asked is never shown to him in its place.
-//
-// An action cannot be tried without running it: there its form is loaded for the same records, which asks for the right to
-// trigger it and for every record.
+// Who may decide on a call, and what he is shown of it. He may who could make the call himself, now: so it is foreseen as
+// his, under his own Access. That asks everything that the call would be asked (the right, the fields, the row scope of every
+// record) and answers with what he may see of it, before and after. What the one who asked saw is never shown to him in its
+// place.
 import type { Access } from '../core/caller.ts';
 import { isAppError } from '../core/errors.ts';
 import type { Tool, ToolCall } from '../mcp/tools.ts';
@@ -20,7 +17,7 @@ export interface Review {
   readonly count: number | null;
   /** What it would do now, as far as the one who looks may see it; of the first records. Empty for an action. */
   readonly changes: Changes;
-  /** Of an action: what its form is filled with. */
+  /** What an action, or code that writes in place of the database, is given: what it does with it nobody can foresee. */
   readonly values: Readonly<Record<string, unknown>>;
   /** Whether a record is no longer as it was when the assistant asked: then the call will be refused, approved or not. */
   readonly hasChanged: boolean;
@@ -40,42 +37,26 @@ export interface ReviewParts {
   readonly callAs: (access: Access, signal: AbortSignal) => ToolCall;
 }
 
-interface Tried {
-  readonly count: number | null;
-  readonly changes: Changes;
-}
-
 export function createReviewer({ tools, callAs }: ReviewParts): Reviewer {
-  const run = async (name: string, given: Readonly<Record<string, unknown>>, access: Access): Promise<unknown> => {
-    const tool = tools.find((one) => one.name === name);
-    if (!tool) return undefined;
-    const answer = await tool.run(tool.parse(given), callAs(access, new AbortController().signal));
-    return JSON.parse(typeof answer === 'string' ? answer : answer.text);
-  };
-
-  const attempt = async (approval: Approval, access: Access): Promise<Tried | undefined> => {
-    const { idempotencyKey: _, ...given } = approval.content.arguments;
-    if (approval.action === undefined) {
-      return (await run(approval.tool, { ...given, dryRun: true }, access)) as Tried | undefined;
-    }
-    const { collectionName, actionName, recordIds } = given;
-    const asked = { collectionName, actionName, ...(recordIds === undefined ? {} : { recordIds }) };
-    const form = await run('getActionForm', asked, access);
-    return form === undefined ? undefined : { count: approval.content.preview.count, changes: [] };
+  const foresee = async (approval: Approval, access: Access): Promise<ApprovalPreview | undefined> => {
+    const tool = tools.find(({ name }) => name === approval.tool);
+    // Files that the call sends were uploaded by the one who asks.
+    const call = { ...callAs(access, new AbortController().signal), uploaderId: approval.userId };
+    return (await tool?.approval?.foresee(tool.parse(approval.content.arguments), call))?.preview;
   };
 
   return {
     async review(approval, access) {
       const isOwn = approval.userId === access.caller.id;
-      const tried = await attempt(approval, access).catch(refusedOr);
-      if (!tried) return isOwn ? { approval, may: 'no', ...nothing } : undefined;
+      const seen = await foresee(approval, access).catch(refusedOr);
+      if (!seen) return isOwn ? { approval, may: 'no', ...nothing } : undefined;
       return {
         approval,
         may: isOwn && approval.policy.secondPerson ? 'other' : 'decide',
-        count: tried.count,
-        changes: tried.changes,
-        values: approval.content.preview.values ?? {},
-        hasChanged: differ(approval.content.preview.changes, tried.changes),
+        count: seen.count,
+        changes: seen.changes,
+        values: seen.values ?? {},
+        hasChanged: differ(approval.content.preview.changes, seen.changes),
       };
     },
   };

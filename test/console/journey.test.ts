@@ -1,0 +1,128 @@
+// From the call of an assistant to the row in the database, with a person in between: a real client of MCP asks, a person in
+// a real browser decides, the client asks again. Each time the database itself says what is there.
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { all, connect, type Desk, kinds, openDesk } from '../app/approvals.ts';
+import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import type { Account } from '../oauth/flow.ts';
+
+const executablePath = findChromium();
+
+const update = { collectionName: 'orders', recordId: 1, attributes: { total: 99 } };
+const untouched = ['1 boots 10 1', '2 hats 20 1', '3 socks 30 '];
+const updated = ['1 boots 99 1', '2 hats 20 1', '3 socks 30 '];
+const kim: Account = { email: 'kim@example.test', password: 'correct horse battery' };
+
+interface Pending {
+  readonly status: string;
+  readonly approve: string;
+}
+
+describe.skipIf(!executablePath)('an assistant that needs a yes', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+  });
+  afterAll(() => browser.close());
+
+  const open = () =>
+    openDesk({ permissions: { '*': { ...all, approval: { edit: { policy: 'ask-person', secondPerson: true } } } } });
+  const ordersOf = async (desk: Desk) => (await desk.state()).orders;
+
+  /** Opens the address as a person who is not signed in yet. */
+  async function follow(address: string, { email, password }: Account) {
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(address);
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password').fill(password);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('heading', { name: 'orders' }).waitFor();
+    return { page, close: () => context.close() };
+  }
+
+  test.each(kinds)('%s: is sent to a page, where another person approves, and does it once', async (kind) => {
+    const desk = await open();
+    // It would accept whatever it is asked; it is not asked.
+    const assistant = await connect(desk, desk.token, kind, () => 'accept');
+    const pending = JSON.parse(await assistant.call('update', update)) as Pending;
+
+    const withToken = { headers: { authorization: `Bearer ${desk.token}` }, redirect: 'manual' } as const;
+    const fetched = await fetch(pending.approve, withToken);
+    const posted = await fetch(pending.approve, {
+      ...withToken,
+      method: 'POST',
+      body: new URLSearchParams({ action: 'approve' }),
+    });
+    const stillPending = JSON.parse(await assistant.call('update', update)) as Pending;
+
+    const own = await follow(pending.approve, kim);
+    const ownButtons = await own.page.getByRole('button').count();
+    const ownText = await own.page.getByRole('main').textContent();
+    await own.close();
+    const before = await ordersOf(desk);
+
+    const other = await follow(pending.approve, desk.account);
+    const cells = await other.page.getByRole('row', { name: 'total' }).getByRole('cell').allTextContents();
+    await other.page.getByRole('button', { name: 'Approve' }).click();
+    await other.page.getByText('Approved by you').waitFor();
+    const approvedAlone = await ordersOf(desk);
+
+    await assistant.call('update', update);
+    const done = await ordersOf(desk);
+    await other.page.reload();
+    await other.page.getByText('It cannot be used again').waitFor();
+    await other.close();
+    const again = JSON.parse(await assistant.call('update', { ...update, attributes: { total: 7 } })) as Pending;
+
+    expect([
+      [pending.status, stillPending.approve === pending.approve, assistant.questions],
+      [fetched.status, fetched.headers.get('location')?.startsWith('/console/sign-in'), posted.status],
+      [ownButtons, ownText?.includes('Another person must decide')],
+      cells,
+      [before, approvedAlone, done],
+      [again.status, again.approve === pending.approve, await ordersOf(desk)],
+    ]).toEqual([
+      ['pending', true, []],
+      [303, true, 303],
+      [0, true],
+      ['10', '99'],
+      [untouched, untouched, updated],
+      ['pending', false, updated],
+    ]);
+  });
+
+  test('is told that it was denied, and nothing is done', async () => {
+    const desk = await open();
+    const assistant = await connect(desk, desk.token, '2026-07-28');
+    const pending = JSON.parse(await assistant.call('update', update)) as Pending;
+    const { page, close } = await follow(pending.approve, desk.account);
+    await page.getByRole('button', { name: 'Deny' }).click();
+    await page.getByText('Denied by you').waitFor();
+    await close();
+    expect([(await assistant.call('update', update)).slice(0, 12), await ordersOf(desk)]).toEqual([
+      'NOT_APPROVED',
+      untouched,
+    ]);
+  });
+
+  test('is refused when the record changed after the person had said yes', async () => {
+    const desk = await open();
+    const assistant = await connect(desk, desk.token, '2026-07-28');
+    const pending = JSON.parse(await assistant.call('update', update)) as Pending;
+    await desk.run('UPDATE orders SET total = 11 WHERE id = 1');
+    const { page, close } = await follow(pending.approve, desk.account);
+    const text = await page.getByRole('main').textContent();
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('Approved by you').waitFor();
+    const answer = await assistant.call('update', update);
+    await page.reload();
+    await page.getByText('Overtaken').waitFor();
+    await close();
+    expect([text?.includes('Changed since it was asked'), answer.slice(0, 18), (await ordersOf(desk))[0]]).toEqual([
+      true,
+      'APPROVAL_OVERTAKEN',
+      '1 boots 11 1',
+    ]);
+  });
+});
