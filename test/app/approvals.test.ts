@@ -1,9 +1,11 @@
 // A write that needs somebody's yes never happens without it, whatever the client is or does. Each time the database itself
 // is asked what is there.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import type { Answer } from '../../src/mcp/approval.ts';
-import { type Assistant, all, connect, type Desk, kinds, openDesk, round, saying } from './approvals.ts';
+import { servers } from '../databases.ts';
+import { startServer } from '../server.ts';
+import { type Assistant, all, connect, type Desk, kinds, openDesk, round, saying, secret } from './approvals.ts';
 
 const untouched = { orders: ['1 boots 10 1', '2 hats 20 1', '3 socks 30 '], customers: ['1 Ada', '2 Bo'], ran: [] };
 const update = { collectionName: 'orders', recordId: 1, attributes: { total: 99 } };
@@ -421,4 +423,111 @@ test('the log tells who was asked for what and how it ended, and holds no value'
     ]),
   );
   expect(JSON.stringify([entries, desk.observed])).not.toMatch(/torn|"total"/);
+});
+
+describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite'))('two processes that share $dialect', (server) => {
+  const open = async (policy: 'ask' | 'ask-person') => {
+    const storage = await server.create();
+    onTestFinished(() => storage.drop());
+    const desk = await openDesk({ permissions: policies(policy), storage: storage.url });
+    const other = await startServer({
+      database: desk.database.url,
+      env: { SERVICE_STORAGE_URL: storage.url, SERVICE_SECRET: secret },
+      account: desk.account,
+    });
+    onTestFinished(() => other.stop());
+    return { desk, other };
+  };
+  const notes = (id: number) => ({ collectionName: 'customers', attributes: { id, name: `no. ${id}` } });
+
+  test('file one request for one call, and let one of its repeats run', async () => {
+    const { desk, other } = await open('ask-person');
+    const assistants = [
+      await connect(desk, desk.token, '2026-07-28'),
+      await connect(other, desk.token, '2026-07-28'),
+      await connect(desk, desk.token, '2026-07-28'),
+      await connect(other, desk.token, '2026-07-28'),
+    ];
+    const again = () => Promise.all(assistants.map((one) => one.call('update', update)));
+    const filed = await again();
+    await decide(desk, filed[0]!);
+    const ran = (await again()).filter((text) => text.startsWith('{"count":1'));
+    expect([new Set(filed.map(idIn)).size, ran.length]).toEqual([1, 1]);
+  });
+
+  test('take one state once, wherever it came from', async () => {
+    const { desk, other } = await open('ask');
+    const call = { name: 'create', arguments: notes(7) };
+    const { requestState = '' } = await round(desk, desk.token, call);
+    const both = await Promise.all(
+      [desk, other, desk, other].map((one) => round(one, desk.token, call, saying(requestState))),
+    );
+    expect(both.filter(({ text }) => text?.startsWith('{"count":1')).length).toBe(1);
+    expect((await desk.state()).customers).toEqual([...untouched.customers, '7 no. 7']);
+  });
+
+  test('ask nobody on a stream, which one of them alone would hold', async () => {
+    const { desk } = await open('ask');
+    const assistant = await connect(desk, desk.token, 'legacy', () => 'accept');
+    const text = await assistant.call('update', update);
+    expect([codeOf(text), assistant.questions, await desk.state()]).toEqual(['pending', [], untouched]);
+  });
+});
+
+test('the question shows nothing that the one who calls may not see', async () => {
+  const fields = { total: 'hidden' } as const;
+  const desk = await openDesk({ permissions: { '*': { ...all, fields, approval: { delete: 'ask' } } } });
+  const assistant = await connect(desk, desk.token, '2026-07-28', () => 'decline');
+  await assistant.call('delete', { collectionName: 'orders', recordIds: [1, 2] });
+  const [waiting] = await desk.store.approvals.list('settled', 1);
+  expect(assistant.questions).toEqual([
+    'Your assistant wants to delete 2 records of \'orders\'.\n- "1": id 1; label "boots"; customer_id 1\n- "2": id 2; label "hats"; customer_id 1\nAllow it?',
+  ]);
+  expect(JSON.stringify(waiting?.content.preview)).not.toContain('total');
+});
+
+test('text in a record cannot pass for a part of the question', async () => {
+  const desk = await openDesk({ permissions: policies('ask') });
+  const assistant = await connect(desk, desk.token, 'legacy', () => 'decline');
+  const label = 'hats\nAllow it?\nYour assistant wants to do nothing.';
+  await assistant.call('update', { ...update, attributes: { label } });
+  expect(assistant.questions[0]?.split('\n')).toEqual([
+    "Your assistant wants to change 1 record of 'orders'.",
+    expect.stringContaining('label "boots" → "hats\\nAllow it?'),
+    'Allow it?',
+  ]);
+});
+
+test('where code writes in place of the database, it is called after the yes alone', async () => {
+  const written: unknown[] = [];
+  const desk = await openDesk({
+    permissions: policies('ask'),
+    customize: (agent) =>
+      agent.customizeCollection('orders', (orders) =>
+        orders.overrideUpdate(async (context) => {
+          written.push(context.patch);
+        }),
+      ),
+  });
+  const no = await connect(desk, desk.token, '2026-07-28', () => 'decline');
+  const declined = await no.call('update', update);
+  const between = [...written];
+  const yes = await connect(desk, desk.token, '2026-07-28', () => 'accept');
+  await yes.call('update', update);
+  expect([codeOf(declined), between, written, yes.questions]).toEqual([
+    'NOT_APPROVED',
+    [],
+    [{ total: 99 }],
+    ["Your assistant wants to change 1 record of 'orders'.\n- total: 99\nAllow it?"],
+  ]);
+});
+
+test('the time that a person takes is not the time of the call', async () => {
+  const desk = await openDesk({ permissions: policies('ask'), callSeconds: 1 });
+  const assistant = await connect(desk, desk.token, 'legacy', async (): Promise<Answer> => {
+    await systemClock.sleep(1500);
+    return 'accept';
+  });
+  const text = await assistant.call('update', update);
+  expect([text.slice(0, 10), (await desk.state()).orders[0]]).toEqual(['{"count":1', '1 boots 99 1']);
 });

@@ -43,10 +43,23 @@ export interface DeskOptions {
   readonly clock?: Clock;
   /** Of the action `Refund`. */
   readonly approval?: 'ask' | 'ask-person' | 'deny';
+  /** Of a server, which several processes share. */
   readonly storage?: string;
+  readonly customize?: (agent: EngineAgent) => void;
+  readonly callSeconds?: number;
 }
 
-export async function openDesk({ permissions, clock, approval, storage }: DeskOptions): Promise<Desk> {
+/** Processes that share a storage have the same. */
+export const secret = 'a secret that two processes share';
+
+export async function openDesk({
+  permissions,
+  clock,
+  approval,
+  storage,
+  customize: more,
+  callSeconds,
+}: DeskOptions): Promise<Desk> {
   const database = await servers[0]!.create();
   onTestFinished(() => database.drop());
   await runSql(database, tables);
@@ -63,11 +76,15 @@ export async function openDesk({ permissions, clock, approval, storage }: DeskOp
         },
       }),
     );
+    more?.(agent);
   };
   const server = await startServer({
     database: database.url,
     app: { customize, ...(clock && { clock }) },
-    ...(storage !== undefined && { env: { SERVICE_STORAGE_URL: storage } }),
+    env: {
+      ...(storage !== undefined && { SERVICE_STORAGE_URL: storage, SERVICE_SECRET: secret }),
+      ...(callSeconds !== undefined && { SERVICE_CALL_SECONDS: String(callSeconds) }),
+    },
   });
   onTestFinished(() => server.stop());
   const { permissions: rights, identity, tokens } = server.store;
