@@ -68,6 +68,8 @@ export interface App {
   handle(req: IncomingMessage, res: ServerResponse, next: Next): void;
   /** Whether a path is ours, and never reaches the host application. */
   claims(path: string): boolean;
+  /** Tells clients that listen that what is served may have changed. */
+  tellOfChange(): void;
   /** Takes no new calls, lets those under way end within the configured time, writes what is batched, and closes. */
   stop(reason: string): Promise<void>;
 }
@@ -215,6 +217,10 @@ export function createApp(configured: Config, options: AppOptions): App {
       });
     },
 
+    tellOfChange() {
+      rooms?.front.tellOfChange();
+    },
+
     claims(path) {
       return createClaim(configured)(path) !== undefined;
     },
@@ -222,6 +228,7 @@ export function createApp(configured: Config, options: AppOptions): App {
     stop(reason) {
       stopping ??= (async () => {
         observe({ type: 'server.stopping', reason });
+        rooms?.front.stopListening();
         const limitMs = configured.shutdownSeconds * 1000;
         await Promise.all([server?.close(limitMs), host.close(limitMs)]);
         route = routeBeforeStart(configured);

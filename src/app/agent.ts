@@ -324,6 +324,7 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
     void running.live.swap(next.engine, async () => {
       if (this.#kept.delete(unused)) await closeSources(unused);
     });
+    this.#app?.tellOfChange();
   }
 
   #fileOptions(): SchemaFileOptions {

@@ -58,6 +58,10 @@ export interface McpFrontParts extends ServingParts {
 export interface McpFront {
   /** Answers any request to the address of the endpoint, whatever its method. */
   handle(req: IncomingMessage, res: ServerResponse): void;
+  /** Tells the clients that listen that tools, resources and prompts may have changed. */
+  tellOfChange(): void;
+  /** Ends the streams on which clients listen, which would last for ever, and takes no new ones. */
+  stopListening(): void;
   /** Ends what is under way. */
   close(): Promise<void>;
 }
@@ -66,9 +70,12 @@ export interface McpFront {
 export function createMcpFront(parts: McpFrontParts): McpFront {
   const { config, clock, observe } = parts;
   const admission = createAdmission(config);
-  const { gate, toolsByName, menu, build, onerror } = createServing(parts, () => handler.notify);
+  const { gate, toolsByName, menu, build, onerror, settled } = createServing(parts, () => handler.notify);
 
-  const handler = createMcpHandler(() => build(identityOfHttp), { onerror, maxRequestBodySize: config.bodyLimitBytes });
+  const handler = createMcpHandler(({ era }) => build(identityOfHttp, era === 'modern'), {
+    onerror,
+    maxRequestBodySize: config.bodyLimitBytes,
+  });
   const viaSdk = toNodeHandler(handler, { onerror, maxRequestBodySize: config.bodyLimitBytes });
   const { legacySessions = 'off' } = parts;
   const sessions = legacySessions === 'off' ? undefined : createSessions(build, clock);
@@ -78,6 +85,14 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
   const refuser: Refuser = { gate, observe, limitBytes: config.bodyLimitBytes, clock };
   const refuse = (res: ServerResponse, error: AppError) => answerError(refuser, res.req, res, error);
   const shared = parts.serving === 'sdk' ? undefined : createShared(build, menu, clock, refuse, onerror);
+
+  const listening = new Set<ServerResponse>();
+  let takesListeners = true;
+  const listen = (res: ServerResponse) => {
+    if (!takesListeners) fail('NOT_READY', {});
+    listening.add(res);
+    res.once('close', () => listening.delete(res));
+  };
 
   const serve = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     // DNS rebinding: a page whose name was pointed at us shows its own name in Host (MCP 2025-11-25, transports, security).
@@ -103,6 +118,7 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
     const auth = gate.narrow(await checkToken(req), narrowing);
     const identity: Identity = { auth, origin: originOf(req, sessionId ?? conversation) };
     if (sessionMethod) {
+      if (req.method === 'GET') listen(res);
       if (!(await sessions!.serve(sessionId, req, res, undefined, identity)))
         fail('NOT_FOUND', { path: 'this session' });
       return;
@@ -201,6 +217,7 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
       res.end(text);
       return;
     }
+    if (isRecord(body) && body.method === 'subscriptions/listen') listen(res);
     const withAuth = Object.assign(req, { auth: authInfoOf(await confirm(identity)) });
     await viaSdk(withAuth as NodeIncomingMessageLike, res as unknown as NodeServerResponseLike, body);
   };
@@ -222,11 +239,26 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
         refuse(res, shown);
       });
     },
+    tellOfChange() {
+      const { notify } = handler;
+      notify.toolsChanged();
+      notify.resourcesChanged();
+      notify.promptsChanged();
+      sessions?.tellOfChange();
+    },
+    stopListening() {
+      takesListeners = false;
+      for (const res of listening) res.destroy();
+    },
     async close() {
       await Promise.allSettled([handler.close(), sessions?.close(), shared?.close()]);
+      await Promise.race([settled(), new Promise<void>((resolve) => clock.after(SETTLE_MS, resolve))]);
     },
   };
 }
+
+/** For calls that were cut off to end; code of users may not listen. */
+const SETTLE_MS = 2000;
 
 interface Leg {
   readonly mux: Mux;

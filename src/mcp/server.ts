@@ -69,7 +69,8 @@ export interface ServerParts {
   readonly notify: () => ServerNotifier;
 }
 
-export type BuildServer = (identityOf: (ctx: ServerContext) => Identity | undefined) => Server;
+/** `listens`: whether its clients can be told of changes. */
+export type BuildServer = (identityOf: (ctx: ServerContext) => Identity | undefined, listens?: boolean) => Server;
 
 export function createServerBuilder(parts: ServerParts): BuildServer {
   const { tools, menu, callTool, extension } = parts;
@@ -80,11 +81,18 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
   const extras = new Map(extension?.tools.map((tool) => [tool.definition.name, tool]));
   const cached = { ttlMs: LIST_TTL_MS, cacheScope: 'private' } as const;
 
-  return (identityOf) => {
+  return (identityOf, listens = false) => {
+    const listed = listens ? { listChanged: true } : {};
     const server = new Server(
       { name: 'portico', title: 'Portico', version: parts.version },
       {
-        capabilities: { tools: {}, resources: {}, prompts: {}, completions: {}, ...extension?.capabilities },
+        capabilities: {
+          tools: listed,
+          resources: listed,
+          prompts: listed,
+          completions: {},
+          ...extension?.capabilities,
+        },
         instructions,
         cacheHints: {
           'tools/list': cached,

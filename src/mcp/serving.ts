@@ -36,22 +36,17 @@ export interface Serving {
   readonly menu: Menu;
   readonly build: BuildServer;
   readonly onerror: (cause: Error) => void;
+  /** Once no call is at work: whoever stops waits for it, since a call that was cut off has its entry in the log to make. */
+  settled(): Promise<void>;
 }
 
-/**
- * CONFIGURATION for enabled tools that do not exist. `notify` tells the clients that listen of changes; `around` wraps what
- * calls a tool, for who has to know what is at work.
- */
-export function createServing(
-  parts: ServingParts,
-  notify: () => ServerNotifier,
-  around: (callTool: CallTool) => CallTool = (callTool) => callTool,
-): Serving {
+/** CONFIGURATION for enabled tools that do not exist. `notify` tells the clients that listen of changes. */
+export function createServing(parts: ServingParts, notify: () => ServerNotifier): Serving {
   const { config, engine, observe, version, extension } = parts;
   const gate = createNarrowingGate(parts.gate);
   const tools = selectTools(config.enabledTools, observe);
   const menu = createMenu(tools, engine);
-  const callTool = around(createCallTool({ ...parts, gate }));
+  const { callTool, settled } = counted(createCallTool({ ...parts, gate }));
   return {
     gate,
     toolsByName: new Map(tools.map((tool) => [tool.name, tool])),
@@ -67,5 +62,21 @@ export function createServing(
       notify,
     }),
     onerror: (cause) => observe({ type: 'warning', message: `The MCP SDK reported: ${cause.message}` }),
+    settled,
+  };
+}
+
+function counted(callTool: CallTool): { readonly callTool: CallTool; settled(): Promise<void> } {
+  const atWork = new Set<Promise<unknown>>();
+  return {
+    callTool(...call) {
+      const working = callTool(...call);
+      atWork.add(working);
+      void working.finally(() => atWork.delete(working));
+      return working;
+    },
+    async settled() {
+      while (atWork.size > 0) await Promise.allSettled(atWork);
+    },
   };
 }

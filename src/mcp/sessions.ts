@@ -2,7 +2,7 @@
 // need a connection that lasts. A session belongs to the user and client that opened it; its id alone opens nothing.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
-import type { AuthInfo } from '@modelcontextprotocol/server';
+import type { AuthInfo, Server } from '@modelcontextprotocol/server';
 import type { Clock } from '../core/clock.ts';
 import { randomToken } from '../core/secret.ts';
 import type { Identity } from './call.ts';
@@ -17,6 +17,7 @@ interface Session {
   readonly id: string;
   readonly owner: string;
   readonly transport: NodeStreamableHTTPServerTransport;
+  readonly server: Server;
   /** Requests being served, the standing event stream among them. */
   busy: number;
   usedAt: number;
@@ -28,6 +29,7 @@ export interface Sessions {
   open(req: IncomingMessage, res: ServerResponse, body: unknown, identity: Identity): Promise<void>;
   /** False when there is no such session for this caller: the answer is then 404. */
   serve(id: string, req: IncomingMessage, res: ServerResponse, body: unknown, identity: Identity): Promise<boolean>;
+  tellOfChange(): void;
   close(): Promise<void>;
 }
 
@@ -80,8 +82,8 @@ export function createSessions(build: BuildServer, clock: Clock): Sessions {
       // MCP, security best practices: session ids are random and bound to the user, and are never authentication.
       const id = randomToken();
       const transport = new NodeStreamableHTTPServerTransport({ sessionIdGenerator: () => id });
-      const session: Session = { id, owner, transport, busy: 0, usedAt: clock.now() };
-      const server = build(identityOfHttp);
+      const server = build(identityOfHttp, true);
+      const session: Session = { id, owner, transport, server, busy: 0, usedAt: clock.now() };
       await server.connect(transport);
       const closed = transport.onclose;
       transport.onclose = () => {
@@ -97,6 +99,13 @@ export function createSessions(build: BuildServer, clock: Clock): Sessions {
       if (!session || session.owner !== ownerOf(identity)) return false;
       await handle(session, req, res, body, authInfoOf(identity));
       return true;
+    },
+    tellOfChange() {
+      for (const { server } of sessions.values()) {
+        const told = [server.sendToolListChanged(), server.sendResourceListChanged(), server.sendPromptListChanged()];
+        // One that has just gone wants to hear of nothing.
+        void Promise.allSettled(told);
+      }
     },
     async close() {
       await Promise.all([...sessions.values()].map((session) => session.transport.close()));

@@ -6,7 +6,7 @@ import type { JSONRPCMessage, RequestId, ServerNotifier, Transport } from '@mode
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { toAppError } from '../core/errors.ts';
 import { randomId } from '../core/secret.ts';
-import type { CallTool, Identity } from './call.ts';
+import type { Identity } from './call.ts';
 import { cancelledBy } from './conversations.ts';
 import { createLines, type Lines } from './lines.ts';
 import type { Narrowing, NarrowingGate } from './narrowing.ts';
@@ -37,8 +37,7 @@ const INTERNAL_ERROR = -32603;
 /** UNAUTHENTICATED, before a byte is read, when the token opens nothing. */
 export async function openStdioServer(parts: StdioParts): Promise<StdioServer> {
   const { clock, config, input, output } = parts;
-  const work = countWork();
-  const serving = createServing(parts, () => quiet, work.around);
+  const serving = createServing(parts, () => quiet);
   const identify = createIdentify(serving.gate, parts);
   await identify();
 
@@ -58,7 +57,7 @@ export async function openStdioServer(parts: StdioParts): Promise<StdioServer> {
       input.pause();
       await within(graceMs, guarded.answered());
       await served.close();
-      await within(SETTLE_MS, work.settled());
+      await within(SETTLE_MS, serving.settled());
     },
   };
 }
@@ -142,23 +141,6 @@ function guard(lines: Lines, identify: Identify, { observe }: StdioParts): Guard
           whenNoneIsOwed = resolve;
         });
       }
-    },
-  };
-}
-
-function countWork() {
-  const atWork = new Set<Promise<unknown>>();
-  return {
-    around:
-      (callTool: CallTool): CallTool =>
-      (...call) => {
-        const working = callTool(...call);
-        atWork.add(working);
-        void working.finally(() => atWork.delete(working));
-        return working;
-      },
-    async settled(): Promise<void> {
-      while (atWork.size > 0) await Promise.allSettled(atWork);
     },
   };
 }

@@ -59,9 +59,7 @@ export function createTimeLimit(clock: Clock, seconds: number, client: AbortSign
       }
     },
     explain: (failure) => (isUp && isAppError(failure, 'CANCELLED') ? timedOut() : failure),
-    end() {
-      forget();
-      client.removeEventListener('abort', leave);
-    },
+    // The listener goes with the signal, which is that of one request.
+    end: forget,
   };
 }

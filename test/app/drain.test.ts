@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, expect, test } from 'vitest';
 import { startServer } from '../server.ts';
 import { askSql, runSql, sqliteIsolates } from '../sql/schemas.ts';
@@ -74,3 +75,22 @@ test.runIf(sqliteIsolates)(
     ]);
   },
 );
+
+test('a client that listens does not hold up the end', async () => {
+  const [served, storage] = [file('quiet.sqlite'), file('quiet-storage.sqlite')];
+  await runSql(served, ['CREATE TABLE numbers (n integer not null primary key)']);
+  const server = await startServer({
+    database: served.url,
+    env: { SERVICE_STORAGE_URL: storage.url, SERVICE_SHUTDOWN_SECONDS: '20' },
+  });
+  const { token } = await signedIn(server);
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(server.mcpUrl), { requestInit }));
+  await client.listen({ toolsListChanged: true });
+  const began = performance.now();
+  await server.stop();
+  const milliseconds = performance.now() - began;
+  await client.close();
+  expect(milliseconds).toBeLessThan(10_000);
+});

@@ -1,4 +1,5 @@
 // A restart while assistants call: every call is answered, by the engine before it or by the one after it.
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { ask, callTool, type Era } from './call.ts';
@@ -60,4 +61,31 @@ test('a restart changes the tools that are shown', async () => {
   hasAction = true;
   await mounted.agent.restart();
   expect([before, await shown()]).toEqual([false, true]);
+});
+
+test('a restart tells those that listen, and a server that cannot tell does not say that it would', async () => {
+  const [, open] = mounts[0]!;
+  const mounted = await open({ customize: () => undefined });
+  const token = await tokenOf(mounted);
+  const connect = async (mode: 'legacy' | { pin: string }) => {
+    const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+    const requestInit = { headers: { authorization: `Bearer ${token}` } };
+    await client.connect(new StreamableHTTPClientTransport(new URL(mounted.mcpUrl), { requestInit }));
+    return client;
+  };
+  const client = await connect({ pin: '2026-07-28' });
+  const heard: string[] = [];
+  for (const what of ['tools', 'resources', 'prompts'] as const) {
+    const method = `notifications/${what}/list_changed` as const;
+    client.setNotificationHandler(method, () => void heard.push(what));
+  }
+  const listening = await client.listen({ toolsListChanged: true, resourcesListChanged: true });
+  const before = [...heard];
+  await mounted.agent.restart();
+  for (let tries = 0; tries < 100 && heard.length < 2; tries++) await systemClock.sleep(20);
+  await listening.close();
+  const earlier = await connect('legacy');
+  const told = [client, earlier].map((one) => one.getServerCapabilities()?.tools?.listChanged ?? false);
+  await Promise.all([client.close(), earlier.close()]);
+  expect([before, heard, told]).toEqual([[], ['tools', 'resources'], [true, false]]);
 });

@@ -2,8 +2,14 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  ElicitRequestSchema,
+  PromptListChangedNotificationSchema,
+  ResourceListChangedNotificationSchema,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
 import type { Extension } from '../../src/mcp/server.ts';
 import { toolNames } from '../../src/mcp/tools.ts';
 import { type House, openHouse, withExtras } from './house.ts';
@@ -90,4 +96,26 @@ test('a question reaches a client that has no standing stream', async () => {
   await client.close();
   await house.close();
   expect(result.content).toEqual([{ type: 'text', text: 'green' }]);
+});
+
+test('a client with a session is told of changes on its standing stream', async () => {
+  const house = await openHouse({ legacySessions: 'auto' });
+  const client = new FirstClient(info, { capabilities: { elicitation: {} } });
+  const heard: string[] = [];
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard.push('tools'));
+  client.setNotificationHandler(ResourceListChangedNotificationSchema, () => void heard.push('resources'));
+  client.setNotificationHandler(PromptListChangedNotificationSchema, () => void heard.push('prompts'));
+  await client.connect(
+    new FirstTransport(new URL(house.url), { requestInit }) as Parameters<FirstClient['connect']>[0],
+  );
+  // The client opens its stream by itself, a moment after it has connected.
+  for (let tries = 0; tries < 50 && heard.length < 3; tries++) {
+    await systemClock.sleep(50);
+    heard.length = 0;
+    house.tellOfChange();
+    await systemClock.sleep(50);
+  }
+  await client.close();
+  await house.close();
+  expect(heard).toEqual(['tools', 'resources', 'prompts']);
 });

@@ -88,6 +88,7 @@ export interface House {
   readonly asked: (string | undefined)[];
   /** Tokens that it was asked about once more. */
   readonly renewed: string[];
+  tellOfChange(): void;
   close(): Promise<void>;
 }
 
@@ -172,6 +173,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     config,
     port,
     url: `http://127.0.0.1:${port}/mcp`,
+    tellOfChange: () => front.tellOfChange(),
     async close() {
       await front.close();
       await engine.close();
