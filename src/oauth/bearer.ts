@@ -2,20 +2,21 @@
 //
 // A verified token is remembered by its hash together with the versions of grants and permissions that were read before
 // the check began. It is taken again only while both stand still and the token has not expired, so a revocation or a
-// change of rights is felt by the next call in every process. Refusals are never remembered. The authorization server
-// itself is not imported: a token is a row of the store. A token bound to a key (RFC 9449) is remembered alike, but each
+// change of rights is felt by the next call in every process. Refusals are never remembered. What makes a token good is
+// said for each of the two kinds in a file of its own (access-token.ts, application-token.ts). A token bound to a key (RFC 9449) is remembered alike, but each
 // request with it brings a proof of its own (dpop.ts).
 import { LRUCache } from 'lru-cache';
 import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
 import { hashToken } from '../core/secret.ts';
-import type { ApplicationToken, OAuthRow, Store, Versions } from '../store/store.ts';
-import { isApplicationToken, tokenScopes } from '../store/tokens.ts';
+import type { Store, Versions } from '../store/store.ts';
+import { isApplicationToken } from '../store/tokens.ts';
+import { createAccessTokenCheck } from './access-token.ts';
+import { createApplicationTokenCheck } from './application-token.ts';
 import { createProofCheck, type PresentedRequest } from './dpop.ts';
 import { dpopAlgorithms } from './metadata.ts';
 import type { Paths } from './paths.ts';
-import { effectiveScopes } from './scopes.ts';
 
 export interface Authenticated {
   readonly access: Access;
@@ -62,6 +63,17 @@ export interface Gate {
   scopeChallenge(request: PresentedRequest, scopes: readonly string[]): string;
 }
 
+/** What a token says of its holder, once it was found good. */
+export interface Verified extends Omit<Authenticated, 'tokenHash' | 'versions'> {
+  /** Of the key that the token is bound to. */
+  readonly thumbprint: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** By the hash of the token; UNAUTHENTICATED for one that is not good. Nothing is remembered here. */
+export type Verify = (hash: string) => Promise<Verified>;
+
 export interface GateOptions {
   readonly store: Pick<Store, 'oauth' | 'permissions' | 'tokens' | 'versions'>;
   readonly paths: Paths;
@@ -70,21 +82,14 @@ export interface GateOptions {
   readonly defaultScopes: readonly string[];
 }
 
-interface Remembered {
+interface Remembered extends Pick<Verified, 'thumbprint' | 'expiresAt'> {
   readonly auth: Authenticated;
-  /** Of the key that the token is bound to. */
-  readonly thumbprint: string | undefined;
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number;
 }
 
 const same = (a: Versions, b: Versions): boolean => a.grants === b.grants && a.permissions === b.permissions;
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
-const signInAgain = 'Sign in again.';
-const accountGone = 'The account is disabled or gone.';
 
-/** Access tokens of the authorization server (oauth_store), and application tokens (store/tokens.ts). */
+/** Of the authorization server (access-token.ts), or made by a person for a program (application-token.ts). */
 type TokenKind = 'access' | 'application';
 
 interface Presented {
@@ -100,101 +105,22 @@ function present(authorization: string | undefined): Presented {
 export function createGate({ store, paths, clock, defaultScopes }: GateOptions): Gate {
   const remembered = new LRUCache<string, Remembered>({ max: 10_000 });
   const checkProof = createProofCheck({ rows: store.oauth, paths, clock });
+  const verifiers: Readonly<Record<TokenKind, Verify>> = {
+    access: createAccessTokenCheck({ store, paths, clock }),
+    application: createApplicationTokenCheck({ store, clock }),
+  };
 
   const recall = (hash: string, versions: Versions): Remembered | undefined => {
     const found = remembered.get(hash);
     return found && found.expiresAt > clock.now() && same(found.auth.versions, versions) ? found : undefined;
   };
 
-  const verify = (kind: TokenKind, hash: string, versions: Versions): Promise<Remembered> => {
+  const verify = async (kind: TokenKind, hash: string, versions: Versions): Promise<Remembered> => {
     remembered.delete(hash);
-    return verifiers[kind](hash, versions);
-  };
-
-  const remember = (found: Remembered): Remembered => {
-    remembered.set(found.auth.tokenHash, found);
+    const { thumbprint, expiresAt, ...holder } = await verifiers[kind](hash);
+    const found = { auth: { ...holder, tokenHash: hash, versions }, thumbprint, expiresAt };
+    remembered.set(hash, found);
     return found;
-  };
-
-  const verifyAccessToken = async (hash: string, versions: Versions): Promise<Remembered> => {
-    // RFC 6750 section 2.1, RFC 7009 section 2: the token exists; a revoked one is no longer there.
-    const row =
-      (await store.oauth.find('AccessToken', hash)) ??
-      refuse(`The token is unknown, expired or revoked. ${signInAgain}`);
-    const expiresAt = checkToken(row);
-    const { payload } = row;
-    const grantId = text(payload.grantId);
-    const userId = Number(payload.accountId);
-    const [grant, access] = await Promise.all([store.oauth.find('Grant', grantId), store.permissions.accessOf(userId)]);
-    // RFC 6749 section 10.4: what the user withdrew is withdrawn from every token that was made of it.
-    if (!grant || grant.payload.accountId !== payload.accountId || grant.payload.clientId !== payload.clientId) {
-      return refuse(`The authorization was revoked. ${signInAgain}`);
-    }
-    if (!access) return refuse(accountGone);
-    const clientId = text(payload.clientId);
-    const extra = payload.extra as { readonly client_name?: unknown } | undefined;
-    const auth: Authenticated = {
-      access,
-      userId,
-      clientId,
-      clientName: text(extra?.client_name) || clientId,
-      grantId,
-      scopes: effectiveScopes(text(payload.scope)),
-      tokenHash: hash,
-      versions,
-    };
-    const thumbprint = payload.jkt === undefined ? undefined : text(payload.jkt);
-    return remember({ auth, thumbprint, expiresAt });
-  };
-
-  const verifyApplicationToken = async (hash: string, versions: Versions): Promise<Remembered> => {
-    const token =
-      (await store.tokens.find(hash)) ??
-      refuse("The token is unknown or revoked. 'portico token create' makes another.");
-    const expiresAt = checkApplicationToken(token);
-    // The rights are those of the user, and as they are now.
-    const access = (await store.permissions.accessOf(token.userId)) ?? refuse(accountGone);
-    const auth: Authenticated = {
-      access,
-      userId: token.userId,
-      // No client of OAuth has such an id: those are made here, or are URLs.
-      clientId: `token:${token.name}`,
-      clientName: token.name,
-      tokenId: token.id,
-      scopes: effectiveScopes(token.scopes.join(' ')),
-      tokenHash: hash,
-      versions,
-    };
-    return remember({ auth, thumbprint: undefined, expiresAt });
-  };
-
-  const checkApplicationToken = ({ entrance, expiresAt }: ApplicationToken): number => {
-    const expires = expiresAt ?? Number.POSITIVE_INFINITY;
-    // Spec public-http-api 7: an expired token is told from an unknown one.
-    if (!(expires > clock.now())) return refuse("The token has expired. 'portico token create' makes another.");
-    // RFC 9700 section 2.3: a token opens one entrance; the scopes of one are no rights at the other.
-    if (entrance !== 'mcp') {
-      return refuse(
-        `The token is for the public API. One for /mcp has some of the scopes ${tokenScopes.mcp.join(', ')}.`,
-      );
-    }
-    return expires;
-  };
-
-  const verifiers = { access: verifyAccessToken, application: verifyApplicationToken };
-
-  const checkToken = ({ payload, expiresAt }: OAuthRow): number => {
-    const expires = Math.min(expiresAt ?? Number.POSITIVE_INFINITY, Number(payload.exp) * 1000);
-    // RFC 6749 section 1.4, RFC 6750 section 3.1: not expired. Written so that a missing time is expired.
-    if (!(expires > clock.now())) return refuse('The token has expired. Refresh it or sign in again.');
-    // The row is an access token and no other kind of secret that hashes alike.
-    if (payload.kind !== 'AccessToken') return refuse('This is no access token.');
-    // RFC 8707 section 2, RFC 9728 section 7.4: the audience is this resource, and only this one.
-    if (payload.aud !== paths.resource) return refuse('The token was issued for another resource.');
-    // RFC 8705 section 3: a token bound to a TLS certificate is of no use where no certificate is looked at.
-    if (payload['x5t#S256'] !== undefined)
-      return refuse('The token is bound to a certificate and cannot be used here.');
-    return expires;
   };
 
   // RFC 9449 section 7.2: a token bound to a key is not usable as a plain bearer token.

@@ -1,0 +1,62 @@
+// Access tokens of the authorization server. The server itself is not asked: a token is a row of the store.
+import type { Clock } from '../core/clock.ts';
+import { fail } from '../core/errors.ts';
+import type { OAuthRow, Store } from '../store/store.ts';
+import type { Verify } from './bearer.ts';
+import type { Paths } from './paths.ts';
+import { effectiveScopes } from './scopes.ts';
+
+export interface AccessTokenParts {
+  readonly store: Pick<Store, 'oauth' | 'permissions'>;
+  readonly paths: Pick<Paths, 'resource'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
+const signInAgain = 'Sign in again.';
+
+export function createAccessTokenCheck({ store, paths, clock }: AccessTokenParts): Verify {
+  const checkToken = ({ payload, expiresAt }: OAuthRow): number => {
+    const expires = Math.min(expiresAt ?? Number.POSITIVE_INFINITY, Number(payload.exp) * 1000);
+    // RFC 6749 section 1.4, RFC 6750 section 3.1: not expired. Written so that a missing time is expired.
+    if (!(expires > clock.now())) return refuse('The token has expired. Refresh it or sign in again.');
+    // The row is an access token and no other kind of secret that hashes alike.
+    if (payload.kind !== 'AccessToken') return refuse('This is no access token.');
+    // RFC 8707 section 2, RFC 9728 section 7.4: the audience is this resource, and only this one.
+    if (payload.aud !== paths.resource) return refuse('The token was issued for another resource.');
+    // RFC 8705 section 3: a token bound to a TLS certificate is of no use where no certificate is looked at.
+    if (payload['x5t#S256'] !== undefined)
+      return refuse('The token is bound to a certificate and cannot be used here.');
+    return expires;
+  };
+
+  return async (hash) => {
+    // RFC 6750 section 2.1, RFC 7009 section 2: the token exists; a revoked one is no longer there.
+    const row =
+      (await store.oauth.find('AccessToken', hash)) ??
+      refuse(`The token is unknown, expired or revoked. ${signInAgain}`);
+    const expiresAt = checkToken(row);
+    const { payload } = row;
+    const grantId = text(payload.grantId);
+    const userId = Number(payload.accountId);
+    const [grant, access] = await Promise.all([store.oauth.find('Grant', grantId), store.permissions.accessOf(userId)]);
+    // RFC 6749 section 10.4: what the user withdrew is withdrawn from every token that was made of it.
+    if (!grant || grant.payload.accountId !== payload.accountId || grant.payload.clientId !== payload.clientId) {
+      return refuse(`The authorization was revoked. ${signInAgain}`);
+    }
+    if (!access) return refuse('The account is disabled or gone.');
+    const clientId = text(payload.clientId);
+    const extra = payload.extra as { readonly client_name?: unknown } | undefined;
+    return {
+      access,
+      userId,
+      clientId,
+      clientName: text(extra?.client_name) || clientId,
+      grantId,
+      scopes: effectiveScopes(text(payload.scope)),
+      thumbprint: payload.jkt === undefined ? undefined : text(payload.jkt),
+      expiresAt,
+    };
+  };
+}
