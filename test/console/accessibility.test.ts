@@ -1,0 +1,125 @@
+// Every page that a person meets, judged by axe-core in a browser: in light and dark, on a desk and on a phone. The pages
+// allow no scripts; for the judge alone the policy is set aside.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { customizeDemo } from '../../src/cli/demo-customization.ts';
+import { issuerOf, redirectUri } from '../app/shop.ts';
+import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { authorizationUrl, register } from '../oauth/client.ts';
+import { openPlace, type Place } from './place.ts';
+
+const executablePath = findChromium();
+
+interface Judged {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+  }[];
+  readonly passes: readonly unknown[];
+}
+
+const judge = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+describe.skipIf(!executablePath).each([
+  ['light', { width: 1280, height: 800 }],
+  ['dark', { width: 1280, height: 800 }],
+  ['light', { width: 375, height: 812 }],
+  ['dark', { width: 375, height: 812 }],
+] as const)('in %s, %o', (colorScheme, viewport) => {
+  let place: Place;
+  let browser: Browser;
+  let tab: Page;
+  beforeAll(async () => {
+    place = await openPlace({ app: { customize: customizeDemo } });
+    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+    tab = await (await browser.newContext({ colorScheme, viewport, bypassCSP: true })).newPage();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await place.stop();
+  });
+
+  const faults = async (name: string): Promise<string[]> => {
+    await tab.evaluate(judge);
+    const { violations, passes } = (await tab.evaluate('axe.run({ resultTypes: ["violations"] })')) as Judged;
+    // A judge that finds nothing to judge would find nothing wrong.
+    if (passes.length < 10) return [`${name}: judged by ${passes.length} rules only`];
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map((node) => `${name}: ${id} ${node.html} ${node.failureSummary}`),
+    );
+  };
+  const signIn = async () => {
+    await tab.getByLabel('E-mail').fill(place.account.email);
+    await tab.getByLabel('Password').fill(place.account.password);
+    await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
+  };
+
+  test('the console has no fault', async () => {
+    const change = await place.file({
+      collection: 'orders',
+      recordIds: ['17', '18'],
+      given: {
+        collectionName: 'orders',
+        recordIds: ['17', '18'],
+        attributes: { status: 'cancelled', note: 'By phone' },
+      },
+    });
+    const removal = await place.file({
+      tool: 'delete',
+      collection: 'reviews',
+      recordIds: ['3'],
+      given: { collectionName: 'reviews', recordIds: ['3'] },
+    });
+    const other = await place.file({
+      recordIds: ['1'],
+      policy: { policy: 'ask-person', secondPerson: true },
+      given: { collectionName: 'customers', recordId: '1', attributes: { city: 'Bergen' } },
+    });
+    const found: string[] = [];
+    const visit = async (page: string, text: string) => {
+      await tab.goto(place.at(page));
+      await tab.getByText(text).first().waitFor();
+      found.push(...(await faults(page)));
+    };
+    await visit('/approvals', 'Sign in');
+    await tab.getByLabel('E-mail').fill(place.account.email);
+    await tab.getByLabel('Password').fill('not the password');
+    await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await tab.getByText('Wrong e-mail or password.').waitFor();
+    found.push(...(await faults('wrong password')));
+    await signIn();
+    await tab.getByRole('heading', { name: 'Approvals' }).waitFor();
+    await visit('', 'Waits for you');
+    await visit('/approvals', 'What assistants may do');
+    await visit(`/approvals/${change.id}`, 'Approve');
+    await visit(`/approvals/${removal.id}`, 'Is lost');
+    await visit(`/approvals/${other.id}`, 'Another person must decide');
+    await visit('/approvals/unknown', 'There is nothing to decide here');
+    await visit('/nowhere', 'There is no such page');
+    for (const [{ id }, button, text] of [
+      [change, 'Approve', 'Approved by you'],
+      [removal, 'Deny', 'Denied by you'],
+    ] as const) {
+      await tab.goto(place.at(`/approvals/${id}`));
+      await tab.getByRole('button', { name: button }).click();
+      await tab.getByText(text).waitFor();
+      found.push(...(await faults(text)));
+    }
+    await visit('/approvals', 'Nothing waits for you');
+    expect(found).toEqual([]);
+  });
+
+  test('the sign-in and consent of assistants have no fault', async () => {
+    const registered = await register(issuerOf(place), { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    await tab.goto((await authorizationUrl(registered, { redirectUri, scope: 'mcp:read mcp:write' })).url.href);
+    const found = await faults('sign-in');
+    await signIn();
+    await tab.getByRole('button', { name: 'Allow' }).waitFor();
+    found.push(...(await faults('consent')));
+    await tab.goto(`${issuerOf(place)}/oauth/interaction/gone`);
+    found.push(...(await faults('expired')));
+    expect(found).toEqual([]);
+  });
+});
