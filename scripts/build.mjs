@@ -1,7 +1,7 @@
 // Compiles src/ to dist/. With --if-stale it does nothing when dist is newer than every input, so that a second
 // `npm start` starts at once; a packed install has no src/ and nothing to build.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -26,5 +26,10 @@ if (!existsSync(join(root, 'dist', '.tsbuildinfo'))) rmSync(join(root, 'dist'), 
 const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 const run = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit' });
 if (run.status !== 0) process.exit(run.status ?? 1);
+// Pages are read where they lie.
+const pages = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+  name.endsWith('.html'),
+);
+for (const name of pages) copyFileSync(join(root, 'src', name), join(root, 'dist', name));
 writeFileSync(stamp, '');
 utimesSync(stamp, startedAt, startedAt);

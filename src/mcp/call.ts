@@ -27,6 +27,8 @@ export interface Identity {
   readonly auth: Authenticated;
   /** Where the caller's trace is continued. */
   readonly origin?: TraceOrigin;
+  /** The client draws answers with views of ours (chart-view.ts). */
+  views?: boolean;
   /** Set when the token stopped being good while the call was served: the answer is a 401, where one can still be given. */
   refusal?: AppError;
 }

@@ -5,13 +5,14 @@
 // same user and client. A notification that reaches another process than its call does nothing there.
 import type { IncomingMessage } from 'node:http';
 import { randomToken } from '../core/secret.ts';
+import { declaresViews, VIEWING } from './chart-view.ts';
 import { isRecord } from './wire.ts';
 
 const PREFIX = 'conversation-';
 
-/** For the header `Mcp-Session-Id` of the answer to `initialize`. */
-export function newConversation(): string {
-  return PREFIX + randomToken();
+/** For the header `Mcp-Session-Id` of the answer to `initialize`; it carries that the client shows views. */
+export function newConversation(capabilities: unknown): string {
+  return (declaresViews(capabilities) ? VIEWING : PREFIX) + randomToken();
 }
 
 /** The conversation of a request; undefined where it names none, or a session that is kept. */

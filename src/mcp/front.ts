@@ -23,6 +23,7 @@ import { allowOrigin, answerPreflight, createAdmission } from './admission.ts';
 import { mayBeAsked } from './approval.ts';
 import { announcesTooMuch, readJson } from './body.ts';
 import { type Identity, recordCall } from './call.ts';
+import { showsViews } from './chart-view.ts';
 import { cancelledBy, conversationOf, newConversation } from './conversations.ts';
 import { authInfoOf, identityOfHttp } from './identity.ts';
 import type { Menu } from './menu.ts';
@@ -131,6 +132,7 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
       checkScope(message, auth);
     }
     tolerateAccept(req);
+    if (showsViews(body, conversation)) identity.views = true;
     await measure(res, body, identity, () => dispatch(req, res, body, { identity, conversation }, sessionId));
   };
 
@@ -198,7 +200,8 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
     }
     const requestId = conversation === undefined ? undefined : cancelledBy(body);
     if (requestId !== undefined) shared?.legacy.mux.cancel(requestId, from);
-    if (isRecord(body) && body.method === 'initialize') res.setHeader('Mcp-Session-Id', newConversation());
+    if (isRecord(body) && body.method === 'initialize')
+      res.setHeader('Mcp-Session-Id', newConversation(isRecord(body.params) ? body.params.capabilities : undefined));
     const era = shared ? eraOf(req, body) : undefined;
     if (shared && era) {
       const request = body as unknown as HotRequest;
@@ -211,7 +214,7 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
       }
       const current = await confirm(identity);
       const mask = menu.maskFor(current.auth);
-      const list = leg.lists.get(mask) ?? (await leg.makeList(mask, current));
+      const list = leg.lists.get(keyOf(mask, current)) ?? (await leg.makeList(mask, current));
       const text = `{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},"result":${list}}`;
       res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
       res.end(text);
@@ -262,11 +265,14 @@ const SETTLE_MS = 2000;
 
 interface Leg {
   readonly mux: Mux;
-  /** The results of tools/list as JSON, by mask (menu.ts), once they are made. */
+  /** The results of tools/list as JSON, by mask (menu.ts) and views, once they are made. */
   readonly lists: ReadonlyMap<number, string>;
   /** The instance itself is asked in the name of one that is shown these tools. */
   makeList(mask: number, identity: Identity): Promise<string>;
 }
+
+/** Who shows views is told of them, which makes another list of the same tools. */
+const keyOf = (mask: number, { views }: Identity): number => (views ? -1 - mask : mask);
 
 /** Far more than the sets of tools that roles make of one table. */
 const MOST_LISTS = 500;
@@ -281,7 +287,7 @@ function createLeg(mux: Mux, menu: Menu, params: Record<string, unknown>): Leg {
       // A restart meanwhile may have changed what the list was made of.
       if (menu.maskFor(identity.auth) === mask) {
         if (lists.size >= MOST_LISTS) lists.clear();
-        lists.set(mask, list);
+        lists.set(keyOf(mask, identity), list);
       }
       return list;
     },

@@ -17,7 +17,7 @@ import type { Viewing } from './viewing.ts';
 const PAGE = 200;
 
 export function shownResources({ tools }: Viewing): readonly Resource[] {
-  return resources.filter(({ tool }) => tools.has(tool));
+  return resources.filter((resource) => resource.tools.some((tool) => tools.has(tool)));
 }
 
 export function installResources(server: Server, viewingOf: (ctx: ServerContext) => Viewing): void {
@@ -25,6 +25,7 @@ export function installResources(server: Server, viewingOf: (ctx: ServerContext)
     const viewing = viewingOf(ctx);
     const { viewer } = viewing;
     const all = shownResources(viewing)
+      .filter(({ isListed = true }) => isListed)
       .flatMap((resource) =>
         resource.values ? resource.values(viewer).map((value) => place(resource, value)) : resource,
       )

@@ -1,6 +1,7 @@
 // Resources: what a client can attach to a conversation without the model calling a tool. Every resource is a row of this
 // table; resource-handlers.ts lists, reads and completes them by it. A resource belongs to a tool: who is not shown the
 // tool is not shown the resource, and what one may not see is answered as if it did not exist.
+import { CHART_VIEW_URI, chartViewPage, drawn, VIEW_TYPE, viewMeta } from './chart-view.ts';
 import { type AskTool, collectionNames, type Viewer } from './viewing.ts';
 
 export interface Reading {
@@ -17,8 +18,10 @@ export interface Resource {
   readonly title: string;
   readonly description: string;
   readonly mimeType: string;
-  /** The tool that it belongs to. */
-  readonly tool: string;
+  /** The tools that it belongs to: it is shown with any of them. */
+  readonly tools: readonly string[];
+  /** False: found by the tools that name it alone. Default true. */
+  readonly isListed?: boolean;
   /** Goes with the entry in lists and with the contents, as `_meta`. */
   readonly meta?: Readonly<Record<string, unknown>>;
   /** Of a template: the values that lead somewhere for this viewer, in order. They are listed and completed. */
@@ -33,7 +36,7 @@ export const resources: readonly Resource[] = [
     title: 'Collections',
     description: 'All collections, each with its relations',
     mimeType: 'application/json',
-    tool: 'describeCollection',
+    tools: ['describeCollection'],
     read: ({ ask }) => ask('describeCollection', {}),
   },
   {
@@ -42,8 +45,20 @@ export const resources: readonly Resource[] = [
     title: 'Collection',
     description: 'Key, fields, relations, actions and charts of one collection',
     mimeType: 'application/json',
-    tool: 'describeCollection',
+    tools: ['describeCollection'],
     values: collectionNames,
     read: ({ ask, value }) => ask('describeCollection', { collectionName: value }),
+  },
+  {
+    uri: CHART_VIEW_URI,
+    name: 'chart',
+    title: 'Chart',
+    description: 'Draws what getChart and aggregate answer',
+    mimeType: VIEW_TYPE,
+    tools: [...drawn],
+    // SEP-1865, resource discovery: what is found by the metadata of tools may be left out of lists.
+    isListed: false,
+    meta: viewMeta,
+    read: async () => chartViewPage(),
   },
 ];

@@ -16,6 +16,7 @@ import { nearNames } from '../core/near.ts';
 import { inSpan } from '../core/observe/traces.ts';
 import { askerOf, askOnCall, questionResult } from './asker.ts';
 import type { CallTool, CallWire, Identity } from './call.ts';
+import { declaresViews, drawn, EXTENSION, toolMeta, VIEW_TYPE } from './chart-view.ts';
 import { installCompletion } from './completion.ts';
 import type { Menu } from './menu.ts';
 import { outputSchemaOf } from './output-schemas.ts';
@@ -91,6 +92,7 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
           resources: listed,
           prompts: listed,
           completions: {},
+          extensions: { [EXTENSION]: { mimeTypes: [VIEW_TYPE] } },
           ...extension?.capabilities,
         },
         instructions,
@@ -106,9 +108,15 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
     );
     // Fail closed: a request that no bearer check vouches for is not served.
     const identify = (ctx: ServerContext): Identity => identityOf(ctx) ?? failUnknown();
-    server.setRequestHandler('tools/list', (_request, ctx) => ({
-      tools: [...shownTo(identify(ctx)).map((tool) => definitions.get(tool)!), ...added],
-    }));
+    server.setRequestHandler('tools/list', (_request, ctx) => {
+      const identity = identify(ctx);
+      const views = identity.views || declaresViews(server.getClientCapabilities());
+      const define = (tool: Tool): ToolDefinition => {
+        const definition = definitions.get(tool)!;
+        return views && drawn.has(tool.name) ? { ...definition, _meta: toolMeta } : definition;
+      };
+      return { tools: [...shownTo(identity).map(define), ...added] };
+    });
     server.setRequestHandler('tools/call', async (request, ctx) => {
       const { name, arguments: given } = request.params;
       const identity = identify(ctx);
