@@ -1,14 +1,17 @@
-// The examples of docs/library.md and docs/sources.md run as they stand, with 'portico' being the sources beside them.
+// The examples of docs/library.md, docs/sources.md and docs/observability.md run as they stand, with 'portico' being the sources beside them.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { writeDemo } from '../src/cli/demo.ts';
 import { systemClock } from '../src/core/clock.ts';
 import { settings } from '../src/core/config.ts';
 import { loadSqliteDriver } from '../src/core/sqlite.ts';
 import { createAgent, type DataSourceFactory } from '../src/index.ts';
 import { accessOf } from './agent/shop.ts';
+import { callTool } from './app/call.ts';
+import { openShop, signedIn } from './app/shop.ts';
 
 let folder: string;
 const environment = { ...process.env };
@@ -20,11 +23,14 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The runnable example of a page, as a module. */
+/** The runnable example of a page, as a module. What it imports is found as from here. */
 async function load(page: string, change: (code: string) => string = (code) => code): Promise<Record<string, unknown>> {
   const [, code = ''] = /```js run\n(.*?)```/s.exec(readFileSync(page, 'utf8')) ?? [];
   const path = join(folder, 'example.mjs');
-  writeFileSync(path, change(code).replace("from 'portico'", `from '${resolve('src/index.ts')}'`));
+  const found = change(code)
+    .replace("from 'portico'", `from '${resolve('src/index.ts')}'`)
+    .replace(/from '(@opentelemetry\/[^']+)'/g, (_, name) => `from '${import.meta.resolve(name)}'`);
+  writeFileSync(path, found);
   return import(path);
 }
 
@@ -102,6 +108,25 @@ test('docs/library.md lists every option of createAgent, and names settings that
   const [, body = ''] = /export interface AgentOptions \{(.*?)\n\}/s.exec(source) ?? [];
   const options = [...body.matchAll(/readonly (\w+)\??:/g)].map(([, name]) => name);
   expect([rows, 'dataDir' in settings]).toEqual([options, true]);
+});
+
+test('the example of docs/observability.md makes spans and durations of calls', async () => {
+  const printed: unknown[] = [];
+  const spy = vi.spyOn(console, 'dir').mockImplementation((what) => void printed.push(what));
+  const { stop } = (await load('docs/observability.md')) as { stop: () => Promise<void> };
+  const shop = await openShop();
+  try {
+    const { token } = await signedIn(shop);
+    await callTool(shop.mcpUrl, token, 'list', { collectionName: 'customers' });
+  } finally {
+    await shop.stop();
+    await stop();
+    spy.mockRestore();
+  }
+  const text = inspect(printed, { depth: 8 });
+  expect(
+    ['tools/call list', 'SELECT customers', 'mcp.server.operation.duration'].filter((it) => !text.includes(it)),
+  ).toEqual([]);
 });
 
 test('docs/observability.md lists every metric that /metrics may hold, and no other', () => {
