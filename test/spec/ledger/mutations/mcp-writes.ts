@@ -8,6 +8,16 @@ export const mcpWrites: Points = {
   'src/mcp/tools/create.ts': { '4.4 · tool · create': takenBack },
   'src/mcp/tools/update.ts': { '4.4 · tool · update': takenBack },
   'src/mcp/tools/delete.ts': { '4.4 · tool · delete': takenBack },
-  'src/mcp/tools/associate.ts': { '4.4 · tool · associate': ['engine.associate', 'engine.dissociate'] },
-  'src/mcp/tools/dissociate.ts': { '4.4 · tool · dissociate': ['engine.dissociate', 'engine.associate'] },
+  'src/mcp/tools/associate.ts': {
+    '4.4 · tool · associate': [
+      "answerLinking(linking, call, 'targetRecordId', call.engine.associate)",
+      "answerLinking(linking, call, 'targetRecordId', call.engine.dissociate)",
+    ],
+  },
+  'src/mcp/tools/dissociate.ts': {
+    '4.4 · tool · dissociate': [
+      "answerLinking(linking, call, 'targetRecordIds', call.engine.dissociate)",
+      "answerLinking(linking, call, 'targetRecordIds', call.engine.associate)",
+    ],
+  },
 };
