@@ -46,7 +46,10 @@ export interface Load {
   readonly connections: number;
 }
 
-const WARM_REQUESTS = 2000;
+const FIRST_REQUESTS = 100;
+/** Enough for the compiler to have seen what is hot; of slow requests no more than fit into these seconds. */
+const WARM_REQUESTS = 4000;
+const WARM_SECONDS = 3;
 const SERVER_CORE = '1';
 const LOAD_CORE = '0';
 /** On one core, or where nothing pins, everything runs wherever the system puts it. */
@@ -112,7 +115,7 @@ export async function runRounds(all: readonly Contestant[], { rounds, seconds, c
   const amounts = new Map<Contestant, number>();
   const least = connections * 4;
   for (const contestant of all) {
-    const perSecond = seconds > 0 ? (await load(contestant, { connections, amount: WARM_REQUESTS })).perSecond : 0;
+    const perSecond = seconds > 0 ? await warm(contestant, Math.max(least, FIRST_REQUESTS), connections) : 0;
     amounts.set(contestant, Math.max(least, Math.round(perSecond * seconds)));
   }
   for (let round = 0; round < rounds; round++)
@@ -120,6 +123,13 @@ export async function runRounds(all: readonly Contestant[], { rounds, seconds, c
       const contestant = all[(round + turn) % all.length]!;
       contestant.rounds.push(await load(contestant, { connections, amount: amounts.get(contestant)! }));
     }
+}
+
+/** How many it then answers in a second. */
+async function warm(contestant: Contestant, first: number, connections: number): Promise<number> {
+  const { perSecond } = await load(contestant, { connections, amount: first });
+  const amount = Math.max(first, Math.min(WARM_REQUESTS, Math.round(perSecond * WARM_SECONDS)));
+  return (await load(contestant, { connections, amount })).perSecond;
 }
 
 interface Amount {
