@@ -25,10 +25,13 @@ export class Story {
    */
   readonly possible = new Set<string>();
   readonly #meaning: Meaning;
+  /** With the rows as they were. */
+  readonly #before: Meaning;
   readonly #rows: Map<string, Row[]>;
 
   constructor(meaning: Meaning) {
     this.#rows = new Map(meaning.world.tables.map(({ name, rows }) => [name, [...rows]]));
+    this.#before = meaning;
     const tables = meaning.world.tables.map((each) => ({ ...each, rows: this.#rows.get(each.name)! }));
     this.#meaning = { ...meaning, world: { ...meaning.world, tables } };
   }
@@ -281,6 +284,10 @@ export class Story {
       const table = this.table(place.table);
       if (!visible(this.#meaning, table, this.row(place))) this.codes.add('FORBIDDEN');
       if (pointsOutOfSight(this.#meaning, table, this.row(place), written)) this.codes.add('INVALID_RECORD');
+      // Another source is asked before anything is written, and finds nothing that the write itself brings.
+      if (!this.#before.world.away) continue;
+      if (!visible(this.#before, table, this.row(place))) this.possible.add('FORBIDDEN');
+      if (pointsOutOfSight(this.#before, table, this.row(place), written)) this.possible.add('INVALID_RECORD');
     }
     for (const code of conflictsOf(this.#meaning.world)) this.possible.add(code);
     for (const place of places)
