@@ -51,6 +51,12 @@ export function askerOf(ctx: ServerContext, server: Server): Asker | undefined {
   return { way: 'wait', ask };
 }
 
+/** Of a first call of 2026-07-28, by its `_meta`. */
+export function askerByMeta(meta: Readonly<Record<string, unknown>> | undefined): Asker | undefined {
+  const capabilities = meta?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+  return asksPeople(capabilities) ? { way: 'repeat' } : undefined;
+}
+
 /** MCP, elicitation, capabilities: an empty object means forms. */
 function asksPeople(capabilities: ClientCapabilities | undefined): boolean {
   const elicitation: unknown = capabilities?.elicitation;

@@ -7,9 +7,10 @@
 //   6. Content-Type is JSON                                  415
 //   7. the body is small enough, UTF-8, flat enough, JSON    413, 400
 //   8. the token has the OAuth scope of the tool             403
-// Then the hot methods of well-formed requests go to two long-lived instances, one for 2026-07-28 and one for what came
-// before (mux.ts), tools/list as bytes made once for each set of tools that callers are shown. Everything else goes to the SDK's own handler, which owns every other
-// answer of the protocol.
+// Then well-formed requests of the hot methods: calls of our own tools are done at once (direct.ts), and others by two
+// long-lived instances, one for 2026-07-28 and one for what came before (mux.ts); tools/list is bytes made once for each set
+// of tools that callers are shown. Everything else goes to the SDK's own handler, which owns every other answer of the
+// protocol.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type NodeIncomingMessageLike, type NodeServerResponseLike, toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler } from '@modelcontextprotocol/server';
@@ -71,7 +72,7 @@ export interface McpFront {
 export function createMcpFront(parts: McpFrontParts): McpFront {
   const { config, clock, observe } = parts;
   const admission = createAdmission(config);
-  const { gate, toolsByName, menu, build, onerror, settled } = createServing(parts, () => handler.notify);
+  const { gate, toolsByName, menu, build, direct, onerror, settled } = createServing(parts, () => handler.notify);
 
   const handler = createMcpHandler(({ era }) => build(identityOfHttp, era === 'modern'), {
     onerror,
@@ -207,9 +208,9 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
       const request = body as unknown as HotRequest;
       const leg = shared[era];
       if (request.method === 'tools/call') {
-        const { origin } = identity;
-        const asked = origin ? { ...identity, origin: { ...origin, requestId: request.id } } : identity;
-        leg.mux.serve(request, { ...from, identity: asked }, res, acceptsStreams(req));
+        const work = direct(era, request, identity);
+        if (work) leg.mux.run(request, from, res, acceptsStreams(req), work);
+        else leg.mux.serve(request, { ...from, identity: withRequestId(identity, request) }, res, acceptsStreams(req));
         return;
       }
       const current = await confirm(identity);
@@ -328,6 +329,12 @@ function createShared(
 
 function originOf(req: IncomingMessage, sessionId: string | undefined): TraceOrigin {
   return { headers: req.headers, ambient: activeContext(), protocolVersion: versionOf(req), sessionId };
+}
+
+/** What the instance is given has an id of ours. */
+function withRequestId(identity: Identity, { id }: HotRequest): Identity {
+  const { origin } = identity;
+  return origin ? { ...identity, origin: { ...origin, requestId: id } } : identity;
 }
 
 function isJson(contentType: string | undefined): boolean {

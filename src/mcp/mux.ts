@@ -1,6 +1,7 @@
 // One long-lived SDK instance serves many HTTP requests through this transport: every JSON-RPC id is replaced by a
 // number of our own, and what is needed to answer lies in a map under that number. Identity travels the same way, and
 // only that way: the SDK passes messages through one queue, where an AsyncLocalStorage holds whoever came first.
+// What needs no instance (direct.ts) is answered, streamed and cancelled through the same map.
 import type { ServerResponse } from 'node:http';
 import type { JSONRPCMessage, RequestId, Transport, TransportSendOptions } from '@modelcontextprotocol/server';
 import type { Clock } from '../core/clock.ts';
@@ -10,6 +11,7 @@ import type { Identity } from './call.ts';
 const KEEP_ALIVE_MS = 15_000;
 /** MissingRequiredClientCapability is the one error of a handler that has an HTTP status of its own (2026-07-28). */
 const MISSING_CAPABILITY = -32021;
+const INTERNAL_ERROR = -32603;
 
 export interface HotRequest {
   readonly id: RequestId;
@@ -20,6 +22,8 @@ export interface HotRequest {
 export interface Mux extends Transport {
   /** Answers `res`, as JSON, or as an event stream once a message comes before the result and the client takes streams. */
   serve(request: HotRequest, from: Origin, res: ServerResponse, takesStream: boolean): void;
+  /** The same, of work that is done without the instance: what it gives is the result. */
+  run(request: HotRequest, from: Origin, res: ServerResponse, takesStream: boolean, work: Work): void;
   /** Stops what the same caller asked for under this id in the same conversation, and ends its response without a result. */
   cancel(requestId: RequestId, from: Origin): void;
   /** Asks the instance for ourselves, or in the name of `identity`; the result as it would go to a client. */
@@ -27,6 +31,15 @@ export interface Mux extends Transport {
   identityOf(id: RequestId): Identity | undefined;
   /** Calls under way. */
   readonly pending: number;
+}
+
+export type Work = (lane: Lane) => Promise<unknown>;
+
+export interface Lane {
+  /** Aborted when the client cancels or goes away. */
+  readonly signal: AbortSignal;
+  /** Sends a notification on the stream of the call. */
+  notify(method: string, params: Record<string, unknown>): void;
 }
 
 /** Where a request comes from. */
@@ -40,6 +53,8 @@ interface Exchange extends Origin {
   readonly clientId: RequestId;
   readonly res: ServerResponse;
   readonly takesStream: boolean;
+  /** Of work without the instance. */
+  readonly stop?: AbortController;
   stopKeepAlive?: () => void;
 }
 
@@ -98,8 +113,22 @@ export function createMux(clock: Clock, refuse: (res: ServerResponse, error: App
   };
 
   const drop = (id: RequestId) => {
-    if (!exchanges.delete(id)) return;
-    mux.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
+    const exchange = exchanges.get(id);
+    if (!exchange) return;
+    exchanges.delete(id);
+    if (exchange.stop) exchange.stop.abort();
+    else mux.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
+  };
+
+  const open = (exchange: Exchange): number => {
+    const id = next++;
+    exchanges.set(id, exchange);
+    exchange.res.on('close', () => {
+      exchange.stopKeepAlive?.();
+      // Closing the response is how a client of 2026-07-28 cancels; earlier ones that hang up want no answer either.
+      drop(id);
+    });
+    return id;
   };
 
   const mux: Mux = {
@@ -107,6 +136,7 @@ export function createMux(clock: Clock, refuse: (res: ServerResponse, error: App
     async close() {
       for (const exchange of exchanges.values()) {
         exchange.stopKeepAlive?.();
+        exchange.stop?.abort();
         exchange.res.destroy();
       }
       exchanges.clear();
@@ -129,16 +159,26 @@ export function createMux(clock: Clock, refuse: (res: ServerResponse, error: App
       finish(exchange, message);
     },
     serve(request, from, res, takesStream) {
-      const id = next++;
-      const { identity, conversation } = from;
-      const exchange: Exchange = { clientId: request.id, identity, conversation, res, takesStream };
-      exchanges.set(id, exchange);
-      res.on('close', () => {
-        exchange.stopKeepAlive?.();
-        // Closing the response is how a client of 2026-07-28 cancels; earlier ones that hang up want no answer either.
-        drop(id);
-      });
+      const id = open({ ...from, clientId: request.id, res, takesStream });
       mux.onmessage?.({ jsonrpc: '2.0', ...request, id });
+    },
+    run(request, from, res, takesStream, work) {
+      const stop = new AbortController();
+      const exchange: Exchange = { ...from, clientId: request.id, res, takesStream, stop };
+      const id = open(exchange);
+      const answer = (rest: { readonly result: unknown } | { readonly error: unknown }) => {
+        if (exchanges.delete(id)) finish(exchange, { jsonrpc: '2.0', id, ...rest } as JSONRPCMessage);
+      };
+      const notify: Lane['notify'] = (method, params) => {
+        if (exchanges.has(id)) stream(exchange, { jsonrpc: '2.0', method, params });
+      };
+      work({ signal: stop.signal, notify }).then(
+        (result) => answer({ result }),
+        (error: Error) => {
+          mux.onerror?.(error);
+          answer({ error: { code: INTERNAL_ERROR, message: 'Internal error' } });
+        },
+      );
     },
     cancel(requestId, { identity: { auth }, conversation }) {
       for (const [id, exchange] of exchanges) {

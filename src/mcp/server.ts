@@ -37,6 +37,8 @@ Start with describeCollection: without a name it lists the collections, with one
 
 const LIST_TTL_MS = 300_000;
 
+export const serverName = { name: 'portico', title: 'Portico' } as const;
+
 /**
  * More than the tools of the table, for a server that needs it: the official conformance fixture is one. Given in code
  * only.
@@ -58,7 +60,7 @@ export interface ExtraTool {
 }
 
 export interface ServerParts {
-  readonly version: string;
+  readonly serverInfo: typeof serverName & { readonly version: string };
   readonly tools: readonly Tool[];
   readonly menu: Menu;
   readonly engine: Engine;
@@ -84,28 +86,25 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
 
   return (identityOf, listens = false) => {
     const listed = listens ? { listChanged: true } : {};
-    const server = new Server(
-      { name: 'portico', title: 'Portico', version: parts.version },
-      {
-        capabilities: {
-          tools: listed,
-          resources: listed,
-          prompts: listed,
-          completions: {},
-          extensions: { [EXTENSION]: { mimeTypes: [VIEW_TYPE] } },
-          ...extension?.capabilities,
-        },
-        instructions,
-        cacheHints: {
-          'tools/list': cached,
-          'server/discover': cached,
-          'prompts/list': cached,
-          'resources/list': cached,
-          'resources/templates/list': cached,
-          'resources/read': cached,
-        },
+    const server = new Server(parts.serverInfo, {
+      capabilities: {
+        tools: listed,
+        resources: listed,
+        prompts: listed,
+        completions: {},
+        extensions: { [EXTENSION]: { mimeTypes: [VIEW_TYPE] } },
+        ...extension?.capabilities,
       },
-    );
+      instructions,
+      cacheHints: {
+        'tools/list': cached,
+        'server/discover': cached,
+        'prompts/list': cached,
+        'resources/list': cached,
+        'resources/templates/list': cached,
+        'resources/read': cached,
+      },
+    });
     // Fail closed: a request that no bearer check vouches for is not served.
     const identify = (ctx: ServerContext): Identity => identityOf(ctx) ?? failUnknown();
     server.setRequestHandler('tools/list', (_request, ctx) => {

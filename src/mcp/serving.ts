@@ -9,10 +9,11 @@ import type { Gate } from '../oauth/bearer.ts';
 import type { ActivityLog, IdempotencyKeys } from '../store/store.ts';
 import type { ApprovalDoor } from './approval.ts';
 import { type CallTool, createCallTool } from './call.ts';
+import { createDirectCalls, type DirectCalls } from './direct.ts';
 import type { Files } from './files.ts';
 import { createMenu, type Menu } from './menu.ts';
 import { createNarrowingGate, type NarrowingGate } from './narrowing.ts';
-import { type BuildServer, createServerBuilder, type Extension } from './server.ts';
+import { type BuildServer, createServerBuilder, type Extension, serverName } from './server.ts';
 import { selectTools, type Tool } from './tools.ts';
 
 export interface ServingParts {
@@ -35,6 +36,7 @@ export interface Serving {
   readonly toolsByName: ReadonlyMap<string, Tool>;
   readonly menu: Menu;
   readonly build: BuildServer;
+  readonly direct: DirectCalls;
   readonly onerror: (cause: Error) => void;
   /** Once no call is at work: whoever stops waits for it, since a call that was cut off has its entry in the log to make. */
   settled(): Promise<void>;
@@ -47,18 +49,22 @@ export function createServing(parts: ServingParts, notify: () => ServerNotifier)
   const tools = selectTools(config.enabledTools, observe);
   const menu = createMenu(tools, engine);
   const { callTool, settled } = counted(createCallTool({ ...parts, gate }));
+  const toolsByName = new Map(tools.map((tool) => [tool.name, tool]));
+  const serverInfo = { ...serverName, version };
+  const { outputSchemas } = config;
   return {
     gate,
-    toolsByName: new Map(tools.map((tool) => [tool.name, tool])),
+    toolsByName,
     menu,
+    direct: createDirectCalls({ toolsByName, callTool, serverInfo, outputSchemas }),
     build: createServerBuilder({
-      version,
+      serverInfo,
       tools,
       menu,
       engine,
       callTool,
       extension,
-      outputSchemas: config.outputSchemas,
+      outputSchemas,
       notify,
     }),
     onerror: (cause) => observe({ type: 'warning', message: `The MCP SDK reported: ${cause.message}` }),
