@@ -1,20 +1,27 @@
 // The bench of the tools runs: every operation on SQLite, and all contestants answer the same bytes. Its figures are
-// looked at by people, on a quiet machine (bench/RESULTS.md).
+// looked at by people, on a quiet machine (bench/RESULTS.md). The bare servers have the native driver of SQLite and no other.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { operations } from '../bench/operations.ts';
+import { loadSqliteDriver } from '../src/core/sqlite.ts';
 
 const root = join(import.meta.dirname, '..');
 
-test('the bench of the tools measures every operation beside the bare servers', async () => {
-  const command = ['--import', 'tsx', join('bench', 'tools.ts'), '--quick'];
-  const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: root });
-  for (const { name } of operations) {
-    const table = stdout.split('### ').find((part) => part.startsWith(`sqlite: ${name}`)) ?? '';
-    for (const contestant of ['bare node:http', 'bare Express', 'SDK default', 'Portico', 'Portico, 2026-07-28'])
-      expect(table).toMatch(new RegExp(`^\\| ${contestant}.*\\*\\*\\d+\\*\\*`, 'm'));
-  }
-  expect(stdout).toMatch(/\| a write, beside Express \| sqlite, create, 4 \| 1.5 \| \d/);
-}, 180_000);
+const isNative = loadSqliteDriver().kind === 'native';
+
+test.runIf(isNative)(
+  'the bench of the tools measures every operation beside the bare servers',
+  async () => {
+    const command = ['--import', 'tsx', join('bench', 'tools.ts'), '--quick'];
+    const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: root });
+    for (const { name } of operations) {
+      const table = stdout.split('### ').find((part) => part.startsWith(`sqlite: ${name}`)) ?? '';
+      for (const contestant of ['bare node:http', 'bare Express', 'SDK default', 'Portico', 'Portico, 2026-07-28'])
+        expect(table).toMatch(new RegExp(`^\\| ${contestant}.*\\*\\*\\d+\\*\\*`, 'm'));
+    }
+    expect(stdout).toMatch(/\| a write, beside Express \| sqlite, create, 4 \| 1.5 \| \d/);
+  },
+  180_000,
+);

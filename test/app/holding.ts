@@ -1,7 +1,7 @@
 // Another program at the served database: it holds a row and a new key, so that whoever writes there has to wait.
-import Database from 'better-sqlite3';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
+import { loadSqliteDriver } from '../../src/core/sqlite.ts';
 import type { TestDatabase } from '../databases.ts';
 
 export interface Holder {
@@ -12,6 +12,7 @@ export interface Holder {
 /** Runs the statements in a transaction that stays open; on SQLite it holds the whole file against writing. */
 export async function hold(database: TestDatabase, statements: readonly string[]): Promise<Holder> {
   if (database.dialect === 'sqlite') {
+    const { driver: Database } = loadSqliteDriver();
     const connection = new Database(database.url.slice('sqlite:'.length));
     connection.exec('begin immediate');
     return {
