@@ -34,12 +34,14 @@ test.each(mounts)('restart under load drops no call: %s', async (_place, open) =
   }
   isOver = true;
   await Promise.all(callers);
+  // Those of the callers that ended last may have begun before the last restart.
+  const last = await callTool(mcpUrl, token, 'list', { collectionName: 'customers' });
   const known = Array.from({ length: RESTARTS + 1 }, (_, at) => `name${at}`);
   expect([
     answers.filter((answer) => !known.includes(String(answer))),
     new Set(answers).size > RESTARTS / 2,
-    answers.at(-1),
-  ]).toEqual([[], true, `name${RESTARTS}`]);
+    last,
+  ]).toEqual([[], true, { json: expect.objectContaining({ columns: expect.arrayContaining([`name${RESTARTS}`]) }) }]);
 });
 
 test('a restart changes the tools that are shown', async () => {
