@@ -3,7 +3,8 @@
 //
 // A read works while the permissions are compared, and its answer is held until they are known to stand; else it is made
 // again. A write cannot be taken back, so that it goes the other way round: the mark in the log, the comparison, and only
-// then the work, once. What needs somebody's yes waits for it before all that (approval.ts). With an idempotency key (once.ts) it is once for all repeats of the call as well.
+// then the work, once. What needs somebody's yes waits for it before all that (approval.ts). With an idempotency key
+// (once.ts) it is once for all repeats of the call as well.
 import type { Engine } from '../agent/engine.ts';
 import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
@@ -17,7 +18,7 @@ import type { ActivityEntry, ActivityLog, IdempotencyKeys, Intent, KnownOutcome 
 import type { ApprovalDoor, Asker, Cleared, Question } from './approval.ts';
 import type { Files } from './files.ts';
 import { endHold, type Held, holdKey } from './once.ts';
-import { createProgress, type Progress, type ProgressMessage } from './progress.ts';
+import { createProgress, type Progress, type TellProgress } from './progress.ts';
 import { createTimeLimit, type TimeLimit } from './time-limit.ts';
 import type { Tool, ToolAnswer, ToolCall } from './tools.ts';
 import { createWebhookSender } from './webhook.ts';
@@ -54,7 +55,7 @@ export interface CallWire {
   /** Aborted when the client cancels or goes away. */
   readonly signal: AbortSignal;
   /** Where the client asked to hear of the call's progress. */
-  readonly tell?: (message: ProgressMessage) => Promise<void>;
+  readonly tell?: TellProgress;
   /** How the client can ask its person, where it can. */
   readonly asker?: Asker | undefined;
 }

@@ -5,9 +5,10 @@
 import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
 import { inSpan } from '../core/observe/traces.ts';
 import { askerByMeta, questionResult } from './asker.ts';
-import type { CallTool, CallWire, Identity } from './call.ts';
+import type { CallTool, Identity } from './call.ts';
 import type { HotRequest, Lane, Work } from './mux.ts';
 import { outputSchemaOf } from './output-schemas.ts';
+import { tellsProgress } from './progress.ts';
 import { toResult } from './result.ts';
 import type { Tool } from './tools.ts';
 import { type Era, isRecord } from './wire.ts';
@@ -35,7 +36,7 @@ export function createDirectCalls({ toolsByName, callTool, serverInfo, outputSch
     const given = isRecord(params.arguments) ? params.arguments : {};
     const { origin } = identity;
     const asker = era === 'modern' ? askerByMeta(meta) : undefined;
-    const wire = wireOf(lane, meta?.progressToken, asker);
+    const wire = { signal: lane.signal, asker, ...tellsProgress(meta?.progressToken, lane.notify) };
     const span = { method: 'tools/call', tool: tool.name, requestId: id, origin, meta };
     const called = await inSpan(span, () => callTool(tool, given, identity, wire));
     const result = 'question' in called ? questionResult(called.question) : toResult(called, isStructured(tool));
@@ -48,11 +49,4 @@ export function createDirectCalls({ toolsByName, callTool, serverInfo, outputSch
     if (!tool || params?.requestState !== undefined || params?.inputResponses !== undefined) return undefined;
     return (lane) => run(tool, era, request, identity, lane);
   };
-}
-
-/** Progress travels on the stream of its call, to a client that gave a token for it (MCP, utilities, progress). */
-function wireOf({ signal, notify }: Lane, progressToken: unknown, asker: CallWire['asker']): CallWire {
-  if (progressToken === undefined) return { signal, asker };
-  const tell: CallWire['tell'] = async (message) => notify('notifications/progress', { progressToken, ...message });
-  return { signal, asker, tell };
 }

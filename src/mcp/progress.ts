@@ -12,6 +12,23 @@ export interface ProgressMessage {
   readonly message?: string;
 }
 
+/** How progress is sent on the stream of its call: to a client that gave a token for it, and to no other. */
+export type TellProgress = (message: ProgressMessage) => Promise<void>;
+
+export interface ProgressParams extends ProgressMessage {
+  readonly progressToken: string | number;
+  readonly [member: string]: unknown;
+}
+
+/** Nothing without a token, as it stands in `_meta` of a request that was checked (MCP, utilities, progress). */
+export function tellsProgress(
+  progressToken: unknown,
+  notify: (method: 'notifications/progress', params: ProgressParams) => void | Promise<void>,
+): { readonly tell?: TellProgress } {
+  if (typeof progressToken !== 'string' && typeof progressToken !== 'number') return {};
+  return { tell: async (message) => notify('notifications/progress', { progressToken, ...message }) };
+}
+
 export interface Progress {
   readonly report: ReportProgress;
   /** Sends what was held back; after it nothing is sent, whatever is still reported. */
@@ -26,7 +43,7 @@ const LEAST_MS = 200;
 const SIGNS = 0.01;
 const MESSAGE_CHARACTERS = 200;
 
-export function createProgress(clock: Clock, send: (message: ProgressMessage) => Promise<void>): Progress {
+export function createProgress(clock: Clock, send: TellProgress): Progress {
   const began = clock.monotonic();
   let sentAt = Number.NEGATIVE_INFINITY;
   let last = -1;

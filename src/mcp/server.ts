@@ -20,6 +20,7 @@ import { declaresViews, drawn, EXTENSION, toolMeta, VIEW_TYPE } from './chart-vi
 import { installCompletion } from './completion.ts';
 import type { Menu } from './menu.ts';
 import { outputSchemaOf } from './output-schemas.ts';
+import { tellsProgress } from './progress.ts';
 import { installPrompts } from './prompt-handlers.ts';
 import { installResources } from './resource-handlers.ts';
 import { toResult } from './result.ts';
@@ -149,15 +150,9 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
   };
 }
 
-/** Progress travels on the stream of its call, to a client that gave a token for it (MCP, utilities, progress). */
 export function wireOf({ mcpReq }: ServerContext): CallWire {
-  const { signal } = mcpReq;
-  const progressToken = mcpReq._meta?.progressToken;
-  if (progressToken === undefined) return { signal };
-  return {
-    signal,
-    tell: (message) => mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...message } }),
-  };
+  const { signal, _meta: meta } = mcpReq;
+  return { signal, ...tellsProgress(meta?.progressToken, (method, params) => mcpReq.notify({ method, params })) };
 }
 
 function failUnknown(): never {
