@@ -10,14 +10,22 @@ import type { ActionDoor } from './actions/door.ts';
 import type { Option } from './actions/elements.ts';
 import { actionFailure, runUserCode } from './actions/failure.ts';
 import { createForm, type Form, type SentValues } from './actions/form.ts';
-import { createRecords, type Records, type Selected, type Selection, select } from './actions/records.ts';
+import {
+  checkCondition,
+  createRecords,
+  type Records,
+  type Selected,
+  type Selection,
+  select,
+} from './actions/records.ts';
 import { type ActionResult, createResultBuilder, isActionResult } from './actions/results.ts';
 import type { CallOptions } from './engine.ts';
 import { isZone } from './query/dates.ts';
 
 /**
  * Every function answers UNKNOWN_COLLECTION or UNKNOWN_ACTION for what does not exist or the caller may not use, the
- * two not told apart, and ACTION_FAILED when the code of the action throws.
+ * two not told apart, FORBIDDEN for records that do not satisfy the condition under which the role may trigger the action,
+ * and ACTION_FAILED when the code of the action throws.
  */
 export interface Actions {
   /** Those of the collection that the caller may trigger, in the order in which they were added. */
@@ -117,7 +125,7 @@ export function createActions(entries: readonly ActionEntry[], options: ActionsO
     }
     const known = catalogue.get(collection) ?? [];
     return known.filter(
-      ({ entry, description }) => description.policy?.policy !== 'deny' && access.canTrigger(collection, entry.name),
+      ({ entry, description }) => description.policy?.policy !== 'deny' && mayTrigger(access, collection, entry),
     );
   }
 
@@ -136,6 +144,7 @@ export function createActions(entries: readonly ActionEntry[], options: ActionsO
     const { entry, elements } = known;
     const place = { door, entry, access, signal };
     const selected = await select(place, request, needed);
+    await checkCondition(place, selected);
     const records = createRecords(place, selected);
     const zone = isZone(access.caller.timezone) ? access.caller.timezone : 'UTC';
     const form = createForm({ ...place, elements, base: contextBase(place, records), zone });
@@ -181,6 +190,12 @@ export function createActions(entries: readonly ActionEntry[], options: ActionsO
       return run(place, Object.freeze({ ...base, formValues, hasFieldChanged: () => false }));
     },
   };
+}
+
+/** An action about no chosen records has none that could satisfy a condition. */
+function mayTrigger(access: Access, collection: string, { name, definition }: ActionEntry): boolean {
+  if (!access.canTrigger(collection, name)) return false;
+  return definition.scope !== 'Global' || access.triggerCondition(collection, name) === null;
 }
 
 async function run({ entry, signal }: CodePlace, context: object): Promise<ActionResult> {

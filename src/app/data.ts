@@ -33,11 +33,23 @@ export async function openData(
     openStore({ config, observe, clock }),
     openEngine({ observe, clock, limits }),
   ]);
-  if (store.status === 'fulfilled' && engine.status === 'fulfilled')
-    return { store: store.value, engine: engine.value };
+  if (store.status === 'fulfilled' && engine.status === 'fulfilled') {
+    return settle({ store: store.value, engine: engine.value });
+  }
   if (store.status === 'fulfilled') await store.value.close();
   if (engine.status === 'fulfilled') await engine.value.close();
   throw store.status === 'rejected' ? store.reason : (engine as PromiseRejectedResult).reason;
+}
+
+/** Which environment is served is settled before anybody asks; CONFIGURATION when it cannot be. */
+async function settle(data: OpenedData): Promise<OpenedData> {
+  try {
+    await data.store.identity.place();
+    return data;
+  } catch (error) {
+    await Promise.all([data.engine.close(), data.store.close()]);
+    throw error;
+  }
 }
 
 function engineOver({ database, sqlite }: Config, customize?: (agent: EngineAgent) => void) {

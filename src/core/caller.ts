@@ -85,6 +85,11 @@ export interface Access {
   can(verb: Verb, collection: string): boolean;
   /** Whether the caller may load the form of an action and execute it. */
   canTrigger(collection: string, action: string): boolean;
+  /**
+   * What every record that the action is run on must satisfy besides, or null: a filter as `scope` gives it, variables
+   * replaced. Asked of what `canTrigger` allows.
+   */
+  triggerCondition(collection: string, action: string): PlainFilter | null;
   /** `hidden` fields do not exist for the caller: not described, not selected, not filterable, not sortable. */
   field(collection: string, field: string): FieldAccess;
   /**
@@ -110,6 +115,7 @@ export function fullAccess(caller: Caller): Access {
     caller,
     can: () => true,
     canTrigger: () => true,
+    triggerCondition: () => null,
     field: () => 'write',
     scope: () => null,
     hasPolicies: false,

@@ -72,6 +72,13 @@ export const settings = {
     fallback: null as string | null,
     read: text,
   }),
+  environment: setting({
+    env: 'SERVICE_ENVIRONMENT',
+    flag: '--environment',
+    about: 'Name of the environment whose permissions hold in this process; needed where the storage has several',
+    fallback: null as string | null,
+    read: text,
+  }),
   sqlite: setting<SqliteWish>({
     env: 'SERVICE_SQLITE',
     about: 'SQLite driver: native, wasm, or auto (native where it loads)',

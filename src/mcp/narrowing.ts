@@ -82,6 +82,7 @@ export function narrowAccess(access: Access, { readOnly, collections }: Narrowin
     // Nobody knows what the code of an action does: none of them only reads.
     canTrigger: (collection: string, action: string) =>
       isLeft(collection) && !readOnly && access.canTrigger(collection, action),
+    triggerCondition: (collection: string, action: string) => access.triggerCondition(collection, action),
     field: (collection: string, field: string) => (isLeft(collection) ? access.field(collection, field) : 'hidden'),
     scope: (collection: string) => access.scope(collection),
     hasPolicies: access.hasPolicies,

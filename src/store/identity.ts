@@ -5,7 +5,7 @@ import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
 import { hashPassword, verifyPassword } from '../core/secret.ts';
 import type { Database } from './database.ts';
-import { ensureNamed, ensureTeam, getPlace, logChange } from './roles.ts';
+import { ensureNamed, ensureTeam, getProjectId, logChange, type PlaceReader } from './roles.ts';
 import { endSessionsOf } from './sessions.ts';
 import type { Identity, NewUser, User } from './store.ts';
 import type { VersionRows } from './versions.ts';
@@ -29,7 +29,12 @@ interface UserRow {
   readonly role: string;
 }
 
-export function createIdentity(database: Database, versions: VersionRows, clock: Clock): Identity {
+export function createIdentity(
+  database: Database,
+  versions: VersionRows,
+  getPlace: PlaceReader,
+  clock: Clock,
+): Identity {
   const { knex } = database;
 
   return {
@@ -90,9 +95,9 @@ export function createIdentity(database: Database, versions: VersionRows, clock:
 
   async function insertUser(trx: Knex.Transaction, user: CheckedUser, password_hash: string): Promise<User> {
     if (await trx('users').where({ email: user.email }).first('id')) taken(user.email);
-    const place = await getPlace(trx);
-    const team_id = await ensureTeam(trx, place, user.team);
-    const role_id = await ensureNamed(trx, 'roles', place, user.role);
+    const project_id = await getProjectId(trx);
+    const team_id = await ensureTeam(trx, project_id, user.team);
+    const role_id = await ensureNamed(trx, 'roles', project_id, user.role);
     const user_id = await database.insert(trx, 'users', {
       email: user.email,
       password_hash,
@@ -104,7 +109,7 @@ export function createIdentity(database: Database, versions: VersionRows, clock:
     });
     const { level } = user;
     const tags = JSON.stringify(user.tags);
-    await trx('memberships').insert({ user_id, project_id: place.projectId, level, team_id, role_id, tags });
+    await trx('memberships').insert({ user_id, project_id, level, team_id, role_id, tags });
     await logChange(trx, {
       at: clock.now(),
       action: 'user.add',

@@ -12,6 +12,7 @@ import { createIdentity } from './identity.ts';
 import { createKeys, createSecretReader } from './keys.ts';
 import { createOAuthRows } from './oauth.ts';
 import { createPermissions } from './permissions.ts';
+import { createPlaceReader } from './roles.ts';
 import { migrate } from './schema.ts';
 import { createSessions } from './sessions.ts';
 import { createSettingRows } from './settings.ts';
@@ -31,6 +32,7 @@ export async function openStore(options: {
     | 'dataDir'
     | 'storageUrl'
     | 'secret'
+    | 'environment'
     | 'sqlite'
     | 'approvalSeconds'
     | 'approvalUseSeconds'
@@ -50,13 +52,14 @@ export async function openStore(options: {
     throw error;
   }
   const versions = createVersionRows(database);
+  const getPlace = createPlaceReader(config.environment);
   const activity = createActivityLog(database, observe, clock);
   const tokens = createTokens(database, versions, clock);
   const inMemory = database.sqlite?.inMemory ?? false;
   const getSecret = createSecretReader({ configured: config.secret, dataDir: config.dataDir, inMemory });
   return {
-    identity: createIdentity(database, versions, clock),
-    permissions: createPermissions(database, versions, observe, clock),
+    identity: createIdentity(database, versions, getPlace, clock),
+    permissions: createPermissions(database, versions, getPlace, observe, clock),
     oauth: createOAuthRows(database, versions, clock),
     activity,
     idempotency: createIdempotencyKeys(database, clock, getSecret),

@@ -9,9 +9,7 @@ import {
   freely,
   type PermissionLevel,
   type Policy,
-  readPolicy,
   type Verb,
-  verbs,
 } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
@@ -19,10 +17,10 @@ import type { PlainFilter } from '../core/filter.ts';
 import { nearNames } from '../core/near.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Database } from './database.ts';
-import { checkPolicies, readPolicies } from './policies.ts';
-import { ensureNamed, getPlace, logChange } from './roles.ts';
+import { checkCollection, type Grant, loadGrants, noGrant, toPermissionRow } from './grants.ts';
+import { ensureNamed, logChange, type Place, type PlaceReader } from './roles.ts';
 import { fillScope, findFilterProblem, matchesNothing } from './scopes.ts';
-import type { CollectionPermission, Permissions } from './store.ts';
+import type { Permissions } from './store.ts';
 import type { VersionRows } from './versions.ts';
 
 interface Member {
@@ -39,18 +37,10 @@ interface Member {
   readonly rendering_id: number;
 }
 
-interface Grant {
-  readonly verbs: ReadonlySet<string>;
-  readonly fields: Readonly<Record<string, 'read' | 'hidden'>>;
-  readonly actions: Readonly<Record<string, { readonly trigger: boolean; readonly policy: Policy }>>;
-  readonly policies: Readonly<Partial<Record<Verb, Policy>>>;
-}
-
-const noGrant: Grant = { verbs: new Set(), fields: {}, actions: {}, policies: {} };
-
 export function createPermissions(
   database: Database,
   versions: VersionRows,
+  getPlace: PlaceReader,
   observe: Observe,
   clock: Clock,
 ): Permissions {
@@ -120,7 +110,7 @@ export function createPermissions(
       await versions.change('permissions', async (trx) => {
         const place = await getPlace(trx);
         const key = {
-          role_id: await ensureNamed(trx, 'roles', place, role),
+          role_id: await ensureNamed(trx, 'roles', place.projectId, role),
           environment_id: place.environmentId,
         };
         await trx('role_permissions').where(key).delete();
@@ -133,7 +123,7 @@ export function createPermissions(
       if (problem) fail('INVALID_ARGUMENT', { argument: 'filter', problem });
       checkCollection(collection);
       await versions.change('permissions', async (trx) => {
-        const rendering_id = await getRendering(trx, team);
+        const rendering_id = await getRendering(trx, await getPlace(trx), team);
         await trx('row_scopes').where({ rendering_id, collection }).delete();
         if (filter !== null) {
           await trx('row_scopes').insert({ rendering_id, collection, filter: JSON.stringify(filter) });
@@ -146,8 +136,7 @@ export function createPermissions(
 }
 
 /** A team that is not there is an error, not made: a scope on a misspelt name would leave the meant team unscoped. */
-async function getRendering(on: Knex, team: string): Promise<number> {
-  const place = await getPlace(on);
+async function getRendering(on: Knex, place: Place, team: string): Promise<number> {
   const rows = await on('renderings')
     .join('teams', 'teams.id', 'renderings.team_id')
     .where({ 'renderings.environment_id': place.environmentId })
@@ -160,70 +149,6 @@ async function getRendering(on: Knex, team: string): Promise<number> {
   );
   const hint = near.length ? ` Near: ${near.join(', ')}.` : '';
   fail('INVALID_ARGUMENT', { argument: 'team', problem: `there is no team '${team}'.${hint}` });
-}
-
-function checkCollection(collection: string): void {
-  if (collection === '' || collection.length > 191) {
-    fail('INVALID_ARGUMENT', { argument: 'collection', problem: 'expected a name of 1 to 191 characters, or *.' });
-  }
-}
-
-function toPermissionRow([collection, permission]: [string, CollectionPermission]) {
-  checkCollection(collection);
-  for (const [field, access] of Object.entries(permission.fields ?? {})) {
-    if (access !== 'read' && access !== 'hidden') {
-      const argument = `${collection}.fields.${field}`;
-      fail('INVALID_ARGUMENT', { argument, problem: 'expected read or hidden; leave out what may be written.' });
-    }
-  }
-  for (const [action, rights] of Object.entries(permission.actions ?? {})) {
-    if (typeof rights?.trigger !== 'boolean') {
-      fail('INVALID_ARGUMENT', {
-        argument: `${collection}.actions.${action}.trigger`,
-        problem: 'expected true or false.',
-      });
-    }
-  }
-  checkPolicies(collection, permission);
-  return {
-    collection,
-    verbs: verbs.filter((verb) => permission[verb] === true).join(','),
-    fields: JSON.stringify(permission.fields ?? {}),
-    actions: JSON.stringify(permission.actions ?? {}),
-    approval: JSON.stringify(permission.approval ?? {}),
-  };
-}
-
-async function loadGrants(on: Knex, roleId: number, environmentId: number): Promise<ReadonlyMap<string, Grant>> {
-  const rows = await on('role_permissions')
-    .where({ role_id: roleId, environment_id: environmentId })
-    .select<GrantRow[]>('collection', 'verbs', 'fields', 'actions', 'approval');
-  return new Map(rows.map((row) => [row.collection, toGrant(row)]));
-}
-
-interface GrantRow {
-  readonly collection: string;
-  readonly verbs: string;
-  readonly fields: string;
-  readonly actions: string | null;
-  readonly approval: string | null;
-}
-
-/** What is denied is not granted: who asks whether he may is told no. */
-function toGrant(row: GrantRow): Grant {
-  const policies = readPolicies(row.approval);
-  const actions = JSON.parse(row.actions ?? '{}') as NonNullable<CollectionPermission['actions']>;
-  return {
-    verbs: new Set(row.verbs.split(',').filter((verb) => policies[verb as Verb]?.policy !== 'deny')),
-    fields: JSON.parse(row.fields) as Grant['fields'],
-    actions: Object.fromEntries(
-      Object.entries(actions).map(([name, { trigger, approval }]) => {
-        const policy = readPolicy(approval);
-        return [name, { trigger: trigger && policy.policy !== 'deny', policy }];
-      }),
-    ),
-    policies,
-  };
 }
 
 async function loadScopes(on: Knex, renderingId: number): Promise<ReadonlyMap<string, string>> {
@@ -285,7 +210,13 @@ function createAccess(
     can: (verb: Verb, collection: string): boolean => grantOf(collection).verbs.has(verb),
     canTrigger(collection: string, action: string): boolean {
       const grant = grantOf(collection);
-      return Object.hasOwn(grant.actions, action) ? grant.actions[action]!.trigger : grant.verbs.has('edit');
+      return Object.hasOwn(grant.actions, action) ? grant.actions[action]!.trigger !== false : grant.verbs.has('edit');
+    },
+    triggerCondition(collection: string, action: string): PlainFilter | null {
+      const { actions } = grantOf(collection);
+      const trigger = Object.hasOwn(actions, action) ? actions[action]!.trigger : true;
+      // In words that lack a value for the caller, it holds for no record: as with row scopes, nothing is let through.
+      return typeof trigger === 'boolean' ? null : fillScope(trigger.when, caller);
     },
     field(collection: string, field: string): FieldAccess {
       const grant = grantOf(collection);

@@ -1,6 +1,7 @@
-// The rows that users and permissions both hang on: the one project and environment that this process serves, its
+// The rows that users and permissions both hang on: the project and the environment that this process serves, its
 // teams with their renderings, and its roles.
 import type { Knex } from 'knex';
+import { fail } from '../core/errors.ts';
 
 export interface Place {
   readonly projectId: number;
@@ -10,11 +11,52 @@ export interface Place {
   readonly environment: string;
 }
 
-/** The first project and environment of the storage: one process serves one environment. */
-export async function getPlace(on: Knex): Promise<Place> {
-  const row = await on('environments')
+/**
+ * The project and the environment that this process serves, with their names as they are now. CONFIGURATION when the storage
+ * has none of the name that was wanted, or several and none was named: to guess would give people rights of elsewhere.
+ */
+export type PlaceReader = (on: Knex) => Promise<Place>;
+
+interface Named {
+  readonly id: number;
+  readonly name: string;
+}
+
+/**
+ * One process serves one environment: the one that is named, or the only one. Which it is, is settled by the first question,
+ * so that a process goes on serving it when others are added or it is renamed.
+ */
+export function createPlaceReader(wanted: string | null): PlaceReader {
+  let served: Named | undefined;
+  return async (on) => {
+    served ??= await chooseEnvironment(on, wanted);
+    return (await findPlace(on, served.id)) ?? gone(served.name);
+  };
+}
+
+async function chooseEnvironment(on: Knex, wanted: string | null): Promise<Named> {
+  const all = await on('environments').orderBy('id').select<Named[]>('id', 'name');
+  const names = all.map(({ name }) => name);
+  const found = wanted === null ? (all.length === 1 ? all[0] : undefined) : all.find(({ name }) => name === wanted);
+  return found ?? fail('CONFIGURATION', { problem: `SERVICE_ENVIRONMENT: ${describeChoice(wanted, names)}` });
+}
+
+function describeChoice(wanted: string | null, names: readonly string[]): string {
+  const choice = `one of ${names.map((name) => `'${name}'`).join(', ')}`;
+  if (wanted === null) return `the storage holds several environments, and a process serves one. Set it to ${choice}.`;
+  return `the storage has no environment '${wanted}'. Set it to ${choice}.`;
+}
+
+function gone(name: string): never {
+  fail('CONFIGURATION', {
+    problem: `The environment '${name}' is no longer in the storage. Start the process anew, with another SERVICE_ENVIRONMENT.`,
+  });
+}
+
+function findPlace(on: Knex, environmentId: number): Promise<Place | undefined> {
+  return on('environments')
     .join('projects', 'projects.id', 'environments.project_id')
-    .orderBy('environments.id')
+    .where('environments.id', environmentId)
     .first<Place | undefined>(
       'projects.id as projectId',
       'environments.id as environmentId',
@@ -22,26 +64,43 @@ export async function getPlace(on: Knex): Promise<Place> {
       'projects.name as project',
       'environments.name as environment',
     );
-  if (!row) throw new Error('the storage holds no environment');
-  return row;
+}
+
+/** The one project of the storage. */
+export async function getProjectId(on: Knex): Promise<number> {
+  const row = await on('projects').orderBy('id').first<{ id: number } | undefined>('id');
+  if (!row) throw new Error('the storage holds no project');
+  return row.id;
 }
 
 /** The id of the row of that name, made when it is missing; two callers at once get the same. */
-export async function ensureNamed(on: Knex, table: 'teams' | 'roles', place: Place, name: string): Promise<number> {
-  const where = { project_id: place.projectId, name };
+export async function ensureNamed(
+  on: Knex,
+  table: 'teams' | 'roles',
+  projectId: number,
+  name: string,
+): Promise<number> {
+  const where = { project_id: projectId, name };
   const found = await on(table).where(where).first<{ id: number } | undefined>('id');
   if (found) return found.id;
   await on(table).insert(where).onConflict(['project_id', 'name']).ignore();
   return (await on(table).where(where).first<{ id: number }>('id')).id;
 }
 
-export async function ensureTeam(on: Knex, place: Place, name: string): Promise<number> {
-  const team = await ensureNamed(on, 'teams', place, name);
-  await on('renderings')
-    .insert({ team_id: team, environment_id: place.environmentId })
-    .onConflict(['team_id', 'environment_id'])
-    .ignore();
+export async function ensureTeam(on: Knex, projectId: number, name: string): Promise<number> {
+  const team = await ensureNamed(on, 'teams', projectId, name);
+  await addRenderings(on, projectId);
   return team;
+}
+
+/** Every team has its view of every environment. */
+export async function addRenderings(on: Knex, projectId: number): Promise<void> {
+  const [teams, environments] = [
+    await on('teams').where({ project_id: projectId }).pluck<number[]>('id'),
+    await on('environments').where({ project_id: projectId }).pluck<number[]>('id'),
+  ];
+  const all = teams.flatMap((team_id) => environments.map((environment_id) => ({ team_id, environment_id })));
+  await on('renderings').insert(all).onConflict(['team_id', 'environment_id']).ignore();
 }
 
 export interface AdminEntry {

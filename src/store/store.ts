@@ -1,5 +1,6 @@
 // What the platform keeps, as the rooms above see it: one object with a part for each subject. No HTTP, no protocol.
 import type { Access, Caller, PermissionLevel, Policy, PolicyWish, WriteVerb } from '../core/caller.ts';
+import type { PlainFilter } from '../core/filter.ts';
 
 export interface Store {
   readonly identity: Identity;
@@ -86,10 +87,16 @@ export interface CollectionPermission {
   /** Absent fields are `write`. */
   readonly fields?: Readonly<Record<string, 'read' | 'hidden'>>;
   /** By name. An action that is absent may be triggered by those who may edit. */
-  readonly actions?: Readonly<Record<string, { readonly trigger: boolean; readonly approval?: PolicyWish }>>;
+  readonly actions?: Readonly<Record<string, { readonly trigger: ActionTrigger; readonly approval?: PolicyWish }>>;
   /** What needs somebody's yes first; what is absent needs none. */
   readonly approval?: Readonly<Partial<Record<WriteVerb, PolicyWish>>>;
 }
+
+/**
+ * Always, never, or on records alone of which each satisfies the filter, which may hold `{{currentUser...}}` as a row scope
+ * does. An action about no chosen records has none: under a condition it cannot be triggered.
+ */
+export type ActionTrigger = boolean | { readonly when: PlainFilter };
 
 export interface Permissions {
   /**

@@ -6,7 +6,7 @@ import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
 import { hashToken, randomToken } from '../core/secret.ts';
 import type { Database } from './database.ts';
-import { getPlace, logChange } from './roles.ts';
+import { getProjectId, logChange } from './roles.ts';
 import type { Tables } from './schema-tables.ts';
 import type { ApplicationToken, ApplicationTokens, NewToken, TokenEntrance } from './store.ts';
 import type { VersionRows } from './versions.ts';
@@ -90,7 +90,7 @@ export function createTokens(database: Database, versions: VersionRows, clock: C
     async create(given) {
       const token = check(given, clock.now());
       const secret = PREFIX + randomToken();
-      const { projectId } = await getPlace(knex);
+      const projectId = await getProjectId(knex);
       const id = await database.write(async (trx) => {
         const user = await trx('users').where({ id: token.userId }).first<{ email: string } | undefined>('email');
         if (!user) fail('INVALID_ARGUMENT', { argument: 'userId', problem: `there is no user ${token.userId}.` });
@@ -119,7 +119,7 @@ export function createTokens(database: Database, versions: VersionRows, clock: C
       return { token: toToken(row!), secret };
     },
     async find(hash) {
-      const { projectId } = await getPlace(knex);
+      const projectId = await getProjectId(knex);
       const [row] = await select().where({ token_hash: hash, project_id: projectId });
       return row && toToken(row);
     },

@@ -195,6 +195,8 @@ export interface Rights {
   readonly denied?: readonly string[];
   /** `collection.action`. */
   readonly untriggered?: readonly string[];
+  /** Of `collection.action`. */
+  readonly conditions?: Readonly<Record<string, PlainFilter>>;
   readonly scopes?: Readonly<Record<string, PlainFilter>>;
   readonly timezone?: string;
 }
@@ -205,6 +207,7 @@ export function accessOf({
   readOnly = [],
   denied = [],
   untriggered = [],
+  conditions = {},
   scopes = {},
   timezone = 'UTC',
 }: Rights = {}): Access {
@@ -228,6 +231,7 @@ export function accessOf({
     policy: () => freely,
     actionPolicy: () => freely,
     canTrigger: (collection, action) => !untriggered.includes(`${collection}.${action}`),
+    triggerCondition: (collection, action) => conditions[`${collection}.${action}`] ?? null,
     field: (collection, field): FieldAccess => {
       if (hidden.includes(`${collection}.${field}`)) return 'hidden';
       return readOnly.includes(`${collection}.${field}`) ? 'read' : 'write';

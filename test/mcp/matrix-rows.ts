@@ -16,6 +16,8 @@ export interface Row {
   readonly isOfOne?: true;
   /** Writes the field `weight`. */
   readonly weighs?: true;
+  /** Is about an action on order 1. */
+  readonly triggers?: true;
 }
 
 const seesOrders = ['browse orders', 'UNKNOWN_COLLECTION'] as const;
@@ -59,8 +61,8 @@ export const rows: Readonly<Record<string, Row>> = {
     needs: [seesOrders, seesLines, ['edit lines', 'FORBIDDEN']],
     isOfOne: true,
   },
-  getActionForm: { args: action, needs: [seesOrders, triggers], isOfOne: true },
-  executeAction: { args: action, needs: [seesOrders, triggers], isOfOne: true },
+  getActionForm: { args: action, needs: [seesOrders, triggers], isOfOne: true, triggers: true },
+  executeAction: { args: action, needs: [seesOrders, triggers], isOfOne: true, triggers: true },
   requestActionFileUpload: {
     args: { filename: 'a.txt', mimeType: 'text/plain' },
     needs: [

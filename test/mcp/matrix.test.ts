@@ -22,15 +22,18 @@ interface Variant {
   readonly left?: (need: string) => boolean;
   readonly weight?: 'write' | 'read' | 'hidden';
   readonly isScoped?: true;
+  /** Actions on order 1 are not for the role. */
+  readonly isConditioned?: true;
 }
 
 const everything: Variant = { has: () => true };
 
-function accessOf({ has, weight = 'write', isScoped }: Variant): Access {
+function accessOf({ has, weight = 'write', isScoped, isConditioned }: Variant): Access {
   return {
     ...fullAccess({ id: 2, tags: {}, timezone: 'UTC', team: 'Operations', role: 'Member', renderingId: 1 } as never),
     can: (verb, collection) => has(`${verb} ${collection}`),
     canTrigger: (collection) => has(`trigger ${collection}`),
+    triggerCondition: () => (isConditioned ? { field: 'weight', operator: 'GreaterThan', value: 10_000 } : null),
     field: (collection, field) => (collection === 'orders' && field === 'weight' ? weight : 'write'),
     scope: (name) => (isScoped && name === 'orders' ? { field: 'id', operator: 'NotEqual', value: 1 } : null),
   };
@@ -72,11 +75,12 @@ function isShown(name: string, variant: Variant): boolean {
 }
 
 function expectedEnd(name: string, variant: Variant): string {
-  const { needs, isOfOne, weighs } = rows[name]!;
+  const { needs, isOfOne, weighs, triggers } = rows[name]!;
   const lacking = needs.find(([need]) => !leftOf(variant)(need));
   if (lacking) return lacking[1];
   if (weighs && (variant.weight ?? 'write') !== 'write') return 'INVALID_RECORD';
-  return isOfOne && variant.isScoped ? 'RECORD_NOT_FOUND' : 'ok';
+  if (isOfOne && variant.isScoped) return 'RECORD_NOT_FOUND';
+  return triggers && variant.isConditioned ? 'FORBIDDEN' : 'ok';
 }
 
 /** Names and values that only one who may see them can know. */
@@ -118,6 +122,9 @@ const rights: readonly (readonly [what: string, variant: Variant])[] = [
   ...all.map((lost): [string, Variant] => [`all but ${lost}`, { has: (need) => need !== lost }]),
   ['all but triggering', { has: (need) => !need.startsWith('trigger') }],
   ['a row scope', { ...everything, isScoped: true }],
+  ['a condition of triggering', { ...everything, isConditioned: true }],
+  ['a condition on a hidden field', { ...everything, isConditioned: true, weight: 'hidden' }],
+  ['a condition and a row scope', { ...everything, isConditioned: true, isScoped: true }],
   ['a hidden field', { ...everything, weight: 'hidden' }],
   ['a field to read', { ...everything, weight: 'read' }],
 ];

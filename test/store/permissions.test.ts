@@ -73,6 +73,44 @@ describe.each(variants)('permissions on $name', (variant) => {
     ).toEqual([['Remind', 'Other', 'toString'], ['Remind'], []]);
   });
 
+  test('an action is triggered always, never, or under a condition of the caller', async () => {
+    const place = await createPlace(variant);
+    const { store, ada } = await openWithAda(place);
+    const mine: PlainFilter = { field: 'branch', operator: 'Equal', value: '{{currentUser.tags.branch}}' };
+    const lost: PlainFilter = { field: 'branch', operator: 'Equal', value: '{{currentUser.tags.none}}' };
+    const actions = {
+      Refund: { trigger: { when: mine } },
+      Remind: { trigger: { when: lost } },
+      Cancel: { trigger: true },
+    };
+    await store.permissions.setRole('Clerk', { orders: { ...reading, actions }, users: { ...reading, actions } });
+    const { knex } = place.tables();
+    const broken = JSON.stringify({ Refund: { trigger: { when: { field: '' } } }, Remind: { trigger: 'sometimes' } });
+    await knex('role_permissions').where({ collection: 'users' }).update({ actions: broken });
+    await knex('versions').increment('number', 1);
+
+    const access = (await store.permissions.accessOf(ada.id))!;
+
+    const names = ['Refund', 'Remind', 'Cancel', 'Other'];
+    const told = (collection: string) =>
+      names.map((name) => [access.canTrigger(collection, name), access.triggerCondition(collection, name)]);
+    expect([told('orders'), told('users')]).toEqual([
+      [
+        [true, { ...mine, value: '12' }],
+        [true, nothing],
+        [true, null],
+        [false, null],
+      ],
+      // What is not understood lets nothing through.
+      [
+        [true, nothing],
+        [false, null],
+        [false, null],
+        [false, null],
+      ],
+    ]);
+  });
+
   test('an administrator may do everything and sees all rows', async () => {
     const store = await (await createPlace(variant)).open();
     const root = await store.identity.addUser({ email: 'root@b.c', password: 'correct horse', level: 'admin' });
@@ -268,6 +306,18 @@ describe('setting permissions', () => {
     await expect(store.permissions.setScope('South', 'orders', filter)).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
       details: { argument: 'filter', problem },
+    });
+  });
+
+  test.each([
+    ['sometimes', 'expected true, false or { when: a filter }.'],
+    [{ if: { field: 'a', operator: 'Present' } }, 'expected true, false or { when: a filter }.'],
+    [{ when: { field: 'a' } }, 'when.operator: expected an operator.'],
+  ])('an action that is triggered %j is refused', async (trigger, problem) => {
+    const { store } = await openWithAda(await createPlace(variants[0]!));
+    const orders = { ...reading, actions: { Refund: { trigger: trigger as unknown as boolean } } };
+    await expect(store.permissions.setRole('Clerk', { orders })).rejects.toMatchObject({
+      details: { argument: 'orders.actions.Refund.trigger', problem },
     });
   });
 

@@ -29,7 +29,7 @@ export interface Place {
   readonly dataDir: string;
   readonly observed: Observation[];
   /** Another store on the same database, as another process would open it. */
-  open(options?: { clock?: Clock; secret?: string }): Promise<OpenedStore>;
+  open(options?: { clock?: Clock; secret?: string; environment?: string }): Promise<OpenedStore>;
   /** The tables themselves, to arrange what no door of the store allows. */
   tables(): Database;
   child(): Promise<StoreChild>;
@@ -49,8 +49,12 @@ export async function createPlace({ server, sqlite }: Variant): Promise<Place> {
     url: database.url,
     dataDir,
     observed,
-    async open({ clock = systemClock, secret } = {}) {
-      const env = secret === undefined ? environment : { ...environment, SERVICE_SECRET: secret };
+    async open({ clock = systemClock, secret, environment: served } = {}) {
+      const env = {
+        ...environment,
+        ...(secret !== undefined && { SERVICE_SECRET: secret }),
+        ...(served !== undefined && { SERVICE_ENVIRONMENT: served }),
+      };
       const store = await openStore({ config: loadConfig({ env }), observe: (one) => observed.push(one), clock });
       undo.push(() => store.close());
       return store;

@@ -1,6 +1,7 @@
 // How the code of an action looks at the data: as the house, not as the caller. It sees every field; the row scope of
 // the caller stays, unless the code asks the collection itself, which is the inside door.
 import { type Access, fullAccess } from '../../core/caller.ts';
+import type { PlainFilter } from '../../core/filter.ts';
 
 const scoped = new WeakMap<Access, Access>();
 
@@ -18,12 +19,31 @@ export function selectingAccess(access: Access, collection: string, key: readonl
     caller: access.caller,
     can: (verb, name) => access.can(verb, name),
     canTrigger: (name, action) => access.canTrigger(name, action),
+    triggerCondition: (name, action) => access.triggerCondition(name, action),
     field: (name, field) => (name === collection && key.includes(field) ? 'write' : access.field(name, field)),
     scope: (name) => access.scope(name),
     hasPolicies: access.hasPolicies,
     policy: (verb, name) => access.policy(verb, name),
     actionPolicy: (name, action) => access.actionPolicy(name, action),
     seesAgentCharts: access.seesAgentCharts,
+  };
+}
+
+/** The same, where the records of the collection are those alone that satisfy a condition of the role as well. */
+export function conditionedAccess(
+  access: Access,
+  collection: string,
+  key: readonly string[],
+  condition: PlainFilter,
+): Access {
+  const selecting = selectingAccess(access, collection, key);
+  return {
+    ...selecting,
+    scope(name) {
+      const scope = selecting.scope(name);
+      if (name !== collection) return scope;
+      return scope ? { aggregator: 'And', conditions: [condition, scope] } : condition;
+    },
   };
 }
 

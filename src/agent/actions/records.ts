@@ -6,7 +6,7 @@ import { fail } from '../../core/errors.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import type { AiProvider } from '../ai/definitions.ts';
 import { firstOf } from '../query/resolve.ts';
-import { scopedAccess, selectingAccess } from './access.ts';
+import { conditionedAccess, scopedAccess, selectingAccess } from './access.ts';
 import type { ActionCollection, ActionEntry, ActionFilter, ActionRecord } from './definitions.ts';
 import type { ActionDoor, KeyColumn } from './door.ts';
 import { type Key, keyOfRecord, packKey, type RecordId, readKey } from './keys.ts';
@@ -89,19 +89,46 @@ async function selectWhere(place: Place, { recordIds: _, ...conditions }: Select
   return found;
 }
 
-async function listKeys(
-  { door, entry, access, signal, ...place }: Place,
-  conditions: Omit<Selection, 'recordIds' | 'filter'> & { readonly filter: PlainFilter | null },
-): Promise<readonly Key[]> {
-  const columns = keyColumns({ door, entry, access, signal, ...place });
+/**
+ * FORBIDDEN, naming the records, unless each of them satisfies the condition under which the role may trigger the action.
+ * Asked of the database, as a row scope is, each time that a form is loaded and once more before the code runs; what the
+ * code then changes is its own business.
+ */
+export async function checkCondition(place: Place, selected: Selected): Promise<void> {
+  const { access, entry } = place;
+  const { collection, name } = entry;
+  const condition = access.triggerCondition(collection, name);
+  if (!condition || !selected) return;
+  const columns = keyColumns(place);
+  const fields = columns.map((column) => column.name);
+  const conditioned = { ...place, access: conditionedAccess(access, collection, fields, condition) };
+  const met = new Set((await readKeys(conditioned, { filter: keyFilter(columns, selected) })).map(packKey));
+  const failing = selected.map(packKey).filter((id) => !met.has(id));
+  if (failing.length === 0) return;
+  const shown = failing.slice(0, 20).map((id) => `'${id}'`);
+  const more = failing.length > shown.length ? ` and ${failing.length - shown.length} more` : '';
+  const why = `your role may do so under a condition, which does not hold for ${shown.join(', ')}${more}. Nothing was done; leave those out.`;
+  fail('FORBIDDEN', { verb: `run '${name}' on`, collection, why });
+}
+
+type Conditions = Omit<Selection, 'recordIds' | 'filter'> & { readonly filter: PlainFilter | null };
+
+async function listKeys(place: Place, conditions: Conditions): Promise<readonly Key[]> {
+  const fields = keyColumns(place).map(({ name }) => name);
+  return readKeys({ ...place, access: selectingAccess(place.access, place.entry.collection, fields) }, conditions);
+}
+
+/** With an access that shows the key. */
+async function readKeys({ access, ...place }: Place, conditions: Conditions): Promise<readonly Key[]> {
+  const { door, entry, signal } = place;
+  const columns = keyColumns(place);
   const fields = columns.map(({ name }) => name);
-  const { collection } = entry;
-  const query = { ...conditions, collection, fields, limit: SELECTION_LIMIT };
-  const records = await door.list(selectingAccess(access, collection, fields), query, signal);
+  const query = { ...conditions, collection: entry.collection, fields, limit: SELECTION_LIMIT };
+  const records = await door.list(access, query, signal);
   return records.map((record) => keyOfRecord(columns, record));
 }
 
-function keyColumns({ door, entry }: Place): readonly KeyColumn[] {
+function keyColumns({ door, entry }: Pick<Place, 'door' | 'entry'>): readonly KeyColumn[] {
   return door.keyOf(entry.collection) ?? [];
 }
 

@@ -48,6 +48,7 @@ export const executeAction: Tool<ExecuteArguments> = {
     key: ({ idempotencyKey }) => idempotencyKey,
     rights: ({ collection, action }, call) => [
       call.access.canTrigger(collection, action),
+      call.access.triggerCondition(collection, action),
       collectionRights(call, collection),
     ],
   },

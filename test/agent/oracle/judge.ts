@@ -198,6 +198,7 @@ export function accessWith(scopes: Readonly<Record<string, PlainFilter>>, timezo
     can: () => true,
     seesAgentCharts: true,
     canTrigger: () => true,
+    triggerCondition: () => null,
     hasPolicies: false,
     policy: () => freely,
     actionPolicy: () => freely,
