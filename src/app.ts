@@ -4,6 +4,8 @@
 // application where there is one; on a server of our own it is the two health checks, and 404.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Engine } from './agent/engine.ts';
+import { createApiPaths } from './api/paths.ts';
+import { type Apis, openApis } from './app/apis.ts';
 import { openApprovalDoor } from './app/approval.ts';
 import { type DataOptions, openData } from './app/data.ts';
 import { createHostDoor, createServerDoor, type Next, refuse, sendJson } from './app/doors.ts';
@@ -29,6 +31,7 @@ import { createPaths } from './oauth/paths.ts';
 import { type AuthorizationServer, createAuthorizationServer } from './oauth/routes.ts';
 import { defaultScopes } from './oauth/scopes.ts';
 import { createPasswordCheck } from './oauth/sign-in.ts';
+import { createRestPaths } from './rest/paths.ts';
 import type { OpenedStore } from './store/open.ts';
 
 export interface AppOptions extends DataOptions {
@@ -41,6 +44,8 @@ export interface AppOptions extends DataOptions {
   readonly log?: Observe;
   /** Of the environment that is served: a storage belongs to the first that uses it. */
   readonly envSecret?: string;
+  /** Signs the session tokens of the agent's HTTP API; a key of the installation does where there is none. */
+  readonly authSecret?: string;
   readonly mcp?: Pick<McpFrontParts, 'extension' | 'legacySessions' | 'serving'>;
   /** False when requests come from a host application alone, through `handle`. Default true. */
   readonly listens?: boolean;
@@ -83,6 +88,7 @@ interface Rooms {
   readonly fileFront: FileFront;
   readonly authorization: AuthorizationServer;
   readonly console: Console;
+  readonly apis: Apis;
 }
 
 /** `config.database` must be set, or `openEngine` given: which database is served by default is the caller's business. */
@@ -137,6 +143,7 @@ export function createApp(configured: Config, options: AppOptions): App {
       isActive: async (userId) => (await store.permissions.accessOf(userId)) !== undefined,
     });
     const approval = openApprovalDoor(store, config, clock);
+    const consolePaths = createConsolePaths(config.publicUrl, config.consolePath);
     return {
       store,
       engine,
@@ -169,13 +176,22 @@ export function createApp(configured: Config, options: AppOptions): App {
       console: createConsole({
         store,
         config,
-        paths: createConsolePaths(config.publicUrl, config.consolePath),
+        paths: consolePaths,
         checkPassword,
         clock,
         observe,
         mcpUrl,
         tools: selectTools(null, observe),
         callAs: (access, signal) => ({ access, engine, config, signal, sendWebhook, files }),
+      }),
+      apis: openApis({
+        config,
+        store,
+        consolePaths,
+        authSecret: options.authSecret,
+        clock,
+        observe,
+        version: options.version,
       }),
     };
   };
@@ -271,6 +287,8 @@ function createRoute(config: Config & { readonly publicUrl: string }, rooms: Roo
     else if (claimed === 'file') rooms.fileFront.handle(req, res);
     else if (rooms.console.handle(req, res)) return;
     else if (rooms.authorization.handle(req, res)) return;
+    else if (rooms.apis.api.handle(req, res)) return;
+    else if (rooms.apis.rest.handle(req, res)) return;
     else if (claimed) refuse(res, 'NOT_FOUND', { path });
     else if (next) next();
     else if (path === '/healthz') sendJson(res, 200, { status: 'ok' });
@@ -289,16 +307,17 @@ export function routeBeforeStart(config: ClaimConfig): Route {
   };
 }
 
-type ClaimConfig = Pick<Config, 'publicUrl' | 'basePath' | 'consolePath'>;
+type ClaimConfig = Pick<Config, 'publicUrl' | 'basePath' | 'consolePath' | 'prefix' | 'apiPath'>;
 
 /**
  * What is ours of the paths of an origin (spec 4.4): the endpoint of MCP, those of files below it, and `ours` for the rest of
  * our namespaces.
  */
-function createClaim({ publicUrl: known, basePath, consolePath }: ClaimConfig) {
+function createClaim({ publicUrl: known, basePath, consolePath, prefix, apiPath }: ClaimConfig) {
   const publicUrl = known ?? 'http://localhost';
   const consolePaths = createConsolePaths(publicUrl, consolePath);
   const paths = createPaths(publicUrl, basePath);
+  const others = [consolePaths, createApiPaths(publicUrl, apiPath), createRestPaths(publicUrl, prefix)];
   // A proxy that adds the path of the public URL may strip it or pass it on.
   const publicPath = new URL(publicUrl).pathname.replace(/\/+$/, '');
   const roots = [...new Set([basePath, publicPath + basePath])].map((prefix) => `${prefix}/mcp`);
@@ -308,7 +327,7 @@ function createClaim({ publicUrl: known, basePath, consolePath }: ClaimConfig) {
       if (path.startsWith(`${root}/uploads/`) || path.startsWith(`${root}/downloads/`)) return 'file';
       if (path.startsWith(`${root}/`)) return 'ours';
     }
-    return paths.locate(path) === undefined && consolePaths.locate(path) === undefined ? undefined : 'ours';
+    return [paths, ...others].some((one) => one.locate(path) !== undefined) ? 'ours' : undefined;
   };
 }
 

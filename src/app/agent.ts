@@ -220,7 +220,7 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
   }
 
   #createConfig(): Config {
-    const { settings, loggerLevel, consolePath } = this.#options;
+    const { settings, loggerLevel, consolePath, prefix, apiPath } = this.#options;
     const { enabledTools, basePath } = this.#mcp ?? {};
     const { port, host } = this.#standalone ?? {};
     return loadConfig({
@@ -234,6 +234,8 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
       file: {
         logLevel: 'Info',
         consolePath,
+        prefix,
+        apiPath,
         ...settings,
         ...(enabledTools && { enabledTools }),
         ...(basePath !== undefined && { basePath }),
@@ -255,11 +257,12 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
 
   async #serve(): Promise<AgentStarted['server']> {
     const config = this.#createConfig();
-    const { envSecret, useUnsafeActionEndpoint } = this.#options;
+    const { authSecret, envSecret, useUnsafeActionEndpoint } = this.#options;
     const log = this.#createLog(config);
     const app = createApp(config, {
       version,
       log,
+      authSecret,
       envSecret,
       openEngine: async (parts) => (await this.#open({ ...parts, useUnsafeActionEndpoint })).live.engine,
       listens: this.#standalone !== undefined,

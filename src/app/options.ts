@@ -30,6 +30,8 @@ export interface AgentOptions {
   readonly prefix?: string;
   /** Of the console. Default `_console` under the prefix. */
   readonly consolePath?: string;
+  /** What stands before `/v1` of the public API. Default `_api` under the prefix. */
+  readonly apiPath?: string;
   /** Default `.service-schema.json` in the working folder. */
   readonly schemaPath?: string;
   /** Where typings are written at the start; nowhere when absent. */
@@ -82,6 +84,10 @@ const agentRows: OptionRows<AgentOptions> = {
     expected: "a path such as '/console', of letters, digits, '-', '_' and '~'",
     takes: (value) => typeof value === 'string' && /^\/*[-~\w]+(\/+[-~\w]+)*\/*$/.test(value),
   },
+  apiPath: {
+    expected: "a path such as '/api', of letters, digits, '-', '_' and '~'",
+    takes: (value) => typeof value === 'string' && /^\/*[-~\w]+(\/+[-~\w]+)*\/*$|^\/*$/.test(value),
+  },
   schemaPath: filePath,
   typingsPath: filePath,
   typingsMaxDepth: {
@@ -112,6 +118,7 @@ export function checkAgentOptions(given: AgentOptions, at: string): CheckedOptio
     loggerLevel: given.loggerLevel ?? null,
     prefix,
     consolePath: asPath(given.consolePath ?? `${prefix}/_console`),
+    apiPath: asPath(given.apiPath ?? `${prefix}/_api`),
     schemaPath: resolve(schemaPath),
     typingsPath: given.typingsPath === undefined ? null : resolve(given.typingsPath),
     typingsMaxDepth: given.typingsMaxDepth ?? 5,

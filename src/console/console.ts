@@ -93,6 +93,12 @@ export function createConsole(options: ConsoleOptions): Console {
       sendPage(res, given.status ?? 200, given.page);
       return;
     }
+    if ('leaveTo' in given) {
+      res
+        .writeHead(303, { Location: given.leaveTo, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' })
+        .end();
+      return;
+    }
     for (const cookie of given.cookies ?? []) res.appendHeader('Set-Cookie', cookie);
     // 303: no browser repeats the form at the next page.
     res.writeHead(303, { Location: paths.path(given.to), 'Cache-Control': 'no-store' }).end();

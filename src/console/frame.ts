@@ -1,6 +1,6 @@
 // The frame of the console's pages: where one is, who one is, and the way around.
 import { type Html, html } from '../oauth/html.ts';
-import { createCard, createLook, createPage, logo, type Page, type Place } from '../oauth/page.ts';
+import { createCard, createLook, createPage, type Look, logo, type Page, type Place } from '../oauth/page.ts';
 import { consoleStyle } from './style.ts';
 import type { MemberVisit, Parts } from './visit.ts';
 
@@ -8,11 +8,16 @@ import type { MemberVisit, Parts } from './visit.ts';
  * Forms lead to the console alone, and so they may be held to it. The referrer is kept on our own pages: without one a
  * browser says `Origin: null` of our own forms.
  */
-export const consoleLook = createLook(consoleStyle, "; form-action 'self'", {
+const headers = {
   'Referrer-Policy': 'same-origin',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
-});
+};
+export const consoleLook = createLook(consoleStyle, "; form-action 'self'", headers);
+
+/** Of a page whose form leads to that origin: Chrome holds the redirects after a form to its form-action as well. */
+export const lookLeadingTo = (origin: string): Look =>
+  createLook(consoleStyle, `; form-action 'self' ${origin}`, headers);
 
 export function createConsoleCard(title: string, place: Place, content: Html): Page {
   return createCard(consoleLook, title, place, content);

@@ -2,6 +2,7 @@
 // given a Visit and answers with a value, so that all that concerns cookies, headers and forms is decided in one place
 // (console.ts). A GET changes nothing.
 import { decideApproval, listApprovals, showApproval } from './approvals.ts';
+import { answerFrontEnd, showFrontEnd } from './front-end.ts';
 import { showSignIn, signIn, signOut } from './signing.ts';
 import { showStart } from './start.ts';
 import type { Answer, MemberVisit, Parts, Visit } from './visit.ts';
@@ -23,6 +24,7 @@ const routes: readonly Route[] = [
   { page: '/sign-out', open: true, post: signOut },
   { page: '/approvals', open: false, get: listApprovals },
   { page: '/approvals/:id', open: false, get: showApproval, post: decideApproval },
+  { page: '/front-ends/:id', open: false, get: showFrontEnd, post: answerFrontEnd },
 ];
 
 /** Of a page as `ConsolePaths.locate` gives it. */

@@ -45,7 +45,7 @@ export interface MemberVisit extends Visit {
   readonly access: Access;
 }
 
-export type Answer = Shown | Sent;
+export type Answer = Shown | Sent | Left;
 
 export interface Shown {
   readonly page: Page;
@@ -58,4 +58,9 @@ export interface Sent {
   /** The page to go to, such as `/approvals`; '' is the start page. With a query where it has one. */
   readonly to: string;
   readonly cookies?: readonly string[];
+}
+
+/** To a front end that the operator named, and to no other site. */
+export interface Left {
+  readonly leaveTo: string;
 }

@@ -121,6 +121,18 @@ export const settings = {
     fallback: '/console',
     read: text,
   }),
+  prefix: setting({
+    env: 'SERVICE_PREFIX',
+    about: "Where the agent's HTTP API lies",
+    fallback: '/service',
+    read: text,
+  }),
+  apiPath: setting({
+    env: 'SERVICE_API_PATH',
+    about: 'What stands before /v1 of the public API; /service/_api in a host application',
+    fallback: '',
+    read: text,
+  }),
   trustedProxies: setting({
     env: 'SERVICE_TRUSTED_PROXIES',
     about: 'Addresses or networks whose X-Forwarded-* headers are believed',
@@ -136,6 +148,12 @@ export const settings = {
   allowedOrigins: setting({
     env: 'SERVICE_ALLOWED_ORIGINS',
     about: 'Further browser Origins that may call /mcp',
+    fallback: [] as readonly string[],
+    read: list,
+  }),
+  agentOrigins: setting({
+    env: 'SERVICE_AGENT_ORIGINS',
+    about: "Origins of the front ends that may call the agent's HTTP API and sign people in to it",
     fallback: [] as readonly string[],
     read: list,
   }),
@@ -262,6 +280,30 @@ export const settings = {
     fallback: 7 * 86_400,
     read: whole(300, 90 * 86_400),
   }),
+  agentSessionSeconds: setting({
+    env: 'SERVICE_AGENT_SESSION_SECONDS',
+    about: "Life of a session of the agent's HTTP API",
+    fallback: 3600,
+    read: whole(300, 86_400),
+  }),
+  apiPerMinute: setting({
+    env: 'SERVICE_API_PER_MINUTE',
+    about: 'Calls of the public API for each token in a minute',
+    fallback: 60,
+    read: whole(1, 1_000_000),
+  }),
+  apiPerHour: setting({
+    env: 'SERVICE_API_PER_HOUR',
+    about: 'Calls of the public API for each token in an hour',
+    fallback: 1000,
+    read: whole(1, 10_000_000),
+  }),
+  apiPerDay: setting({
+    env: 'SERVICE_API_PER_DAY',
+    about: 'Calls of the public API for each token in a day',
+    fallback: 10_000,
+    read: whole(1, 100_000_000),
+  }),
   signInAttempts: setting({
     env: 'SERVICE_SIGN_IN_ATTEMPTS',
     about: 'Wrong passwords for an account or address before it waits 15 minutes',
@@ -377,6 +419,9 @@ export function loadConfig(input: ConfigInput = {}): Config {
   if (values.publicUrl) values.publicUrl = checkPublicUrl(values.publicUrl as string);
   values.basePath = checkBasePath(values.basePath as string, values.publicUrl as string | null);
   values.consolePath = checkConsolePath(values.consolePath as string, values.basePath as string);
+  values.prefix = checkPlace('SERVICE_PREFIX', values.prefix as string, values.basePath as string);
+  values.apiPath = checkPlace('SERVICE_API_PATH', values.apiPath as string, values.basePath as string);
+  values.agentOrigins = (values.agentOrigins as readonly string[]).map(checkOrigin);
   return Object.freeze({ ...values, origins: Object.freeze(origins) }) as unknown as Config;
 }
 
@@ -431,6 +476,27 @@ function checkBasePath(value: string, publicUrl: string | null): string {
     });
   }
   return path;
+}
+
+/** Of the HTTP APIs, either of which may lie at the root. */
+function checkPlace(name: string, value: string, basePath: string): string {
+  const path = `/${value}`.replace(/\/+/g, '/').replace(/\/$/, '');
+  const problem = (what: string) => fail('CONFIGURATION', { problem: `${name}: ${what}, got '${value}'.` });
+  if (!/^(\/[-~\w]+)*$/.test(path)) problem("expected a path such as /service, of letters, digits, '-', '_' and '~'");
+  const taken = [`${basePath}/mcp`, `${basePath}/oauth`].find((one) => `${path}/`.startsWith(`${one}/`));
+  if (taken !== undefined) problem(`expected a path outside of ${taken}`);
+  return path;
+}
+
+/** As an Origin header carries it (RFC 6454 section 7): a sign-in answers there, so that nothing may be left open. */
+function checkOrigin(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const isLocal = url !== undefined && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLocal);
+  if (url && isSafe && url.href === `${url.origin}/`) return url.origin;
+  return fail('CONFIGURATION', {
+    problem: `SERVICE_AGENT_ORIGINS: expected origins such as https://admin.example.com (http on this machine alone), got '${value}'.`,
+  });
 }
 
 /** The console takes every path below its own, so that it can lie neither at the root nor in another of our namespaces. */

@@ -218,7 +218,8 @@ const table = {
   HOST_NOT_ALLOWED: { status: 403, say: () => 'This Host is not served here. Set SERVICE_ALLOWED_HOSTS to add it.' },
   ORIGIN_NOT_ALLOWED: {
     status: 403,
-    say: () => 'This Origin may not call here. Set SERVICE_ALLOWED_ORIGINS to add it.',
+    say: (d: { setting?: string }) =>
+      `This Origin may not call here. Set ${d.setting ?? 'SERVICE_ALLOWED_ORIGINS'} to add it.`,
   },
   TOO_MANY_ROWS: {
     status: 422,

@@ -37,3 +37,54 @@ export function createLimiter(name: string, window: RateWindow): Limiter {
     },
   };
 }
+
+/** Several windows at once, of which the tightest counts. */
+export interface Quotas {
+  /** Takes one point of each window, or none where one has none left. */
+  take(key: string): Promise<Quota>;
+}
+
+/** Of the window that has the least left, or that will be closed for longest. */
+export interface Quota {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Until the window begins anew. */
+  readonly resetSeconds: number;
+  readonly isExceeded: boolean;
+}
+
+/** Counts in this process, as {@link createLimiter} does. */
+export function createQuotas(name: string, windows: readonly RateWindow[]): Quotas {
+  const limiters = windows.map(
+    ({ points, seconds }) => new RateLimiterMemory({ keyPrefix: `${name}-${seconds}`, points, duration: seconds }),
+  );
+  const toQuota = ({ msBeforeNext, remainingPoints }: RateLimiterRes, limit: number, isExceeded: boolean): Quota => ({
+    limit,
+    remaining: isExceeded ? 0 : Math.max(0, remainingPoints),
+    resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
+    isExceeded,
+  });
+  return {
+    async take(key) {
+      const before = await Promise.all(limiters.map((limiter) => limiter.get(key)));
+      const closed = limiters.flatMap(({ points }, at) => {
+        const state = before[at];
+        return state && state.consumedPoints >= points ? [toQuota(state, points, true)] : [];
+      });
+      if (closed.length > 0) return closed.reduce((a, b) => (b.resetSeconds > a.resetSeconds ? b : a));
+      const taken = await Promise.all(
+        limiters.map((limiter) =>
+          limiter.consume(key).then(
+            (state) => toQuota(state, limiter.points, false),
+            // Another call took the last one since.
+            (state: unknown) => {
+              if (typeof (state as RateLimiterRes).msBeforeNext !== 'number') throw state;
+              return toQuota(state as RateLimiterRes, limiter.points, true);
+            },
+          ),
+        ),
+      );
+      return taken.reduce((a, b) => (b.isExceeded || (!a.isExceeded && b.remaining < a.remaining) ? b : a));
+    },
+  };
+}

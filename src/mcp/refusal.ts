@@ -31,9 +31,14 @@ export function answerError(
   error: AppError,
   body: object = bodyOf(error),
 ): void {
+  const { remoteAddress } = req.socket;
+  const about = remoteAddress === undefined ? {} : { address: remoteAddress };
   if (notable.has(error.code)) {
-    const address = req.socket.remoteAddress;
-    refuser.observe({ type: 'security', event: 'mcp.refused', ...(address && { address }), detail: error.code });
+    refuser.observe({ type: 'security', event: 'mcp.refused', ...about, detail: error.code });
+  }
+  // Somebody showed something that opens nothing here: what it was is not told.
+  if (error.status === 401 && req.headers.authorization !== undefined) {
+    refuser.observe({ type: 'security', event: 'mcp.token-refused', ...about, detail: error.message });
   }
   if (res.headersSent) {
     res.end();

@@ -4,6 +4,7 @@ import { AppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import type { SqliteKind } from '../core/sqlite.ts';
 import { createActivityLog } from './activity.ts';
+import { createAgentSessions } from './agent-sessions.ts';
 import { createApprovals } from './approvals.ts';
 import { type Database, openDatabase } from './database.ts';
 import { createFileRows } from './files.ts';
@@ -38,6 +39,9 @@ export async function openStore(options: {
     | 'approvalUseSeconds'
     | 'consoleIdleSeconds'
     | 'consoleSessionSeconds'
+    | 'agentSessionSeconds'
+    | 'interactionSeconds'
+    | 'authorizationCodeSeconds'
   >;
   readonly observe: Observe;
   readonly clock: Clock;
@@ -67,6 +71,7 @@ export async function openStore(options: {
     settings: createSettingRows(database),
     files: createFileRows(database, clock),
     sessions: createSessions(database, clock, config),
+    agentSessions: createAgentSessions(database, versions, clock, config),
     tokens,
     keys: createKeys(database, clock, getSecret),
     versions: versions.current,

@@ -3,6 +3,7 @@
 // database holds for a connection goes away with a process that dies; a row in a lock table would stay.
 import type { Knex } from 'knex';
 import { AppError, fail, isAppError } from '../core/errors.ts';
+import { agentSessionTables } from './agent-sessions.ts';
 import { approvalTables } from './approvals.ts';
 import type { Database } from './database.ts';
 import { fileTables } from './files.ts';
@@ -32,6 +33,7 @@ const migrations: readonly Migration[] = [
   { name: '006-approvals', up: addApprovals },
   { name: '007-console-sessions', up: ({ dialect }, on) => createTables(on, dialect, sessionTables) },
   { name: '008-application-tokens', up: ({ dialect }, on) => createTables(on, dialect, tokenTables) },
+  { name: '013-agent-sessions', up: ({ dialect }, on) => createTables(on, dialect, agentSessionTables) },
 ];
 
 async function addApprovals({ dialect }: Database, on: Knex): Promise<void> {

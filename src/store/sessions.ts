@@ -94,7 +94,8 @@ export function createSessions(
   };
 }
 
-/** Within the transaction of whatever takes the sessions of a user away. */
+/** Of the console and of front ends, within the transaction of whatever takes the sessions of a user away. */
 export async function endSessionsOf(trx: Knex.Transaction, userId: number): Promise<void> {
   await trx('console_sessions').where({ user_id: userId }).delete();
+  await trx('agent_sessions').where({ user_id: userId }).delete();
 }

@@ -13,6 +13,7 @@ export interface Store {
   readonly keys: Keys;
   readonly files: FileRows;
   readonly sessions: Sessions;
+  readonly agentSessions: AgentSessions;
   readonly tokens: ApplicationTokens;
   /**
    * The numbers that every call compares, so that a change is felt at once in every process (never a time to live).
@@ -406,4 +407,44 @@ export interface Session {
   readonly createdAt: number;
   /** Before this use; up to a minute old. */
   readonly seenAt: number;
+}
+
+/**
+ * Who is signed in to a front end of the agent's HTTP API. A sign-in is begun by the front end, answered by a person who is
+ * signed in to the console, and redeemed by the front end: each once, in whichever process.
+ */
+export interface AgentSessions {
+  /** Answers the state: 256 random bits. */
+  beginSignIn(asked: AgentSignIn): Promise<string>;
+  /** Undefined when it has expired, was answered, or never was. */
+  findSignIn(state: string): Promise<AgentSignIn | undefined>;
+  /** Answers the code, 256 random bits that count for SERVICE_AUTHORIZATION_CODE_SECONDS; undefined as above. */
+  allowSignIn(state: string, userId: number): Promise<string | undefined>;
+  /** The person said no; false as above. */
+  dropSignIn(state: string): Promise<boolean>;
+  /** What a code stands for, used or not. */
+  findAnswer(state: string, code: string): Promise<(AgentSignIn & { readonly userId: number }) | undefined>;
+  /** Begins the session, once; a second call with the same code ends it. */
+  redeem(state: string, code: string): Promise<{ readonly id: string; readonly expiresAt: number } | undefined>;
+  find(id: string): Promise<AgentSession | undefined>;
+  /** Whether there was one; raises `versions().grants`. */
+  end(id: string): Promise<boolean>;
+}
+
+export interface AgentSignIn {
+  /** Of the front end that the answer goes to, such as `https://admin.example.com`. */
+  readonly origin: string;
+  /** RFC 7636 section 4.2, method S256. */
+  readonly codeChallenge?: string;
+  /** The view that the front end shows: another person's answer is no answer. */
+  readonly renderingId?: number;
+}
+
+export interface AgentSession {
+  readonly userId: number;
+  /** Of the front end. */
+  readonly origin: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly expiresAt: number;
 }

@@ -43,7 +43,7 @@ describe('in a host application', () => {
     const { agent, origin, reached } = await hosted('/data');
     try {
       const statuses = await Promise.all(
-        ['/', '/console', '/service', '/service/_consoles'].map(async (path) => (await fetch(origin + path)).status),
+        ['/', '/console', '/services', '/v1/token'].map(async (path) => (await fetch(origin + path)).status),
       );
       expect([statuses, reached]).toEqual([[200, 404, 404, 404], ['GET /']]);
     } finally {
@@ -76,13 +76,19 @@ describe('in a host application', () => {
   });
 
   test('it is ours before the start as well, and answers that it is not ready', () => {
-    const route = routeBeforeStart({ publicUrl: 'https://shop.example', basePath: '/data', consolePath: base });
+    const route = routeBeforeStart({
+      publicUrl: 'https://shop.example',
+      basePath: '/data',
+      consolePath: base,
+      prefix: '/service',
+      apiPath: '/service/_api',
+    });
     const went: string[] = [];
-    for (const url of [`${base}/approvals`, '/service/other']) {
+    for (const url of [`${base}/approvals`, '/service/other', '/other']) {
       const answered = { setHeader: () => answered, writeHead: () => answered, end: () => went.push(`ours ${url}`) };
       route({ url } as never, answered as never, () => went.push(`next ${url}`));
     }
-    expect(went).toEqual([`ours ${base}/approvals`, 'next /service/other']);
+    expect(went).toEqual([`ours ${base}/approvals`, 'ours /service/other', 'next /other']);
   });
 });
 

@@ -20,14 +20,15 @@ const roomReach: Readonly<Record<string, readonly string[]>> = {
   agent: [],
   workflow: ['store', 'agent'],
   mcp: ['store', 'oauth', 'agent', 'workflow'],
-  api: ['store', 'agent', 'workflow'],
+  api: ['store', 'oauth', 'agent', 'workflow'],
+  rest: ['store', 'oauth', 'agent'],
   console: ['store', 'oauth', 'workflow', 'api', 'mcp/tools.ts'],
-  app: ['store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'console'],
-  hosts: ['app', 'store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'console'],
+  app: ['store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'rest', 'console'],
+  hosts: ['app', 'store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'rest', 'console'],
   plugins: ['agent'],
-  testing: ['app', 'store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'console'],
-  cli: ['app', 'store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'console', 'hosts'],
-  index: ['app', 'store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'console', 'hosts', 'testing', 'cli'],
+  testing: ['app', 'store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'rest', 'console'],
+  cli: ['app', 'store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'rest', 'console', 'hosts'],
+  index: ['app', 'store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'rest', 'console', 'hosts', 'testing', 'cli'],
 };
 
 /** The same within `agent`, where a file that lies in no folder may use all of them. */

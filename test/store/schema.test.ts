@@ -17,6 +17,7 @@ const all = [
   '006-approvals',
   '007-console-sessions',
   '008-application-tokens',
+  '013-agent-sessions',
 ];
 
 describe.each(variants)('schema on $name', (variant) => {

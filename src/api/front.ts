@@ -1,0 +1,151 @@
+// The front of the public API. The checks, in order: is the path ours, is the Host ours (403); the OpenAPI document is for
+// everybody; is the application token good (401), has it calls left (429), does the route exist (404), the method (405),
+// do the scopes of the token and the level of its user suffice (403). No browser of another site is let in: there are no
+// CORS headers, and cookies and addresses are not looked at for tokens.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
+import { type AppError, fail, isAppError, toAppError } from '../core/errors.ts';
+import { createQuotas, type Quota } from '../core/limit.ts';
+import type { Observe } from '../core/observe.ts';
+import { randomId } from '../core/secret.ts';
+import { createAddressReader, createHostCheck } from '../oauth/address.ts';
+import type { Store } from '../store/store.ts';
+import { createHolderCheck, type Holder } from './gate.ts';
+import { describeApi } from './openapi.ts';
+import type { ApiPaths } from './paths.ts';
+import { type Answer, findRoutes, levelOf, type Route } from './routes.ts';
+
+export interface ApiFrontParts {
+  readonly config: Pick<Config, 'trustedProxies' | 'allowedHosts' | 'apiPerMinute' | 'apiPerHour' | 'apiPerDay'>;
+  readonly paths: ApiPaths;
+  readonly store: Pick<Store, 'identity' | 'tokens' | 'permissions'>;
+  readonly observe: Observe;
+  readonly clock: Clock;
+  /** Of this package. */
+  readonly version: string;
+}
+
+export interface ApiFront {
+  /** Takes the request and answers true when its path is ours; otherwise does nothing and answers false. */
+  handle(req: IncomingMessage, res: ServerResponse): boolean;
+}
+
+export function createApiFront({ config, paths, store, observe, clock, version }: ApiFrontParts): ApiFront {
+  const readAddress = createAddressReader(config.trustedProxies);
+  const isOurHost = createHostCheck(paths.host, config);
+  const checkHolder = createHolderCheck({ store, clock });
+  const quotas = createQuotas('api', [
+    { points: config.apiPerMinute, seconds: 60 },
+    { points: config.apiPerHour, seconds: 3600 },
+    { points: config.apiPerDay, seconds: 86_400 },
+  ]);
+  const document = describeApi(paths.address, version);
+
+  const limit = (res: ServerResponse, { limit, remaining, resetSeconds, isExceeded }: Quota): void => {
+    res.setHeader('X-RateLimit-Limit', `${limit}`);
+    res.setHeader('X-RateLimit-Remaining', `${remaining}`);
+    res.setHeader('X-RateLimit-Reset', `${Math.ceil(clock.now() / 1000) + resetSeconds}`);
+    if (isExceeded) fail('RATE_LIMITED', { retryAfterSeconds: resetSeconds });
+  };
+
+  const serve = async (req: IncomingMessage, res: ServerResponse, path: string): Promise<Answer> => {
+    // DNS rebinding (RFC 9110 section 7.4): only names that are ours.
+    if (!isOurHost(req.headers.host)) fail('HOST_NOT_ALLOWED', {});
+    const method = req.method === 'HEAD' ? 'GET' : (req.method ?? '');
+    if (path === '/v1/openapi.json' && method === 'GET') return { status: 200, body: document };
+    const holder = await checkHolder(req.headers.authorization);
+    limit(res, await quotas.take(`${holder.token.id}`));
+    const found = findRoutes(path);
+    if (!found) return fail('NOT_FOUND', { path: (req.url ?? '/').split('?', 1)[0]! });
+    const route = found.routes.find((one) => one.method === method);
+    if (!route) {
+      return fail('METHOD_NOT_ALLOWED', { method, allow: found.routes.map((one) => one.method) });
+    }
+    checkRights(route, holder);
+    return route.handle({ ...holder, path: found.path }, { store });
+  };
+
+  const sendFailure = (req: IncomingMessage, res: ServerResponse, thrown: unknown): void => {
+    const requestId = randomId();
+    const error = toAppError(thrown, requestId);
+    if (error.code === 'INTERNAL') observe({ type: 'failure', where: 'public api', requestId, cause: thrown });
+    if (res.headersSent) {
+      res.destroy();
+      return;
+    }
+    const { authorization } = req.headers;
+    const address = readAddress(req);
+    if (isAppError(error, 'UNAUTHENTICATED')) {
+      // RFC 6750 section 3: no error code when the request carried no credentials at all.
+      const told = authorization === undefined ? '' : ', error="invalid_token"';
+      res.setHeader('WWW-Authenticate', `Bearer realm="public api"${told}`);
+      if (authorization !== undefined)
+        observe({ type: 'security', event: 'api.token-refused', address, detail: error.message });
+    }
+    if (isAppError(error, 'DENIED')) {
+      res.setHeader('WWW-Authenticate', 'Bearer realm="public api", error="insufficient_scope"');
+    }
+    if (notable.has(error.code)) observe({ type: 'security', event: 'api.refused', address, detail: error.code });
+    if (isAppError(error, 'METHOD_NOT_ALLOWED')) res.setHeader('Allow', error.details.allow.join(', '));
+    if (isAppError(error, 'RATE_LIMITED')) res.setHeader('Retry-After', `${error.details.retryAfterSeconds}`);
+    send(req, res, { status: error.status, body: bodyOf(error) });
+  };
+
+  return {
+    handle(req, res) {
+      const path = paths.locate((req.url ?? '/').split('?', 1)[0]!);
+      if (path === undefined) return false;
+      serve(req, res, path).then(
+        (answer) => send(req, res, answer),
+        (error: unknown) => sendFailure(req, res, error),
+      );
+      return true;
+    },
+  };
+}
+
+const notable: ReadonlySet<string> = new Set(['HOST_NOT_ALLOWED', 'RATE_LIMITED', 'DENIED']);
+
+/** Spec public-http-api 5 and 7.1: what is missing is named, so that another token can be made. */
+function checkRights({ scopes, admin, method }: Route, { token, access }: Holder): void {
+  const has = (scope: string) => token.scopes.includes(scope);
+  if (scopes !== null && !has('all') && !scopes.some(has)) {
+    fail('DENIED', { problem: `The token needs the scope ${scopes.join(' or ')}.` });
+  }
+  if (method !== 'GET' && levelOf(token) === 'read-only') {
+    fail('DENIED', { problem: 'The token is read-only. Make one that may write.' });
+  }
+  if (admin && access.caller.permissionLevel !== 'admin') {
+    fail('DENIED', { problem: 'The user of the token needs the Admin role on the project.' });
+  }
+}
+
+const meanings: Readonly<Record<number, string>> = {
+  400: 'Bad request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not found',
+  405: 'Method not allowed',
+  429: 'Too many requests',
+  503: 'Unavailable',
+};
+
+/** All that either shape of the spec (public-http-api 7.1 and 7.2) carries. */
+function bodyOf(error: AppError): object {
+  const { status, message, code } = error;
+  const wait = isAppError(error, 'RATE_LIMITED') && { retry_after: error.details.retryAfterSeconds };
+  return { error: meanings[status] ?? (status < 500 ? 'Refused' : 'Failed'), message, code, ...wait };
+}
+
+function send(req: IncomingMessage, res: ServerResponse, { status, body }: Answer): void {
+  res.setHeader('Cache-Control', 'no-store');
+  res.setHeader('X-Content-Type-Options', 'nosniff');
+  if (body === undefined) {
+    res.writeHead(status).end();
+    return;
+  }
+  const sent = JSON.stringify(body);
+  res.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(sent) });
+  res.end(req.method === 'HEAD' ? undefined : sent);
+}

@@ -1,0 +1,61 @@
+// The two HTTP APIs: that of the agent, for front ends, and the public one, for programs.
+import { type ApiFront, createApiFront } from '../api/front.ts';
+import { createApiPaths } from '../api/paths.ts';
+import type { ConsolePaths } from '../console/paths.ts';
+import { frontEndPage } from '../console/paths.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
+import type { Observe } from '../core/observe.ts';
+import { randomToken } from '../core/secret.ts';
+import { createSessionGate } from '../oauth/session-gate.ts';
+import { createSessionTokens } from '../oauth/session-token.ts';
+import { createRestFront, type RestFront } from '../rest/front.ts';
+import { createRestPaths } from '../rest/paths.ts';
+import { createSignIn } from '../rest/sign-in.ts';
+import type { Store } from '../store/store.ts';
+
+export interface ApisOptions {
+  readonly config: Config & { readonly publicUrl: string };
+  readonly store: Store;
+  readonly consolePaths: ConsolePaths;
+  /** Signs session tokens; where there is none, a key of the installation does. */
+  readonly authSecret: string | undefined;
+  readonly clock: Clock;
+  readonly observe: Observe;
+  readonly version: string;
+}
+
+export interface Apis {
+  readonly rest: RestFront;
+  readonly api: ApiFront;
+}
+
+const sessionKeys = 'agent-sessions';
+
+export function openApis({ config, store, consolePaths, authSecret, clock, observe, version }: ApisOptions): Apis {
+  const paths = createRestPaths(config.publicUrl, config.prefix);
+  const secrets = async (): Promise<readonly string[]> =>
+    authSecret !== undefined
+      ? [authSecret]
+      : (await store.keys.of(sessionKeys, () => randomToken())).map(({ value }) => value);
+  const tokens = createSessionTokens({ secrets, address: paths.address, clock });
+  const pageOf = (state: string) => consolePaths.url(frontEndPage(state));
+  return {
+    rest: createRestFront({
+      config,
+      paths,
+      gate: createSessionGate({ store, tokens, clock }),
+      signIn: createSignIn({ store, tokens, origins: config.agentOrigins, pageOf, clock, observe }),
+      observe,
+      clock,
+    }),
+    api: createApiFront({
+      config,
+      paths: createApiPaths(config.publicUrl, config.apiPath),
+      store,
+      observe,
+      clock,
+      version,
+    }),
+  };
+}

@@ -1,0 +1,77 @@
+// The one check of the agent's HTTP API: who sent a request, with the rights of this moment. What a token was found to be is
+// remembered for as long as the storage's versions stand still; ending a session, disabling a user and every change of
+// rights raises one of them, so that it is felt by the next call in every process.
+import { LRUCache } from 'lru-cache';
+import type { Access } from '../core/caller.ts';
+import type { Clock } from '../core/clock.ts';
+import { fail } from '../core/errors.ts';
+import { hashToken } from '../core/secret.ts';
+import type { Store, Versions } from '../store/store.ts';
+import { isApplicationToken } from '../store/tokens.ts';
+import type { SessionTokens } from './session-token.ts';
+
+export interface SignedIn {
+  readonly access: Access;
+  readonly userId: number;
+  readonly sessionId: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+  /** The versions at which all of this was true. */
+  readonly versions: Versions;
+}
+
+export interface SessionGate {
+  /** UNAUTHENTICATED when the header holds no token of a session that is under way. */
+  check(authorization: string | undefined): Promise<SignedIn>;
+  /** Whether everything still stands as it did: asked by writes before their first mutating statement. */
+  holds(signedIn: SignedIn): Promise<boolean>;
+  /** The WWW-Authenticate value of a 401 (RFC 6750 section 3). */
+  challenge(authorization: string | undefined): string;
+}
+
+export interface SessionGateParts {
+  readonly store: Pick<Store, 'agentSessions' | 'permissions' | 'versions'>;
+  readonly tokens: SessionTokens;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
+const same = (a: Versions, b: Versions): boolean => a.grants === b.grants && a.permissions === b.permissions;
+
+export function createSessionGate({ store, tokens, clock }: SessionGateParts): SessionGate {
+  const remembered = new LRUCache<string, SignedIn>({ max: 10_000 });
+
+  return {
+    async check(authorization) {
+      const token = readSessionToken(authorization);
+      const key = hashToken(token);
+      const versions = await store.versions();
+      const known = remembered.get(key);
+      if (known && known.expiresAt > clock.now() && same(known.versions, versions)) return known;
+      remembered.delete(key);
+      const { userId, sessionId } = await tokens.read(token);
+      const session = await store.agentSessions.find(sessionId);
+      // OWASP session management: the server knows which sessions are under way, whatever the token says of itself.
+      if (!session || session.userId !== userId) return refuse('The session has ended. Sign in again.');
+      const access = (await store.permissions.accessOf(userId)) ?? refuse('The account is disabled or gone.');
+      const signedIn = { access, userId, sessionId, expiresAt: session.expiresAt, versions };
+      remembered.set(key, signedIn);
+      return signedIn;
+    },
+    async holds({ versions }) {
+      return same(versions, await store.versions());
+    },
+    challenge: (authorization) => `Bearer realm="agent"${authorization === undefined ? '' : ', error="invalid_token"'}`,
+  };
+}
+
+/** RFC 6750 section 2.1: the token of the Authorization header, and no other place. Which class it is of, its form tells. */
+function readSessionToken(authorization: string | undefined): string {
+  if (!authorization) return refuse('A session token is needed, as `Authorization: Bearer <token>`.');
+  const token = /^Bearer +([A-Za-z0-9\-._~+/]{1,4096}=*)$/i.exec(authorization)?.[1];
+  if (token === undefined) return refuse('The Authorization header must be `Bearer <token>`.');
+  // RFC 9700 section 2.3: a token opens one entrance.
+  if (isApplicationToken(token)) return refuse('Application tokens open the public API or /mcp, and nothing here.');
+  if (token.split('.').length !== 3) return refuse('This is no session token. Tokens for /mcp open nothing here.');
+  return token;
+}

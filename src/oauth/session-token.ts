@@ -1,0 +1,86 @@
+// Session tokens of the agent's HTTP API: JWTs signed with HS256, which name a user and a session and nothing else. What the
+// user may do is never read from a token. The type, issuer and audience are checked, so that no other JWT that somebody made
+// with the same secret is one of these; tokens of the testing client have a type of their own, for a sandbox platform alone.
+// The JWT package is loaded with the first token.
+import type { Clock } from '../core/clock.ts';
+import { fail } from '../core/errors.ts';
+import { sign } from '../core/secret.ts';
+
+export interface SessionClaims {
+  readonly userId: number;
+  /** Of the session: the storage knows its hash. */
+  readonly sessionId: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+export interface SessionTokens {
+  make(claims: SessionClaims): Promise<string>;
+  /** UNAUTHENTICATED for what is no session token of ours, or one that has expired. */
+  read(token: string): Promise<SessionClaims>;
+}
+
+export interface SessionTokenParts {
+  /** The first signs, all verify. */
+  readonly secrets: () => Promise<readonly string[]>;
+  /** The public address of the HTTP API: issuer and audience. */
+  readonly address: string;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export const sessionTokenType = 'portico-session+jwt';
+export const testingTokenType = 'portico-testing+jwt';
+
+const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
+const another = "Sign in through POST authentication under this API's prefix.";
+
+/** The secret is the operator's and may sign other things elsewhere: the key is made of it for this use alone. */
+const keyOf = (secret: string): Uint8Array => Buffer.from(sign('portico session token', secret), 'base64url');
+
+export function createSessionTokens({ secrets, address, clock }: SessionTokenParts): SessionTokens {
+  return {
+    async make({ userId, sessionId, expiresAt }) {
+      const [{ SignJWT }, [secret]] = await Promise.all([import('jose'), secrets()]);
+      return new SignJWT({ sid: sessionId })
+        .setProtectedHeader({ alg: 'HS256', typ: sessionTokenType })
+        .setIssuer(address)
+        .setAudience(address)
+        .setSubject(`${userId}`)
+        .setIssuedAt(Math.floor(clock.now() / 1000))
+        .setExpirationTime(Math.floor(expiresAt / 1000))
+        .sign(keyOf(secret!));
+    },
+    async read(token) {
+      const [{ decodeProtectedHeader, errors, jwtVerify }, all] = await Promise.all([import('jose'), secrets()]);
+      const typ = typeOf(() => decodeProtectedHeader(token).typ);
+      if (typ === testingTokenType) return refuse('Tokens of the testing client are for a sandbox alone.');
+      for (const secret of all) {
+        try {
+          // RFC 8725 sections 3.1, 3.8, 3.9 and 3.11: the algorithm is given, not taken from the token; type, issuer and
+          // audience are ours.
+          const { payload } = await jwtVerify(token, keyOf(secret), {
+            algorithms: ['HS256'],
+            typ: sessionTokenType,
+            issuer: address,
+            audience: address,
+            requiredClaims: ['sub', 'sid', 'iat', 'exp'],
+            currentDate: new Date(clock.now()),
+          });
+          return { userId: Number(payload.sub), sessionId: `${payload.sid}`, expiresAt: payload.exp! * 1000 };
+        } catch (error) {
+          if (error instanceof errors.JWTExpired) return refuse(`The session has expired. ${another}`);
+          if (!(error instanceof errors.JOSEError)) throw error;
+        }
+      }
+      return refuse(`This is no session token of this API. ${another}`);
+    },
+  };
+}
+
+function typeOf(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
