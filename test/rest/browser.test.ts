@@ -1,0 +1,76 @@
+// The page on which the sign-in of a front end is answered, in a real browser: without scripts, by keyboard alone, through
+// to the front end (whose origin the policy of the page must allow); and judged by axe-core.
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openShop, type Shop } from '../app/shop.ts';
+import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { beginSignIn, finishSignIn } from './front-end.ts';
+
+const executablePath = findChromium();
+const judge = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+describe.skipIf(!executablePath)('in a browser', () => {
+  let shop: Shop;
+  let front: Server;
+  let origin: string;
+  let browser: Browser;
+  beforeAll(async () => {
+    front = createServer((_req, res) => res.end('<!doctype html><title>Front end</title><p>Back at the front end'));
+    await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
+    origin = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+    shop = await openShop({ env: { SERVICE_AGENT_ORIGINS: origin } });
+    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await shop.stop();
+    front.closeAllConnections();
+    front.close();
+  });
+
+  test('by keyboard alone and without scripts, the answer reaches the front end', async () => {
+    const api = `${shop.address}/service`;
+    const { url } = await beginSignIn(api, { origin });
+    const tab = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
+    await tab.goto(url);
+    await tab.keyboard.type(shop.account.email);
+    await tab.keyboard.press('Tab');
+    await tab.keyboard.type(shop.account.password);
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('heading', { name: /^Continue to 127/ }).waitFor();
+    await tab.keyboard.press('Tab');
+    await tab.keyboard.press('Tab');
+    await tab.keyboard.press('Enter');
+    await tab.getByText('Back at the front end').waitFor();
+    const callback = new URL(tab.url());
+    expect([callback.origin, (await finishSignIn(api, callback, {}, origin)).status]).toEqual([origin, 200]);
+  });
+
+  test.each([
+    ['light', { width: 1280, height: 800 }],
+    ['dark', { width: 1280, height: 800 }],
+    ['light', { width: 375, height: 812 }],
+    ['dark', { width: 375, height: 812 }],
+  ] as const)('in %s, %o, axe-core finds no fault', async (colorScheme, viewport) => {
+    const { url } = await beginSignIn(`${shop.address}/service`, { origin });
+    const tab = await (await browser.newContext({ colorScheme, viewport, bypassCSP: true })).newPage();
+    await tab.goto(url);
+    await tab.getByLabel('E-mail').fill(shop.account.email);
+    await tab.getByLabel('Password').fill(shop.account.password);
+    await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await tab.getByRole('heading', { name: /^Continue to 127/ }).waitFor();
+    const shots = process.env.SCREENSHOTS;
+    if (shots)
+      await tab.screenshot({ path: `${shots}/front-end-${viewport.width}-${colorScheme}.png`, fullPage: true });
+    await tab.evaluate(judge);
+    const { violations, passes } = (await tab.evaluate('axe.run({ resultTypes: ["violations"] })')) as {
+      readonly violations: readonly { readonly id: string }[];
+      readonly passes: readonly unknown[];
+    };
+    expect([violations.map(({ id }) => id), passes.length >= 10]).toEqual([[], true]);
+  });
+});
