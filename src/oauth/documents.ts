@@ -18,8 +18,9 @@ export type FetchDocument = (url: string | URL, init?: RequestInit) => Promise<R
 export function findAddressProblem(address: string | URL, domains: readonly string[] | null): string | undefined {
   if (!URL.canParse(`${address}`)) return 'it is no URL';
   const url = new URL(address);
-  // draft-ietf-oauth-client-id-metadata-document section 3: https only, no credentials, no fragment.
+  // draft-ietf-oauth-client-id-metadata-document section 3: https only, a path, no credentials, no fragment.
   if (url.protocol !== 'https:') return 'it must be https';
+  if (!/^https:\/\/[^/?#]+\//i.test(`${address}`)) return 'it must have a path';
   if (url.port !== '') return 'only the usual https port is allowed';
   if (url.username || url.password) return 'it must not carry credentials';
   const host = url.hostname;

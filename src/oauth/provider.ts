@@ -1,7 +1,7 @@
 // oidc-provider, configured as the authorization server of one MCP resource. The package is loaded when it is first
 // needed (it takes a quarter of a second), and everything else in the room imports its types only.
 import type Provider from 'oidc-provider';
-import type { Configuration, JWK, KoaContextWithOIDC, errors as oidcErrors } from 'oidc-provider';
+import type { ClientMetadata, Configuration, JWK, KoaContextWithOIDC, errors as oidcErrors } from 'oidc-provider';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { createLimiter } from '../core/limit.ts';
@@ -41,8 +41,11 @@ type Errors = typeof oidcErrors;
 /** Metadata documents fetched for one client address in a minute: each costs an outgoing request. */
 const documentsPerMinute = 30;
 const oneYear = 365 * 86_400;
+const publicClient = { token_endpoint_auth_method: 'none' } as const;
 /** How far ahead of time the package takes a proof, which is then good for twice as long as it counts. */
 const proofWindowSeconds = 300;
+/** As the package says it. */
+const replayedProof = 'DPoP proof JWT Replay detected';
 
 export async function createProvider(options: ProviderOptions): Promise<LoadedProvider> {
   const { store, config, paths, clock, observe } = options;
@@ -92,7 +95,7 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
       idTokenSigningAlgValues: ['ES256'],
     },
     clientDefaults: {
-      token_endpoint_auth_method: 'none',
+      ...publicClient,
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
       id_token_signed_response_alg: 'ES256',
@@ -146,6 +149,13 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
   // Kept as a hash: see the adapter.
   provider.Client.prototype.compareClientSecret = function compareClientSecret(given: string): boolean {
     return this.clientSecret !== undefined && sameText(hashToken(given), this.clientSecret);
+  };
+  // RFC 7591 section 3.2.1: who names no method is registered as a public client; the package would make a secret for it.
+  const model = provider.Client as unknown as { needsSecret(metadata: ClientMetadata): boolean };
+  const { needsSecret } = model;
+  model.needsSecret = (metadata) => {
+    const { token_endpoint_auth_method: named, token_endpoint_auth_methods_supported: choices } = metadata;
+    return needsSecret(named === undefined && choices === undefined ? { ...metadata, ...publicClient } : metadata);
   };
   // RFC 7523 section 3, RFC 9449 section 11.1: a jti is taken once, also by two processes at the same moment, and is
   // remembered for as long as what carries it can be presented. The package would read first and write after.
@@ -291,6 +301,10 @@ function listen(provider: Provider, { store, clock, observe, addressOf }: Provid
   });
   provider.on('grant.error', (ctx, error) => {
     const detail = error.error_detail ?? error.error_description ?? error.message;
+    // RFC 9449 section 5: what cannot be used is the proof. The package blames the grant, on which clients sign out.
+    if (detail === replayedProof) {
+      ctx.body = { error: 'invalid_dpop_proof', error_description: 'The DPoP proof was used before. Make a new one.' };
+    }
     const reused = /already (?:used|consumed)/.test(detail);
     observe({ type: 'security', event: reused ? 'token.reused' : 'token.refused', ...about(ctx), detail });
   });

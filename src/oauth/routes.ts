@@ -8,7 +8,7 @@ import type { Config } from '../core/config.ts';
 import { AppError, isAppError, toAppError } from '../core/errors.ts';
 import { createLimiter } from '../core/limit.ts';
 import type { Observe } from '../core/observe.ts';
-import { randomId } from '../core/secret.ts';
+import { hashToken, randomId } from '../core/secret.ts';
 import type { Store } from '../store/store.ts';
 import { createAddressReader, createHostCheck } from './address.ts';
 import { withinProvider } from './async-context.ts';
@@ -20,6 +20,7 @@ import type { Endpoint, Located, Paths } from './paths.ts';
 import { createProvider } from './provider.ts';
 import { addressOf, canonicaliseResources, composeRequest, isForm, readBody } from './request.ts';
 import { withDefaultScope } from './scopes.ts';
+import { createSecretGuesses } from './secret-guesses.ts';
 import type { CheckPassword } from './sign-in.ts';
 
 export interface AuthorizationServerOptions {
@@ -70,6 +71,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const readAddress = createAddressReader(config.trustedProxies);
   const isOurHost = createHostCheck(paths.host, config);
   const registrations = createLimiter('oauth-register', { points: config.registrationsPerHour, seconds: 3600 });
+
+  const secrets = createSecretGuesses();
 
   let loading: Promise<{ readonly callback: Callback; readonly interaction: Interaction }> | undefined;
   const load = () => {
@@ -134,16 +137,21 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       return;
     }
 
+    const form = body && isForm(req) ? new URLSearchParams(body.toString('utf8')) : undefined;
     const composed = composeRequest(req, {
       located,
       paths,
       address,
       query: endpoint === 'authorize' ? `${authorizationRequest(new URLSearchParams(query))}` : query,
-      body: body && isForm(req) ? rewriteForm(endpoint, body) : body,
+      body: form ? Buffer.from(`${await completeForm(endpoint, form)}`) : body,
       accept: pages.has(endpoint) ? (req.headers.accept ?? 'text/html') : 'application/json',
     });
     const { callback, interaction } = await load();
-    if (endpoint !== 'interaction') return withinProvider(() => callback(composed, res));
+    const ask = () => withinProvider(() => callback(composed, res));
+    if (form && !pages.has(endpoint)) {
+      return secrets.watch({ req, form, address }, ask, () => res.statusCode === 401);
+    }
+    if (endpoint !== 'interaction') return ask();
     const uid = located.uid ?? '';
     if (!body) return interaction.show(composed, res, uid);
     await interaction.answer(composed, res, uid, new URLSearchParams(body.toString('utf8')));
@@ -157,11 +165,15 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     return canonicaliseResources(parameters, paths.resource);
   };
 
-  const rewriteForm = (endpoint: Endpoint, body: Buffer): Buffer => {
-    const form = new URLSearchParams(body.toString('utf8'));
-    return Buffer.from(
-      `${endpoint === 'par' ? authorizationRequest(form) : canonicaliseResources(form, paths.resource)}`,
-    );
+  const completeForm = async (endpoint: Endpoint, form: URLSearchParams): Promise<URLSearchParams> => {
+    if (endpoint === 'par') return authorizationRequest(form);
+    // OAuth 2.1 section 10.2: a token request names no redirect URI any more; the proof key says whose the code is.
+    // Where one is named it is compared, by the provider.
+    if (endpoint === 'token' && form.get('grant_type') === 'authorization_code' && !form.get('redirect_uri')) {
+      const code = await store.oauth.find('AuthorizationCode', hashToken(form.get('code') ?? ''));
+      if (typeof code?.payload.redirectUri === 'string') form.set('redirect_uri', code.payload.redirectUri);
+    }
+    return canonicaliseResources(form, paths.resource);
   };
 
   const sendFailure = (req: IncomingMessage, res: ServerResponse, located: Located, thrown: unknown): void => {
