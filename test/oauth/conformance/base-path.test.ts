@@ -1,0 +1,3 @@
+import { runSuite } from './suite.ts';
+
+runSuite({ basePath: '/shop/ai', inside: false });

@@ -1,0 +1,100 @@
+import { challenge, codeFor, newClient, redeem, refusal, refused, shown, verifier } from './asks.ts';
+import type { Standard } from './case.ts';
+import type { Place } from './place.ts';
+
+export const rfc7636: Standard = {
+  name: 'RFC 7636',
+  title: 'Proof Key for Code Exchange',
+  url: 'https://www.rfc-editor.org/rfc/rfc7636',
+  file: 'rfc7636.ts',
+  cases: [
+    {
+      section: '4.2',
+      level: 'MUST',
+      requires: 'The challenge is the SHA-256 of the verifier: the pair of appendix B is taken',
+      async send(at) {
+        const code = await codeFor(at, { code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM' });
+        return (await redeem(at, code, { code_verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk' })).status;
+      },
+      back: 200,
+    },
+    {
+      section: '4.3',
+      level: 'MUST',
+      requires: 'A challenge without a method is a plain one, which is not taken',
+      send: (at) => refusal(at, { code_challenge_method: undefined }),
+      back: (at: Place) => refused(at, 'invalid_request'),
+    },
+    {
+      section: '4.4.1',
+      level: 'MUST',
+      requires: 'A method that is not offered is refused, plain among them',
+      send: async (at) => [
+        await refusal(at, { code_challenge_method: 'plain', code_challenge: verifier }),
+        await refusal(at, { code_challenge_method: 'S512' }),
+        await refusal(at, { code_challenge_method: 's256' }),
+      ],
+      back: (at: Place) => Array(3).fill(refused(at, 'invalid_request')),
+    },
+    {
+      section: '4.4.1',
+      level: 'MUST',
+      requires: 'A request without a challenge is refused',
+      send: (at) => refusal(at, { code_challenge: undefined, code_challenge_method: undefined }),
+      back: (at: Place) => refused(at, 'invalid_request'),
+    },
+    {
+      section: '4.2',
+      level: 'MUST',
+      requires: 'A challenge that no SHA-256 can be is refused',
+      send: async (at) => [
+        await refusal(at, { code_challenge: 'short' }),
+        await refusal(at, { code_challenge: `${challenge.slice(1)}!` }),
+        await refusal(at, { code_challenge: 'x'.repeat(129) }),
+      ],
+      back: (at: Place) => Array(3).fill(refused(at, 'invalid_request')),
+    },
+    {
+      section: '4.5',
+      level: 'MUST',
+      requires: 'The token request brings the verifier along',
+      send: async (at) => shown(await redeem(at, await codeFor(at), { code_verifier: undefined })),
+      back: [400, 'invalid_grant'],
+    },
+    {
+      section: '4.6',
+      level: 'MUST',
+      requires: 'Another verifier is refused, and so is the challenge in its place',
+      send: async (at) => [
+        shown(await redeem(at, await codeFor(at), { code_verifier: `x${verifier.slice(1)}` })),
+        shown(await redeem(at, await codeFor(at), { code_verifier: challenge })),
+      ],
+      back: [
+        [400, 'invalid_grant'],
+        [400, 'invalid_grant'],
+      ],
+    },
+    {
+      section: '4.1',
+      level: 'MUST',
+      requires: 'A verifier has 43 to 128 unreserved characters: others are refused',
+      send: async (at) => [
+        shown(await redeem(at, await codeFor(at), { code_verifier: 'short' })),
+        shown(await redeem(at, await codeFor(at), { code_verifier: `${verifier}${'x'.repeat(100)}` })),
+        shown(await redeem(at, await codeFor(at), { code_verifier: `${verifier}!` })),
+      ],
+      back: Array(3).fill([400, 'invalid_request']),
+    },
+    {
+      section: '4.4',
+      level: 'MUST',
+      requires: 'The challenge belongs to its code: a verifier of another request is refused',
+      async send(at) {
+        const { id } = await newClient(at);
+        const other = await codeFor(at, { client_id: id, code_challenge: 'x'.repeat(43) });
+        return shown(await redeem(at, other, { client_id: id }));
+      },
+      back: [400, 'invalid_grant'],
+    },
+  ],
+};

@@ -1,0 +1,97 @@
+import { ask, basic, connect, endpoint, keeper, newClient, notebook, post, shown } from './asks.ts';
+import type { Standard } from './case.ts';
+import type { Place } from './place.ts';
+
+const own = async (at: Place, token: string | undefined, hint?: string) =>
+  post(at, 'introspect', { token, client_id: (await notebook(at)).id, token_type_hint: hint });
+
+export const rfc7662: Standard = {
+  name: 'RFC 7662',
+  title: 'Token Introspection',
+  url: 'https://www.rfc-editor.org/rfc/rfc7662',
+  file: 'rfc7662.ts',
+  cases: [
+    {
+      section: '2.1',
+      level: 'MUST',
+      requires: 'Who asks says who it is: nobody, and a client with a secret without it, are refused',
+      async send(at) {
+        const { access } = await connect(at);
+        const { id } = await keeper(at);
+        return [
+          (await post(at, 'introspect', { token: access })).status,
+          shown(await post(at, 'introspect', { token: access, client_id: id })),
+        ];
+      },
+      back: [400, [401, 'invalid_client']],
+    },
+    {
+      section: '2.1',
+      level: 'MUST',
+      requires: 'It takes POST alone, and a request without a token is refused',
+      send: async (at) => [(await ask(endpoint(at, 'introspect'))).status, shown(await own(at, undefined))],
+      back: [405, [400, 'invalid_request']],
+    },
+    {
+      section: '2.2',
+      level: 'MUST',
+      requires: 'A token that is good is active, with its client, scope, audience, issuer and end',
+      async send(at) {
+        const { access } = await connect(at);
+        const { status, json } = await own(at, access);
+        const { active, client_id, scope, aud, iss, exp, token_type } = json;
+        return [status, active, client_id === (await notebook(at)).id, scope, aud, iss, typeof exp, token_type];
+      },
+      back: (at: Place) => [200, true, true, 'mcp:read', at.resource, at.issuer, 'number', 'Bearer'],
+    },
+    {
+      section: '2.2',
+      level: 'MUST',
+      requires: 'A token that is unknown, revoked or expired is inactive, and nothing more is said of it',
+      async send(at) {
+        const [revoked, expired] = [await connect(at), await connect(at)];
+        await post(at, 'revoke', { token: revoked.access, client_id: (await notebook(at)).id });
+        const seen = [(await own(at, 'x'.repeat(43))).json, (await own(at, revoked.access)).json];
+        at.wait(901);
+        return [...seen, (await own(at, expired.access)).json];
+      },
+      back: Array(3).fill({ active: false }),
+    },
+    {
+      section: '2.1',
+      level: 'MUST',
+      requires: 'A wrong hint of what kind the token is changes nothing',
+      async send(at) {
+        const { access } = await connect(at);
+        return (await own(at, access, 'refresh_token')).json.active;
+      },
+      back: true,
+    },
+    {
+      section: '4',
+      level: 'MUST',
+      requires: "A public client learns nothing of another's tokens; a client that proves itself may look",
+      async send(at) {
+        const { access } = await connect(at);
+        const stranger = await newClient(at);
+        const client = await keeper(at);
+        return [
+          (await post(at, 'introspect', { token: access, client_id: stranger.id })).json,
+          (await post(at, 'introspect', { token: access }, basic(client))).json.active,
+        ];
+      },
+      back: [{ active: false }, true],
+    },
+    {
+      section: '4',
+      level: 'SHOULD',
+      requires: 'The answer is not to be stored, and names nobody: no e-mail, no name',
+      async send(at) {
+        const { access } = await connect(at);
+        const { headers, text } = await own(at, access);
+        return [headers.get('cache-control'), /ada@|Ada|Byron/.test(text)];
+      },
+      back: ['no-store', false],
+    },
+  ],
+};

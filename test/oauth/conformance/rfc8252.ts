@@ -1,0 +1,119 @@
+import { createBrowser } from '../flow.ts';
+import { allow, desktop, newClient, open, redirectUri, refusal, register, shown } from './asks.ts';
+import type { Standard } from './case.ts';
+
+export const rfc8252: Standard = {
+  name: 'RFC 8252',
+  title: 'OAuth 2.0 for Native Apps',
+  url: 'https://www.rfc-editor.org/rfc/rfc8252',
+  file: 'rfc8252.ts',
+  cases: [
+    {
+      section: '7.1',
+      level: 'MUST',
+      requires: 'An app is answered at a scheme of its own',
+      async send(at) {
+        const own = 'cursor://anysphere.cursor-mcp/oauth/callback';
+        const { id } = await newClient(at, { redirect_uris: [own] });
+        const callback = await allow(at, { client_id: id, redirect_uri: own }, createBrowser());
+        return [callback.href.split('?')[0], callback.searchParams.has('code')];
+      },
+      back: ['cursor://anysphere.cursor-mcp/oauth/callback', true],
+    },
+    {
+      section: '7.2',
+      level: 'MUST',
+      requires: 'An app may claim an https address, which is compared whole',
+      async send(at) {
+        const { id } = await newClient(at, { redirect_uris: [redirectUri, 'http://127.0.0.1/'] });
+        const callback = await allow(at, { client_id: id }, createBrowser());
+        const other = await refusal(at, { client_id: id, redirect_uri: 'https://notebook.example:444/callback' });
+        return [callback.origin, other];
+      },
+      back: ['https://notebook.example', 400],
+    },
+    {
+      section: '7.3',
+      level: 'MUST',
+      requires: 'At a loopback address any port is taken, by IPv4, IPv6 and name',
+      async send(at) {
+        const hosts = ['127.0.0.1', '[::1]', 'localhost'];
+        const { id } = await newClient(at, { redirect_uris: hosts.map((host) => `http://${host}/callback`) });
+        const sentTo = hosts.map(async (host) => {
+          const redirect_uri = `http://${host}:51004/callback`;
+          const { href } = await allow(at, { client_id: id, redirect_uri }, createBrowser());
+          return href.split('?')[0];
+        });
+        return Promise.all(sentTo);
+      },
+      back: ['http://127.0.0.1:51004/callback', 'http://[::1]:51004/callback', 'http://localhost:51004/callback'],
+    },
+    {
+      section: '7.3',
+      level: 'MUST NOT',
+      requires: 'One loopback name does not stand for another, and no other host is one',
+      async send(at) {
+        const { id } = await desktop(at);
+        const wrong = [
+          'http://localhost:1/callback',
+          'http://[::1]:1/callback',
+          'http://127.0.0.1.evil.example/callback',
+        ];
+        return Promise.all(wrong.map((redirect_uri) => refusal(at, { client_id: id, redirect_uri })));
+      },
+      back: [400, 400, 400],
+    },
+    {
+      section: '8.1',
+      level: 'MUST',
+      requires: 'An app proves that it began the flow: without a code challenge there is none',
+      async send(at) {
+        const { id } = await desktop(at);
+        const redirect_uri = 'http://127.0.0.1:51004/callback';
+        const asked = { client_id: id, redirect_uri, code_challenge: undefined, code_challenge_method: undefined };
+        return ((await refusal(at, asked)) as { error: string }).error;
+      },
+      back: 'invalid_request',
+    },
+    {
+      section: '8.4',
+      level: 'MUST',
+      requires: 'An app registers whole redirect URIs, and is recorded as what it is',
+      async send(at) {
+        const { json } = await register(at, { redirect_uris: ['http://127.0.0.1/callback'], application_type: 'web' });
+        return [json.application_type, json.token_endpoint_auth_method];
+      },
+      back: ['native', 'none'],
+    },
+    {
+      section: '8.4',
+      level: 'SHOULD',
+      requires: 'Schemes without a period in them are taken as well',
+      send: async (at) => (await register(at, { redirect_uris: ['notebook://callback'] })).status,
+      back: 201,
+      otherwise:
+        'The standard wants schemes of apps to be domain names turned round. Cursor and others register `cursor://` and the like; what can send a code astray is on a list that is refused, and a client on a device is asked for every time.',
+    },
+    {
+      section: '8.6',
+      level: 'SHOULD NOT',
+      requires: 'A client on a device is asked for every time: any program there can claim to be one',
+      async send(at) {
+        const { id } = await newClient(at, { redirect_uris: ['http://127.0.0.1/callback'] });
+        const browser = createBrowser();
+        const asked = { client_id: id, redirect_uri: 'http://127.0.0.1:51004/callback' };
+        await allow(at, asked, browser);
+        const { html } = await open(at, asked, browser);
+        return html.includes('value="allow"');
+      },
+      back: true,
+    },
+    {
+      section: '8.3',
+      level: 'MUST',
+      requires: 'Plain http leads to this device and nowhere else',
+      send: async (at) => shown(await register(at, { redirect_uris: ['http://notebook.example/callback'] })),
+      back: [400, 'invalid_redirect_uri'],
+    },
+  ],
+};

@@ -1,0 +1,22 @@
+// Runs the tables in one place. Nothing but HTTP.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { titleOf } from './case.ts';
+import { type Mount, openPlace, type Place } from './place.ts';
+import { standards } from './standards.ts';
+
+/** `every`: 1 for all cases, 4 for each fourth. */
+export function runSuite(mount: Mount, every = 1): void {
+  let at: Place;
+  beforeAll(async () => {
+    at = await openPlace(mount);
+  });
+  afterEach(() => at.reset());
+  afterAll(() => at.stop());
+
+  describe.each(standards)('$name', ({ cases }) => {
+    const chosen = cases.filter((_one, index) => index % every === 0);
+    test.each(chosen.map((one) => [titleOf(one), one] as const))('%s', async (_title, { send, back }) => {
+      expect(await send(at)).toEqual(typeof back === 'function' ? back(at) : back);
+    });
+  });
+}
