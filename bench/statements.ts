@@ -3,6 +3,7 @@ import { createEngine } from '../src/agent/engine.ts';
 import type { Source } from '../src/agent/sources/source.ts';
 import { createSqlSource } from '../src/agent/sources/sql/source.ts';
 import { type Caller, fullAccess } from '../src/core/caller.ts';
+import { Stop } from '../src/core/clock/stop.ts';
 import { systemClock } from '../src/core/clock.ts';
 import { loadConfig } from '../src/core/config.ts';
 import { selectTools, type ToolCall } from '../src/mcp/tools.ts';
@@ -16,7 +17,7 @@ export async function readStatements(url: string): Promise<ReadonlyMap<string, r
   const sources = [watched(source, (text) => texts.push(text))];
   const engine = await createEngine({ sources, observe: () => {}, clock: systemClock, limits });
   const access = fullAccess({ id: 1, timezone: 'Europe/Paris', tags: {} } as Caller);
-  const call = { access, engine, config: loadConfig(), signal: new AbortController().signal } as ToolCall;
+  const call = { access, engine, config: loadConfig(), signal: new Stop() } as Partial<ToolCall> as ToolCall;
   const tools = selectTools(null, () => undefined);
   const statements = new Map<string, readonly string[]>();
   for (const { name, tool: wanted, given } of operations as readonly Operation[]) {

@@ -1,5 +1,6 @@
 // Records for the code of actions, read through the operations of the engine, page after page.
 import type { Access } from '../core/caller.ts';
+import type { StopSignal } from '../core/clock/stop.ts';
 import { fail } from '../core/errors.ts';
 import type { ActionRecord } from './actions/definitions.ts';
 import type { ActionDoor, ActionQuery } from './actions/door.ts';
@@ -44,7 +45,7 @@ async function listAll(
   ops: Operations,
   access: Access,
   { limit, ...query }: ActionQuery,
-  signal: AbortSignal | undefined,
+  signal: StopSignal | undefined,
 ): Promise<ActionRecord[]> {
   const records: ActionRecord[] = [];
   let from: Pick<ListRequest, 'cursor' | 'skip'> = {};

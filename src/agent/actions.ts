@@ -1,6 +1,7 @@
 // Actions: the developer's own operations on records, with a form. What callers may do with them, each a list of
 // phases: may the caller -> which records -> the form filled -> every value checked -> the code of the action.
 import type { Access, Policy } from '../core/caller.ts';
+import { Stop, type StopSignal, toAbortSignal } from '../core/clock/stop.ts';
 import { fail } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
 import type { AnsweredField, AnsweredLayout, FormAnswer } from './actions/answer.ts';
@@ -214,18 +215,19 @@ async function run({ entry, signal }: CodePlace, context: object): Promise<Actio
 interface CodePlace {
   readonly entry: ActionEntry;
   readonly access: Access;
-  readonly signal: AbortSignal | undefined;
+  readonly signal: StopSignal | undefined;
 }
 
 /** What every context of a call has; those of `Single` actions have the functions for one record as well. */
 function contextBase(
-  { entry, access, signal = new AbortController().signal }: CodePlace,
+  { entry, access, signal: stop = new Stop() }: CodePlace,
   records: Records,
   report: ReportProgress = () => undefined,
 ): Record<string, unknown> {
   const { collection, filter, ai, getRecords, getRecordIds, getCompositeRecordIds, ...one } = records;
   const { caller } = access;
   const progress = checkedReport(report);
+  const signal = toAbortSignal(stop);
   const many = { collection, filter, caller, ai, signal, progress, getRecords, getRecordIds, getCompositeRecordIds };
   return entry.definition.scope === 'Single' ? { ...many, ...one } : many;
 }

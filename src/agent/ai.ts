@@ -1,6 +1,7 @@
 // The provider of a language model that a host application brings: asked in the chat-completions form whichever it is
 // (spec 2 and 4.1, addAi). The official clients do the talking; they are loaded by the first question, so that a start
 // costs nothing, and live in here alone, since they hold the key.
+import { type StopSignal, toAbortSignal } from '../core/clock/stop.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { AppError, fail } from '../core/errors.ts';
 import { fromMessages, toMessages } from './ai/anthropic.ts';
@@ -89,12 +90,14 @@ export function isAiProvider(value: unknown): value is AiProvider {
 }
 
 /** The same provider, whose questions end with the call that they are asked for. */
-export function askWithin(provider: AiProvider, call: AbortSignal | undefined): AiProvider {
+export function askWithin(provider: AiProvider, call: StopSignal | undefined): AiProvider {
   if (!call) return provider;
   return Object.freeze({
     ...provider,
-    ask: (request: AiRequest, { signal, ...options }: AiCallOptions = {}) =>
-      provider.ask(request, { ...options, signal: signal ? AbortSignal.any([call, signal]) : call }),
+    ask(request: AiRequest, { signal, ...options }: AiCallOptions = {}) {
+      const ofCall = toAbortSignal(call);
+      return provider.ask(request, { ...options, signal: signal ? AbortSignal.any([ofCall, signal]) : ofCall });
+    },
   });
 }
 

@@ -1,5 +1,6 @@
 // The engine as the rooms above it see it. Every operation takes an Access first: there is no other way in.
 import type { Access } from '../core/caller.ts';
+import type { StopSignal } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
 import type { PlainFilter, PlainSort } from '../core/filter.ts';
 import type { Observe } from '../core/observe.ts';
@@ -164,7 +165,7 @@ const nothingSaid: Pick<Customizations, 'say'> = { say: async () => ({ recorded:
 
 export interface CallOptions {
   /** Stops the statement in the database. */
-  readonly signal?: AbortSignal;
+  readonly signal?: StopSignal;
   /** Told how far an action or a write of many records is. */
   readonly progress?: ReportProgress;
 }

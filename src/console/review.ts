@@ -3,6 +3,7 @@
 // record) and answers with what he may see of it, before and after. What the one who asked saw is never shown to him in its
 // place.
 import type { Access } from '../core/caller.ts';
+import { Stop, type StopSignal } from '../core/clock/stop.ts';
 import { isAppError } from '../core/errors.ts';
 import type { Tool, ToolCall } from '../mcp/tools.ts';
 import type { Approval, ApprovalPreview } from '../store/store.ts';
@@ -34,14 +35,14 @@ export interface Reviewer {
 export interface ReviewParts {
   /** All of them, enabled or not. */
   readonly tools: readonly Tool[];
-  readonly callAs: (access: Access, signal: AbortSignal) => ToolCall;
+  readonly callAs: (access: Access, signal: StopSignal) => ToolCall;
 }
 
 export function createReviewer({ tools, callAs }: ReviewParts): Reviewer {
   const foresee = async (approval: Approval, access: Access): Promise<ApprovalPreview | undefined> => {
     const tool = tools.find(({ name }) => name === approval.tool);
     // Files that the call sends were uploaded by the one who asks.
-    const call = { ...callAs(access, new AbortController().signal), uploaderId: approval.userId };
+    const call = { ...callAs(access, new Stop()), uploaderId: approval.userId };
     return (await tool?.approval?.foresee(tool.parse(approval.content.arguments), call))?.preview;
   };
 

@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { StopSignal } from './clock/stop.ts';
 
 /** The one seam for time: nothing else in the house reads the wall clock or sets a timer. Tests pass their own. */
 export interface Clock {
@@ -8,7 +9,7 @@ export interface Clock {
   monotonic(): number;
   /** Calls `run` once after `ms`; the returned function takes it back. Never keeps the process alive. */
   after(ms: number, run: () => void): () => void;
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  sleep(ms: number, signal?: StopSignal): Promise<void>;
 }
 
 export const systemClock: Clock = {

@@ -7,6 +7,7 @@
 // (once.ts) it is once for all repeats of the call as well.
 import type { Engine } from '../agent/engine.ts';
 import type { Access } from '../core/caller.ts';
+import type { StopSignal } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { AppError, type ErrorCode, fail, isAppError, toAppError } from '../core/errors.ts';
@@ -53,7 +54,7 @@ export type Answered = { readonly text: string } | { readonly failure: AppError 
 /** What the request that a call came in is good for. */
 export interface CallWire {
   /** Aborted when the client cancels or goes away. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** Where the client asked to hear of the call's progress. */
   readonly tell?: TellProgress;
   /** How the client can ask its person, where it can. */
@@ -75,7 +76,7 @@ type Subject = ReturnType<Tool['subject']>;
 interface Call {
   readonly tool: Tool;
   readonly args: unknown;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   readonly progress: Progress | undefined;
 }
 

@@ -4,6 +4,7 @@
 // What needs no instance (direct.ts) is answered, streamed and cancelled through the same map.
 import type { ServerResponse } from 'node:http';
 import type { JSONRPCMessage, RequestId, Transport, TransportSendOptions } from '@modelcontextprotocol/server';
+import { Stop, type StopSignal } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
 import type { AppError } from '../core/errors.ts';
 import type { Identity } from './call.ts';
@@ -37,7 +38,7 @@ export type Work = (lane: Lane) => Promise<unknown>;
 
 export interface Lane {
   /** Aborted when the client cancels or goes away. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** Sends a notification on the stream of the call. */
   notify(method: string, params: Record<string, unknown>): void;
 }
@@ -54,7 +55,7 @@ interface Exchange extends Origin {
   readonly res: ServerResponse;
   readonly takesStream: boolean;
   /** Of work without the instance. */
-  readonly stop?: AbortController;
+  readonly stop?: Stop;
   stopKeepAlive?: () => void;
 }
 
@@ -94,7 +95,7 @@ export function createMux(clock: Clock, refuse: (res: ServerResponse, error: App
 
   const finish = (exchange: Exchange, message: JSONRPCMessage) => {
     const { res, identity } = exchange;
-    const text = JSON.stringify({ ...message, id: exchange.clientId });
+    const text = JSON.stringify(message);
     if (exchange.stopKeepAlive) {
       exchange.stopKeepAlive();
       res.end(`event: message\ndata: ${text}\n\n`);
@@ -156,23 +157,23 @@ export function createMux(clock: Clock, refuse: (res: ServerResponse, error: App
         return;
       }
       exchanges.delete(id);
-      finish(exchange, message);
+      finish(exchange, { ...message, id: exchange.clientId } as JSONRPCMessage);
     },
     serve(request, from, res, takesStream) {
       const id = open({ ...from, clientId: request.id, res, takesStream });
       mux.onmessage?.({ jsonrpc: '2.0', ...request, id });
     },
     run(request, from, res, takesStream, work) {
-      const stop = new AbortController();
+      const stop = new Stop();
       const exchange: Exchange = { ...from, clientId: request.id, res, takesStream, stop };
       const id = open(exchange);
       const answer = (rest: { readonly result: unknown } | { readonly error: unknown }) => {
-        if (exchanges.delete(id)) finish(exchange, { jsonrpc: '2.0', id, ...rest } as JSONRPCMessage);
+        if (exchanges.delete(id)) finish(exchange, { ...rest, jsonrpc: '2.0', id: request.id } as JSONRPCMessage);
       };
       const notify: Lane['notify'] = (method, params) => {
         if (exchanges.has(id)) stream(exchange, { jsonrpc: '2.0', method, params });
       };
-      work({ signal: stop.signal, notify }).then(
+      work({ signal: stop, notify }).then(
         (result) => answer({ result }),
         (error: Error) => {
           mux.onerror?.(error);

@@ -1,6 +1,7 @@
 // A call that its client may repeat: with an idempotency key it is done once, and every repeat is given the first answer.
 // The permissions are compared and the rights of the caller asked for before that, as for a first call.
 import { verbs } from '../core/caller.ts';
+import type { StopSignal } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
 import { type AppError, type ErrorCode, fail } from '../core/errors.ts';
 import type { Authenticated } from '../oauth/bearer.ts';
@@ -21,7 +22,7 @@ export interface KeyedCall {
   /** Of the caller, all that the answer depends on, ready for JSON. */
   readonly rights: unknown;
   readonly auth: Authenticated;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
 }
 
 /**

@@ -1,14 +1,15 @@
 // How long one call may take in all, whatever it does: several statements, and code of users between them. When time is
 // up, the same signal that tells of a client who has gone away stops the work; a read is then given up even if its code
 // does not listen. What writes is waited for, since its answer must say what has happened.
+import { Stop, type StopSignal } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
 import { AppError, isAppError } from '../core/errors.ts';
 
 export interface TimeLimit {
   /** Aborted when time is up or the client goes away. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** Aborted when time is up alone. */
-  withoutClient(): AbortSignal;
+  withoutClient(): StopSignal;
   /** CALL_TIMED_OUT when time is up first. */
   bound<T>(work: Promise<T>): Promise<T>;
   /** The time that `wait` takes does not count. */
@@ -18,9 +19,9 @@ export interface TimeLimit {
   end(): void;
 }
 
-export function createTimeLimit(clock: Clock, seconds: number, client: AbortSignal): TimeLimit {
-  const either = new AbortController();
-  let alone: AbortController | undefined;
+export function createTimeLimit(clock: Clock, seconds: number, client: StopSignal): TimeLimit {
+  const either = new Stop();
+  let alone: Stop | undefined;
   let isUp = false;
   let giveUp: (() => void) | undefined;
   const leave = () => either.abort(client.reason);
@@ -37,11 +38,11 @@ export function createTimeLimit(clock: Clock, seconds: number, client: AbortSign
   let from = clock.monotonic();
   let forget = clock.after(leftMs, expire);
   return {
-    signal: either.signal,
+    signal: either,
     withoutClient() {
-      alone ??= new AbortController();
+      alone ??= new Stop();
       if (isUp) alone.abort();
-      return alone.signal;
+      return alone;
     },
     bound: (work) =>
       new Promise((resolve, reject) => {

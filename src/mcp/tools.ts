@@ -2,6 +2,7 @@
 import type { ReportProgress } from '../agent/actions/definitions.ts';
 import type { Engine } from '../agent/engine.ts';
 import type { Access } from '../core/caller.ts';
+import type { StopSignal } from '../core/clock/stop.ts';
 import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
@@ -28,7 +29,7 @@ export interface ToolCall {
   readonly access: Access;
   readonly engine: Engine;
   readonly config: Config;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** Where the client asked for it. */
   readonly progress?: ReportProgress;
   readonly sendWebhook: SendWebhook;

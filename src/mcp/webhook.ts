@@ -2,6 +2,7 @@
 // the operator's code, but what it is made of may come from a form, so that only the public internet is reached, and hosts
 // within the operator's own network that he has named. What it answers is not passed on, but for its status.
 import type { WebhookResult } from '../agent/actions/results.ts';
+import type { StopSignal } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import type { Observe } from '../core/observe.ts';
@@ -22,7 +23,7 @@ const ownHeaders: ReadonlySet<string> = new Set([
 ]);
 
 /** The status of the answer; undefined when there was none, for which the reason is in the log. Never throws. */
-export type SendWebhook = (webhook: WebhookResult, signal: AbortSignal) => Promise<number | undefined>;
+export type SendWebhook = (webhook: WebhookResult, signal: StopSignal) => Promise<number | undefined>;
 
 export function createWebhookSender(parts: {
   readonly config: Pick<Config, 'webhookHosts'>;

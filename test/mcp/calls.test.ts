@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
+import type { StopSignal } from '../../src/core/clock/stop.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { conformanceFixture } from '../conformance/fixture.ts';
@@ -97,8 +98,8 @@ test('permissions that never come to rest end the call with NOT_READY', async ()
 });
 
 test.each(['modern', 'legacy'] as const)('a %s client that goes away stops its call', async (era) => {
-  const started = later<AbortSignal>();
-  const beforeList = async (_access: unknown, signal: AbortSignal | undefined) => {
+  const started = later<StopSignal>();
+  const beforeList = async (_access: unknown, signal: StopSignal | undefined) => {
     started.resolve(signal!);
     await systemClock.sleep(20_000, signal);
   };

@@ -8,6 +8,7 @@ import type { Engine } from '../../src/agent/engine.ts';
 import { createMemorySource, type MemoryTable } from '../../src/agent/sources/memory.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
 import { type Access, type Caller, fullAccess } from '../../src/core/caller.ts';
+import type { StopSignal } from '../../src/core/clock/stop.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { type Config, type ConfigInput, loadConfig } from '../../src/core/config.ts';
 import { fail } from '../../src/core/errors.ts';
@@ -21,7 +22,7 @@ import { type OpenedStore, openStore } from '../../src/store/open.ts';
 import type { ActivityEntry } from '../../src/store/store.ts';
 
 /** Called before a list is asked for. */
-export type BeforeList = (access: Access, signal: AbortSignal | undefined) => Promise<void>;
+export type BeforeList = (access: Access, signal: StopSignal | undefined) => Promise<void>;
 
 const caller = (id: number): Caller => ({
   id,

@@ -1,6 +1,7 @@
 // Calls that take their time: what clients of every line hear of them, and what a cancelled one leaves behind.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { StopSignal } from '../../src/core/clock/stop.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { createProgress, type ProgressMessage } from '../../src/mcp/progress.ts';
 import { type AnyClient, clientNames, connectClient } from './client.ts';
@@ -188,7 +189,7 @@ describe('a call that takes longer than it may in all', () => {
     'CALL_TIMED_OUT: The call took longer than 1 s and was stopped. Ask for less in one call, such as fewer records.';
 
   test.each([
-    ['listens', (signal: AbortSignal | undefined) => systemClock.sleep(20_000, signal)],
+    ['listens', (signal: StopSignal | undefined) => systemClock.sleep(20_000, signal)],
     ['does not listen', () => systemClock.sleep(20_000)],
   ])('is a read whose code %s: it is given up', async (_, pause) => {
     house = await openHouse({ settings, beforeList: (_access, signal) => pause(signal) });

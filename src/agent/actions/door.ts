@@ -1,5 +1,6 @@
 // What actions need of the engine.
 import type { Access } from '../../core/caller.ts';
+import type { StopSignal } from '../../core/clock/stop.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import type { AiProvider } from '../ai/definitions.ts';
 import type { InsideCollection } from '../customize/definitions.ts';
@@ -32,16 +33,16 @@ export interface ActionDoor {
   /** Inside names of what is stored of a record, hidden fields too. */
   storedOf(collection: string): readonly string[];
   /** Every record of the query in key order; the row scope of the access is in it. */
-  list(access: Access, query: ActionQuery, signal: AbortSignal | undefined): Promise<ActionRecord[]>;
+  list(access: Access, query: ActionQuery, signal: StopSignal | undefined): Promise<ActionRecord[]>;
   /** The same in inside names, for code, without hooks. */
   listInside(
     access: Access,
     query: Pick<ActionQuery, 'collection' | 'filter' | 'fields'>,
-    signal: AbortSignal | undefined,
+    signal: StopSignal | undefined,
   ): Promise<ActionRecord[]>;
   /** The row scope in inside names. */
   scopeOf(access: Access, collection: string): PlainFilter | null;
-  inside(access: Access, collection: string, signal: AbortSignal | undefined): InsideCollection;
+  inside(access: Access, collection: string, signal: StopSignal | undefined): InsideCollection;
   /** What code may ask; null when none was added. */
-  ai(signal: AbortSignal | undefined): AiProvider | null;
+  ai(signal: StopSignal | undefined): AiProvider | null;
 }

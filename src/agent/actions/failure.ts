@@ -1,5 +1,6 @@
 // What goes wrong in the code of an action. Callers are told which part of which action failed, and no more; the cause,
 // for the log, says where the action was defined and what was thrown.
+import type { StopSignal } from '../../core/clock/stop.ts';
 import { AppError, type ErrorCode, isAppError } from '../../core/errors.ts';
 import type { ActionEntry } from './definitions.ts';
 
@@ -28,7 +29,7 @@ export async function runUserCode<Result>(
   entry: ActionEntry,
   part: string,
   run: () => Result | Promise<Result>,
-  signal?: AbortSignal,
+  signal?: StopSignal,
 ): Promise<Result> {
   try {
     return await run();

@@ -2,6 +2,7 @@
 // runs: records that are missing or that the caller may not see are told, all of them or nothing. What the code then
 // asks for is read anew, within the row scope; calls of one tick become one list.
 import type { Access } from '../../core/caller.ts';
+import type { StopSignal } from '../../core/clock/stop.ts';
 import { fail } from '../../core/errors.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import type { AiProvider } from '../ai/definitions.ts';
@@ -27,7 +28,7 @@ export interface Place {
   readonly door: ActionDoor;
   readonly entry: ActionEntry;
   readonly access: Access;
-  readonly signal: AbortSignal | undefined;
+  readonly signal: StopSignal | undefined;
 }
 
 /** Null when nothing was selected; undefined for `Global`, which is about every record. */

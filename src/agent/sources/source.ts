@@ -9,6 +9,7 @@
 //   Json           the parsed value, which     Binary    Buffer             Point [x, y]
 //                  remembers its text (json-text.ts)
 //   [T]            array of T                  nothing   null, never undefined
+import type { StopSignal } from '../../core/clock/stop.ts';
 import type { Operator } from '../../core/filter.ts';
 import type { Relation } from '../model/types.ts';
 import type { Filter, Order, Path } from '../query/types.ts';
@@ -166,7 +167,7 @@ export interface GroupOrder {
 
 export interface ReadOptions {
   /** Stops the statement in the database, not just the wait for it. */
-  readonly signal?: AbortSignal;
+  readonly signal?: StopSignal;
   /** TIMED_OUT after so long. */
   readonly timeoutMs: number;
   /** Told the text of each statement before it runs; no values in it. */
