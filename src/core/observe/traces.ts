@@ -9,6 +9,7 @@ import {
   type Context,
   context,
   createContextKey,
+  ProxyTracerProvider,
   propagation,
   ROOT_CONTEXT,
   type Span,
@@ -45,10 +46,20 @@ export interface SpanOptions {
 const NAME = 'portico';
 const served = createContextKey('portico.request');
 
+/** Nobody has registered an SDK: there is no span to make, and no context that would be carried on. */
+function isSilent(): boolean {
+  const provider = trace.getTracerProvider();
+  return provider instanceof ProxyTracerProvider && provider.getDelegate() === nobody;
+}
+
+/** What a proxy stands for until an SDK is registered. */
+const nobody = new ProxyTracerProvider().getDelegate();
+
 export const activeContext = (): Context => context.active();
 
 /** Does the work within the span of a request; children and observations of the work find it there. */
 export function inSpan<T>(options: SpanOptions, work: () => Promise<T>): Promise<T> {
+  if (isSilent()) return work();
   const tracer = trace.getTracer(NAME);
   const { parent, link } = parentOf(options);
   const span = tracer.startSpan(
