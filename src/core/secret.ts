@@ -26,6 +26,20 @@ export function hashToken(token: string): string {
   return hash('sha256', token, 'base64url');
 }
 
+/**
+ * 64 bits of a text for telling texts apart where nobody gains by making two alike (FNV-1a, twice with different starts):
+ * a tenth of the time of a SHA-256. Never of a secret.
+ */
+export function markOf(text: string): string {
+  let [a, b] = [0x811c9dc5, 0x9747b28c];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    a = Math.imul(a ^ code, 0x01000193);
+    b = Math.imul(b ^ code, 0x01000193) ^ (b >>> 15);
+  }
+  return (a >>> 0).toString(36) + (b >>> 0).toString(36).padStart(7, '0');
+}
+
 /** Constant-time comparison of two texts; their lengths are not secret. */
 export function sameText(a: string, b: string): boolean {
   const left = Buffer.from(a);

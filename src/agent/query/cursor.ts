@@ -4,7 +4,7 @@
 // no signature; values are checked again when it comes back.
 import { fail } from '../../core/errors.ts';
 import { isBranch, type Operator, type PlainFilter } from '../../core/filter.ts';
-import { hashToken } from '../../core/secret.ts';
+import { markOf } from '../../core/secret.ts';
 import type { Collection, Moment } from '../model/types.ts';
 import type { Row } from '../sources/source.ts';
 import type { Conditions } from './lower.ts';
@@ -28,7 +28,7 @@ export function fingerprint(
     conditions.segment ?? '',
     conditions.within ?? '',
   ];
-  return hashToken(JSON.stringify(parts)).slice(0, 12);
+  return markOf(JSON.stringify(parts));
 }
 
 /** Free of the order in which the caller wrote the properties. */
