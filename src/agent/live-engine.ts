@@ -25,14 +25,21 @@ const hold = (engine: Engine): Held => ({ engine, calls: 0, isGone: false });
 export function createLiveEngine(first: Engine): LiveEngine {
   let current = hold(first);
 
-  async function counted<T>(held: Held, call: (engine: Engine) => Promise<T>): Promise<T> {
-    held.calls++;
-    try {
-      return await call(held.engine);
-    } finally {
+  function counted<T>(held: Held, call: (engine: Engine) => Promise<T>): Promise<T> {
+    const end = () => {
       held.calls--;
       if (held.calls === 0) held.onIdle?.();
+    };
+    held.calls++;
+    let working: Promise<T>;
+    try {
+      working = call(held.engine);
+    } catch (error) {
+      end();
+      return Promise.reject(error);
     }
+    working.then(end, end);
+    return working;
   }
   const on = <T>(call: (engine: Engine) => Promise<T>): Promise<T> => counted(current, call);
 

@@ -1,6 +1,6 @@
 // Reads a request body once: bounded in bytes while it arrives, in depth before it is parsed, so that neither costs more
 // than it may. Depth is counted in one pass over the bytes; nothing here recurses over what a client sent.
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { fail } from '../core/errors.ts';
 
@@ -26,14 +26,12 @@ function readBytes(req: IncomingMessage, limitBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const done = () => {
-      req.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose);
-    };
+    let isWhole = false;
+    // The listeners go with the request: taking them away would cost as much as the reading.
     const onData = (chunk: Buffer) => {
       size += chunk.length;
       if (size > limitBytes) {
-        done();
-        req.pause();
+        req.off('data', onData).pause();
         try {
           fail('BODY_TOO_LARGE', { limitBytes });
         } catch (error) {
@@ -44,25 +42,24 @@ function readBytes(req: IncomingMessage, limitBytes: number): Promise<Buffer> {
       chunks.push(chunk);
     };
     const onEnd = () => {
-      done();
+      isWhole = true;
       resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
     };
-    const onError = (error: Error) => {
-      done();
-      reject(error);
+    const onClose = () => {
+      if (!isWhole) reject(new Error('the client went away before its request was complete'));
     };
-    const onClose = () => onError(new Error('the client went away before its request was complete'));
-    req.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose);
+    req.on('data', onData).on('end', onEnd).on('error', reject).on('close', onClose);
   });
 }
 
 /** MALFORMED_JSON for what is not UTF-8, not JSON, or nested deeper than `depthLimit`. */
 export function parseJson(bytes: Buffer, depthLimit: number): unknown {
   if (bytes.length === 0) fail('MALFORMED_JSON', { problem: 'it is empty.' });
-  if (!isUtf8(bytes)) fail('MALFORMED_JSON', { problem: 'it is not UTF-8.' });
+  const isPlain = isAscii(bytes);
+  if (!isPlain && !isUtf8(bytes)) fail('MALFORMED_JSON', { problem: 'it is not UTF-8.' });
   checkDepth(bytes, depthLimit);
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    return JSON.parse(bytes.toString(isPlain ? 'latin1' : 'utf8'));
   } catch (cause) {
     // The parser's own words quote what was sent.
     fail('MALFORMED_JSON', { problem: 'it does not parse.' }, cause);

@@ -117,7 +117,8 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
       fail('METHOD_NOT_ALLOWED', { method: req.method ?? '', allow: isSessionWide ? methods.slice(0, 3) : ['POST'] });
     }
     const narrowing = readNarrowing(req.url ?? '');
-    const auth = gate.narrow(await checkToken(req), narrowing);
+    const checked = checkToken(req);
+    const auth = gate.narrow(checked instanceof Promise ? await checked : checked, narrowing);
     const identity: Identity = { auth, origin: originOf(req, sessionId ?? conversation) };
     if (sessionMethod) {
       if (req.method === 'GET') listen(res);
@@ -137,16 +138,23 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
     await measure(res, body, identity, () => dispatch(req, res, body, { identity, conversation }, sessionId));
   };
 
-  const checkToken = async (req: IncomingMessage): Promise<Authenticated> => {
-    try {
-      const checked = gate.check(req);
-      const auth = checked instanceof Promise ? await checked : checked;
+  /** At once where the gate can. */
+  const checkToken = (req: IncomingMessage): Authenticated | Promise<Authenticated> => {
+    const accept = (auth: Authenticated): Authenticated => {
       observe({ type: 'token.checked', outcome: 'accepted' });
       return auth;
-    } catch (error) {
+    };
+    const refuse = (error: unknown): never => {
       observe({ type: 'token.checked', outcome: 'refused' });
       throw error;
+    };
+    let checked: Authenticated | Promise<Authenticated>;
+    try {
+      checked = gate.check(req);
+    } catch (error) {
+      return refuse(error);
     }
+    return checked instanceof Promise ? checked.then(accept, refuse) : accept(checked);
   };
 
   /** The token holds every OAuth scope that the call needs, else 403 with all of them in one challenge (RFC 6750 section 3.1). */
@@ -161,7 +169,7 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
   };
 
   /** All but tool calls, which are observed where they end (call.ts), each by itself. */
-  const measure = async (
+  const measure = (
     res: ServerResponse,
     body: unknown,
     { origin }: Identity,

@@ -109,10 +109,10 @@ export async function answerListing(args: Listing, call: ToolCall, doors: Listin
     skip: args.cursor ? 0 : (args.number - 1) * limit,
   };
   const options = { signal: call.signal };
+  const listed = doors.list(request, options);
   // The count runs beside the list, not after it.
-  const [answer, totalCount] = await Promise.all([
-    doors.list(request, options),
-    args.count ? doors.count(asked, options) : undefined,
-  ]);
+  const [answer, totalCount] = args.count
+    ? await Promise.all([listed, doors.count(asked, options)])
+    : [await listed, undefined];
   return listText(answer, { format: args.format, totalCount, budgetTokens: answerTokens });
 }

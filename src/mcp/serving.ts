@@ -73,16 +73,23 @@ export function createServing(parts: ServingParts, notify: () => ServerNotifier)
 }
 
 function counted(callTool: CallTool): { readonly callTool: CallTool; settled(): Promise<void> } {
-  const atWork = new Set<Promise<unknown>>();
+  let atWork = 0;
+  let whenNoneIs: (() => void)[] = [];
+  const end = () => {
+    if (--atWork > 0) return;
+    const waiting = whenNoneIs;
+    whenNoneIs = [];
+    for (const resolve of waiting) resolve();
+  };
   return {
     callTool(...call) {
+      atWork++;
       const working = callTool(...call);
-      atWork.add(working);
-      void working.finally(() => atWork.delete(working));
+      working.then(end, end);
       return working;
     },
     async settled() {
-      while (atWork.size > 0) await Promise.allSettled(atWork);
+      while (atWork > 0) await new Promise<void>((resolve) => whenNoneIs.push(resolve));
     },
   };
 }
