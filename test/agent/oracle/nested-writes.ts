@@ -282,16 +282,24 @@ export class Story {
   #judge(places: readonly Place[], written: ReadonlySet<string>): void {
     for (const place of places) {
       const table = this.table(place.table);
-      if (!visible(this.#meaning, table, this.row(place))) this.codes.add('FORBIDDEN');
-      if (pointsOutOfSight(this.#meaning, table, this.row(place), written)) this.codes.add('INVALID_RECORD');
-      // Another source is asked before anything is written, and finds nothing that the write itself brings.
-      if (!this.#before.world.away) continue;
-      if (!visible(this.#before, table, this.row(place))) this.possible.add('FORBIDDEN');
-      if (pointsOutOfSight(this.#before, table, this.row(place), written)) this.possible.add('INVALID_RECORD');
+      const row = this.row(place);
+      this.#refuseWhere('FORBIDDEN', (meaning) => !visible(meaning, table, row));
+      this.#refuseWhere('INVALID_RECORD', (meaning) => pointsOutOfSight(meaning, table, row, written));
     }
     for (const code of conflictsOf(this.#meaning.world)) this.possible.add(code);
     for (const place of places)
       if (isHalfWritten(this.#meaning, this.table(place.table), written)) this.possible.add('INVALID_RECORD');
+  }
+
+  /**
+   * Another source is asked before anything is written: it finds nothing that the write itself brings, and nothing missing
+   * that the write itself takes out of sight.
+   */
+  #refuseWhere(code: string, isWrong: (meaning: Meaning) => boolean): void {
+    const after = isWrong(this.#meaning);
+    const before = this.#before.world.away ? isWrong(this.#before) : after;
+    if (after && before) this.codes.add(code);
+    else if (after || before) this.possible.add(code);
   }
 }
 
