@@ -44,13 +44,16 @@ function toVersions(rows: readonly VersionRow[]): Versions {
   return Object.freeze({ permissions: of('permissions'), grants: of('grants') });
 }
 
+const names = ['permissions', 'grants'] as const satisfies readonly VersionName[];
+const numberOf = (name: VersionName): string => `(SELECT number FROM versions WHERE name = '${name}')`;
+
 function watchVersions(
   connection: SqliteConnection,
   read: () => Promise<Versions>,
 ): () => Versions | Promise<Versions> {
   const prepareBoth = () => ({
     dataVersion: connection.prepare('PRAGMA data_version').pluck(),
-    rows: connection.prepare('SELECT name, number FROM versions'),
+    numbers: connection.prepare(`SELECT ${names.map(numberOf).join(', ')}`).raw(),
   });
   let statements: ReturnType<typeof prepareBoth> | undefined;
   let seen: unknown;
@@ -60,8 +63,11 @@ function watchVersions(
       statements ??= prepareBoth();
       const now = statements.dataVersion.get();
       if (versions && now === seen) return versions;
-      versions = toVersions(statements.rows.all() as VersionRow[]);
+      const [permissions, grants] = statements.numbers.get() as [number, number];
       seen = now;
+      // Most commits raise neither: writes leave their marks in the same file.
+      if (versions?.permissions === permissions && versions.grants === grants) return versions;
+      versions = Object.freeze({ permissions, grants });
       return versions;
     } catch (error) {
       // Without WAL a writer keeps readers out, and it may be our own transaction: waiting here would never end.
