@@ -1,22 +1,11 @@
 // The address narrows: `/mcp?readonly=true&collections=orders,customers` serves the same caller with less, and with no new
-// sign-in, since neither the token nor the resource it is for knows of it. What is taken away is taken from the Access, so
-// that everything that asks one (tools/list, descriptions, near names, relations, actions, charts) answers as if the
-// caller had no permission there. Nothing here can add: every answer is that of the Access underneath, or less.
+// sign-in, since neither the token nor the resource it is for knows of it. What is taken away is taken from the Access
+// (core/caller/narrowing.ts), on top of what the person took away who allowed the app.
 import { LRUCache } from 'lru-cache';
-import type { Access, Verb, WriteVerb } from '../core/caller.ts';
+import { createNarrowing, type Narrowing, narrowAccess } from '../core/caller/narrowing.ts';
 import { fail } from '../core/errors.ts';
 import type { Authenticated, Gate } from '../oauth/bearer.ts';
 
-export interface Narrowing {
-  readonly readOnly: boolean;
-  /** Those that are left; null for all. A name that does not exist is no error: it is like one that may not be seen. */
-  readonly collections: ReadonlySet<string> | null;
-  /** The same for every spelling of the same narrowing. */
-  readonly key: string;
-}
-
-/** What a caller who only reads may do. */
-const reading: ReadonlySet<Verb> = new Set(['browse', 'read', 'export']);
 /** Narrowings of one token that are kept made. */
 const MOST_KEPT = 20;
 
@@ -60,36 +49,11 @@ export interface NarrowingWishes {
 export function makeNarrowing({ readOnly, collections }: NarrowingWishes): Narrowing | undefined {
   const names = collections?.split(',').map((name) => name.trim());
   if (names?.includes('')) refuse('collections', parameters.collections!);
-  if (!readOnly && !names) return undefined;
-  const left = names && [...new Set(names)].sort();
-  return {
-    readOnly,
-    collections: left ? new Set(left) : null,
-    key: JSON.stringify([readOnly, left ?? null]),
-  };
+  return createNarrowing(readOnly, names ?? null);
 }
 
 function refuse(argument: string, problem: string): never {
   return fail('INVALID_ARGUMENT', { argument, problem });
-}
-
-export function narrowAccess(access: Access, { readOnly, collections }: Narrowing): Access {
-  const isLeft = (collection: string) => collections === null || collections.has(collection);
-  return Object.freeze({
-    caller: access.caller,
-    can: (verb: Verb, collection: string) =>
-      isLeft(collection) && (!readOnly || reading.has(verb)) && access.can(verb, collection),
-    // Nobody knows what the code of an action does: none of them only reads.
-    canTrigger: (collection: string, action: string) =>
-      isLeft(collection) && !readOnly && access.canTrigger(collection, action),
-    triggerCondition: (collection: string, action: string) => access.triggerCondition(collection, action),
-    field: (collection: string, field: string) => (isLeft(collection) ? access.field(collection, field) : 'hidden'),
-    scope: (collection: string) => access.scope(collection),
-    hasPolicies: access.hasPolicies,
-    policy: (verb: WriteVerb, collection: string) => access.policy(verb, collection),
-    actionPolicy: (collection: string, action: string) => access.actionPolicy(collection, action),
-    seesAgentCharts: collections === null && access.seesAgentCharts,
-  } satisfies Access);
 }
 
 export interface NarrowingGate extends Gate {

@@ -4,12 +4,13 @@
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, RequestId, ServerNotifier, Transport } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import type { Narrowing } from '../core/caller/narrowing.ts';
 import { toAppError } from '../core/errors.ts';
 import { randomId } from '../core/secret.ts';
 import type { Identity } from './call.ts';
 import { cancelledBy } from './conversations.ts';
 import { createLines, type Lines } from './lines.ts';
-import type { Narrowing, NarrowingGate } from './narrowing.ts';
+import type { NarrowingGate } from './narrowing.ts';
 import { createServing, type ServingParts } from './serving.ts';
 import { repairCall } from './wire.ts';
 

@@ -207,7 +207,7 @@ function tokenGate(
       grantId: `grant-${id}`,
       scopes: new Set(scopes[kind as keyof typeof scopes]),
       tokenHash: token,
-      versions: { permissions: 1, grants: 1 },
+      versions: { permissions: 1, grants: 1, keys: 1 },
     };
   };
   return {

@@ -2,6 +2,7 @@
 // fields, OAuth scopes, enabled tools, narrowing. A row says what a tool needs; what must be shown and how a call must end
 // is worked out from that for every combination, and compared with the server. A tool without a row fails.
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { createNarrowing, narrowAccess } from '../../src/core/caller/narrowing.ts';
 import { type Access, fullAccess, verbs } from '../../src/core/caller.ts';
 import { selectTools, toolNames } from '../../src/mcp/tools.ts';
 import { type House, legacy, openHouse, post } from './house.ts';
@@ -18,7 +19,9 @@ test('every tool of the table has a row here', () => {
 interface Variant {
   readonly has: (need: string) => boolean;
   readonly query?: string;
-  /** What of the rights the address takes away. */
+  /** What the person chose who allowed the app: read only, and which collections. */
+  readonly granted?: Parameters<typeof createNarrowing>;
+  /** What of the rights these leave. */
   readonly left?: (need: string) => boolean;
   readonly weight?: 'write' | 'read' | 'hidden';
   readonly isScoped?: true;
@@ -39,8 +42,13 @@ function accessOf({ has, weight = 'write', isScoped, isConditioned }: Variant): 
   };
 }
 
+function grantedOf(variant: Variant): Access {
+  const narrowing = variant.granted && createNarrowing(...variant.granted);
+  return narrowing ? narrowAccess(accessOf(variant), narrowing) : accessOf(variant);
+}
+
 async function open(variant: Variant, settings = {}): Promise<House> {
-  const house = await openHouse({ source: source(), customize, access: () => accessOf(variant), settings });
+  const house = await openHouse({ source: source(), customize, access: () => grantedOf(variant), settings });
   onTestFinished(() => house.close());
   return { ...house, url: house.url + (variant.query ?? '') };
 }
@@ -128,17 +136,39 @@ const rights: readonly (readonly [what: string, variant: Variant])[] = [
   ['a hidden field', { ...everything, weight: 'hidden' }],
   ['a field to read', { ...everything, weight: 'read' }],
 ];
-const addresses: readonly (readonly [query: string, left: (need: string) => boolean])[] = [
-  ['', () => true],
-  ['?readonly=true', (need) => /^(browse|read|export) /.test(need)],
-  ['?collections=orders', (need) => need.endsWith(' orders')],
-  ['?collections=lines', (need) => need.endsWith(' lines')],
-  ['?readonly=true&collections=orders,lines', (need) => /^(browse|read|export) /.test(need)],
+const reads = (need: string) => /^(browse|read|export) /.test(need);
+const ofOrders = (need: string) => need.endsWith(' orders');
+const ofLines = (need: string) => need.endsWith(' lines');
+type Narrowed = Pick<Variant, 'query' | 'granted'> & { readonly left: (need: string) => boolean };
+const narrowings: readonly (readonly [what: string, narrowed: Narrowed])[] = [
+  ['not narrowed', { left: () => true }],
+  ['/mcp?readonly=true', { query: '?readonly=true', left: reads }],
+  ['/mcp?collections=orders', { query: '?collections=orders', left: ofOrders }],
+  ['/mcp?collections=lines', { query: '?collections=lines', left: ofLines }],
+  ['/mcp?readonly=true&collections=orders,lines', { query: '?readonly=true&collections=orders,lines', left: reads }],
+  ['granted to read', { granted: [true, null], left: reads }],
+  ['granted for orders', { granted: [false, ['orders']], left: ofOrders }],
+  ['granted for what is gone', { granted: [false, ['gone']], left: () => false }],
+  ['granted for no collection', { granted: [false, []], left: () => false }],
+  ['granted to read lines', { granted: [true, ['lines']], left: (need) => reads(need) && ofLines(need) }],
+  // The address never gives back what the person kept.
+  [
+    'granted for orders, /mcp?collections=orders,lines',
+    { granted: [false, ['orders']], query: '?collections=orders,lines', left: ofOrders },
+  ],
+  [
+    'granted to read, /mcp?collections=lines',
+    { granted: [true, null], query: '?collections=lines', left: (need) => reads(need) && ofLines(need) },
+  ],
+  [
+    'granted for orders, /mcp?collections=lines',
+    { granted: [false, ['orders']], query: '?collections=lines', left: () => false },
+  ],
 ];
 
-describe.each(addresses)('/mcp%s', (query, left) => {
+describe.each(narrowings)('%s', (_narrowing, narrowed) => {
   test.each(rights)('%s', async (_what, rest) => {
-    const variant: Variant = { ...rest, query, left };
+    const variant: Variant = { ...rest, ...narrowed };
     const house = await open(variant);
     const secrets = secretsOf(variant);
     const told: string[] = [];
