@@ -1,6 +1,7 @@
 // Rows of the authorization server. What they mean is the oauth room's business; here is what must be atomic.
 import type { Clock } from '../core/clock.ts';
 import { hashToken } from '../core/secret.ts';
+import { endGrant } from './connections.ts';
 import type { Database } from './database.ts';
 import type { OAuthRow, OAuthRows } from './store.ts';
 import { raiseVersion, type VersionRows } from './versions.ts';
@@ -91,10 +92,7 @@ export function createOAuthRows(database: Database, versions: VersionRows, clock
       });
     },
     revokeGrant(grantId) {
-      return versions.change('grants', async (trx) => {
-        await trx('oauth_store').where({ grant_id: grantId }).delete();
-        await trx('oauth_store').where(key('Grant', grantId)).delete();
-      });
+      return versions.change('grants', (trx) => endGrant(trx, grantId));
     },
     async listByAccount(model, accountId) {
       const rows: StoredRow[] = await alive(knex('oauth_store').where({ model, account_id: accountId })).orderBy(

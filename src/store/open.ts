@@ -6,6 +6,7 @@ import type { SqliteKind } from '../core/sqlite.ts';
 import { createActivityLog } from './activity.ts';
 import { createAgentSessions } from './agent-sessions.ts';
 import { createApprovals } from './approvals.ts';
+import { createConnections } from './connections.ts';
 import { type Database, openDatabase } from './database.ts';
 import { createFileRows } from './files.ts';
 import { createIdempotencyKeys } from './idempotency.ts';
@@ -59,6 +60,7 @@ export async function openStore(options: {
   const getPlace = createPlaceReader(config.environment);
   const activity = createActivityLog(database, observe, clock);
   const tokens = createTokens(database, versions, clock);
+  const connections = createConnections(database, versions, clock);
   const inMemory = database.sqlite?.inMemory ?? false;
   const getSecret = createSecretReader({ configured: config.secret, dataDir: config.dataDir, inMemory });
   return {
@@ -73,12 +75,14 @@ export async function openStore(options: {
     sessions: createSessions(database, clock, config),
     agentSessions: createAgentSessions(database, versions, clock, config),
     tokens,
+    connections,
     keys: createKeys(database, clock, getSecret),
     versions: versions.current,
     ready: () => ask(database),
     async close() {
       await activity.flush();
       await tokens.flush();
+      await connections.flush();
       await database.close();
     },
     ...(database.sqlite ? { sqliteKind: database.sqlite.kind } : {}),

@@ -105,6 +105,8 @@ export async function addRenderings(on: Knex, projectId: number): Promise<void> 
 
 export interface AdminEntry {
   readonly at: number;
+  /** Id of the user who did it; absent when nobody was signed in, as at the command line. */
+  readonly by?: number | undefined;
   readonly action: string;
   /** A name, never a secret. */
   readonly subject: string;
@@ -115,7 +117,7 @@ export interface AdminEntry {
 export async function logChange(trx: Knex.Transaction, entry: AdminEntry): Promise<void> {
   await trx('admin_logs').insert({
     at: entry.at,
-    user_id: null,
+    user_id: entry.by ?? null,
     action: entry.action,
     subject: entry.subject,
     detail: JSON.stringify(entry.detail ?? {}),

@@ -5,6 +5,7 @@ import type { Knex } from 'knex';
 import { AppError, fail, isAppError } from '../core/errors.ts';
 import { agentSessionTables } from './agent-sessions.ts';
 import { approvalTables } from './approvals.ts';
+import { connectionTables } from './connections.ts';
 import type { Database } from './database.ts';
 import { fileTables } from './files.ts';
 import {
@@ -33,8 +34,15 @@ const migrations: readonly Migration[] = [
   { name: '006-approvals', up: addApprovals },
   { name: '007-console-sessions', up: ({ dialect }, on) => createTables(on, dialect, sessionTables) },
   { name: '008-application-tokens', up: ({ dialect }, on) => createTables(on, dialect, tokenTables) },
+  { name: '011-connections', up: addConnections },
   { name: '013-agent-sessions', up: ({ dialect }, on) => createTables(on, dialect, agentSessionTables) },
 ];
+
+/** And the version of the keys, which is raised when they are rotated. */
+async function addConnections({ dialect }: Database, on: Knex): Promise<void> {
+  await createTables(on, dialect, connectionTables);
+  await on('versions').insert({ name: 'keys', number: 1 }).onConflict('name').ignore();
+}
 
 async function addApprovals({ dialect }: Database, on: Knex): Promise<void> {
   await createTables(on, dialect, approvalTables);

@@ -15,6 +15,7 @@ export interface Store {
   readonly sessions: Sessions;
   readonly agentSessions: AgentSessions;
   readonly tokens: ApplicationTokens;
+  readonly connections: Connections;
   /**
    * The numbers that every call compares, so that a change is felt at once in every process (never a time to live).
    * On SQLite it answers synchronously when nothing was committed since (`PRAGMA data_version`); else one small read.
@@ -31,6 +32,8 @@ export interface Versions {
   readonly permissions: number;
   /** Raised by every revocation of a grant or token. */
   readonly grants: number;
+  /** Raised when a key of the installation is rotated or retired. */
+  readonly keys: number;
 }
 
 export interface User {
@@ -149,6 +152,72 @@ export interface OAuthRow {
   readonly consumedAt?: number;
   /** Milliseconds since the epoch; absent: never. */
   readonly expiresAt?: number;
+}
+
+/** What people allowed apps (store/connections.ts). A connection is a grant of the authorization server. */
+export interface Connections {
+  /** Keeps what a person decided about an app, in place of what he decided before. */
+  decide(decision: NewDecision): Promise<void>;
+  /** The last one; one that has ended as well, so that its choices can be offered again. */
+  decisionOf(userId: number, clientId: string): Promise<Decision | undefined>;
+  /** Newest first. `before`: only those made before that time. */
+  list(page: {
+    readonly userId?: number | undefined;
+    readonly before?: number | undefined;
+    readonly limit: number;
+  }): Promise<readonly ConnectionRow[]>;
+  find(id: string): Promise<ConnectionRow | undefined>;
+  /** Ends the connection and forgets the decision; raises `versions().grants`. False when it was over. `by`: a user's id. */
+  end(ending: { readonly id: string; readonly by?: number; readonly clientName: string }): Promise<boolean>;
+  /** Costs the caller nothing: written some seconds later, and when the store closes. */
+  noteUse(id: string): void;
+  /**
+   * From now on the client signs nobody in. Ends its connections and answers how many those were, undefined when it was
+   * blocked before; raises `versions().grants`.
+   */
+  block(blocking: { readonly clientId: string; readonly by?: number }): Promise<number | undefined>;
+  /** False when it was not blocked. What was ended stays so. */
+  unblock(blocking: { readonly clientId: string; readonly by?: number }): Promise<boolean>;
+  isBlocked(clientId: string): Promise<boolean>;
+  /** Oldest first. */
+  listBlocked(): Promise<readonly BlockedClient[]>;
+}
+
+export interface BlockedClient {
+  readonly clientId: string;
+  readonly since: number;
+}
+
+export interface Decision {
+  /** OAuth scopes that the app asked for, and those of them that it was given. */
+  readonly asked: readonly string[];
+  readonly scopes: readonly string[];
+  /** What else was chosen: the oauth room's business. */
+  readonly choice: unknown;
+  readonly decidedAt: number;
+  /** Milliseconds since the epoch; null: when it is taken back. */
+  readonly endsAt: number | null;
+}
+
+export interface NewDecision extends Omit<Decision, 'decidedAt'> {
+  readonly userId: number;
+  readonly clientId: string;
+  readonly clientName: string;
+  /** For the admin log. */
+  readonly told: unknown;
+}
+
+export interface ConnectionRow {
+  /** Of the grant; it opens nothing. */
+  readonly id: string;
+  readonly userId: number;
+  readonly clientId: string;
+  /** Of the grant. */
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  /** To within some seconds. */
+  readonly lastUsedAt: number | null;
 }
 
 export interface ActivityEntry {

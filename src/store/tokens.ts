@@ -9,6 +9,7 @@ import type { Database } from './database.ts';
 import { getProjectId, logChange } from './roles.ts';
 import type { Tables } from './schema-tables.ts';
 import type { ApplicationToken, ApplicationTokens, NewToken, TokenEntrance } from './store.ts';
+import { createUses } from './uses.ts';
 import type { VersionRows } from './versions.ts';
 
 export const tokenTables: Tables = {
@@ -28,8 +29,6 @@ export const tokenTables: Tables = {
 
 const PREFIX = 'svc_';
 const NAME_MOST = 100;
-/** How long uses are gathered before they are written. */
-const WAIT_MS = 5000;
 
 /** Which scopes open which entrance. Those of the public API are of spec public-http-api 5. */
 export const tokenScopes: Readonly<Record<TokenEntrance, readonly string[]>> = {
@@ -63,28 +62,19 @@ export interface TokenRows extends ApplicationTokens {
 
 export function createTokens(database: Database, versions: VersionRows, clock: Clock): TokenRows {
   const { knex } = database;
-  let used = new Map<number, number>();
-  let cancelTimer: (() => void) | undefined;
-
   const select = () =>
     knex('application_tokens')
       .join('users', 'users.id', 'application_tokens.user_id')
       .select<StoredToken[]>('application_tokens.*', 'users.email');
 
-  async function flush(): Promise<void> {
-    cancelTimer?.();
-    cancelTimer = undefined;
-    const uses = used;
-    used = new Map();
-    for (const [id, at] of uses) {
-      const earlier = () =>
-        knex('application_tokens')
-          .where({ id })
-          .where((either) => either.whereNull('last_used_at').orWhere('last_used_at', '<', at))
-          .update({ last_used_at: at });
-      await database.retry(earlier);
-    }
-  }
+  const uses = createUses(clock, (id: number, at) =>
+    database.retry(() =>
+      knex('application_tokens')
+        .where({ id })
+        .where((either) => either.whereNull('last_used_at').orWhere('last_used_at', '<', at))
+        .update({ last_used_at: at }),
+    ),
+  );
 
   return {
     async create(given) {
@@ -137,12 +127,8 @@ export function createTokens(database: Database, versions: VersionRows, clock: C
       });
       return gone > 0 ? toToken(row) : undefined;
     },
-    noteUse(id) {
-      used.set(id, clock.now());
-      // What could not be written is written with the next use.
-      cancelTimer ??= clock.after(WAIT_MS, () => void flush().catch(() => undefined));
-    },
-    flush: () => flush().catch(() => undefined),
+    noteUse: uses.note,
+    flush: uses.flush,
   };
 }
 

@@ -41,10 +41,10 @@ interface VersionRow {
 
 function toVersions(rows: readonly VersionRow[]): Versions {
   const of = (name: VersionName): number => Number(rows.find((row) => row.name === name)?.number ?? 0);
-  return Object.freeze({ permissions: of('permissions'), grants: of('grants') });
+  return Object.freeze({ permissions: of('permissions'), grants: of('grants'), keys: of('keys') });
 }
 
-const names = ['permissions', 'grants'] as const satisfies readonly VersionName[];
+const names = ['permissions', 'grants', 'keys'] as const satisfies readonly VersionName[];
 const numberOf = (name: VersionName): string => `(SELECT number FROM versions WHERE name = '${name}')`;
 
 function watchVersions(
@@ -63,11 +63,11 @@ function watchVersions(
       statements ??= prepareBoth();
       const now = statements.dataVersion.get();
       if (versions && now === seen) return versions;
-      const [permissions, grants] = statements.numbers.get() as [number, number];
+      const [permissions, grants, keys] = statements.numbers.get() as [number, number, number];
       seen = now;
-      // Most commits raise neither: writes leave their marks in the same file.
-      if (versions?.permissions === permissions && versions.grants === grants) return versions;
-      versions = Object.freeze({ permissions, grants });
+      // Most commits raise none: writes leave their marks in the same file.
+      if (versions?.permissions === permissions && versions.grants === grants && versions.keys === keys) return versions;
+      versions = Object.freeze({ permissions, grants, keys });
       return versions;
     } catch (error) {
       // Without WAL a writer keeps readers out, and it may be our own transaction: waiting here would never end.

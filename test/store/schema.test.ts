@@ -17,6 +17,7 @@ const all = [
   '006-approvals',
   '007-console-sessions',
   '008-application-tokens',
+  '011-connections',
   '013-agent-sessions',
 ];
 
@@ -100,7 +101,7 @@ describe('the address of the storage', () => {
     const added = await store.identity.addUser({ email: 'ada@example.com', password: 'correct horse' });
     await store.identity.setDisabled(added.id, true);
 
-    expect(await store.versions()).toEqual({ permissions: 3, grants: 1 });
+    expect(await store.versions()).toEqual({ permissions: 3, grants: 1, keys: 1 });
     await store.close();
   });
 });
