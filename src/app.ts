@@ -171,6 +171,11 @@ export function createApp(configured: Config, options: AppOptions): App {
         observe,
         checkPassword,
         defaultScopes: scopes,
+        listCollections: (access) =>
+          engine
+            .index(access)
+            .map(({ name }) => name)
+            .sort(),
         ...(fetchDocument ? { [documentFetch]: fetchDocument } : {}),
       }),
       console: createConsole({

@@ -1,8 +1,8 @@
 // How a request for approval is shown: what would happen in plain words, who asks for it, and each field before and after.
 
 import { isDocumentClient } from '../oauth/clients.ts';
+import { describeClient } from '../oauth/consent-view.ts';
 import { type Html, html } from '../oauth/html.ts';
-import { describeClient } from '../oauth/views.ts';
 import type { Approval } from '../store/store.ts';
 import { approvalPage } from './paths.ts';
 import type { Changes, Review } from './review.ts';

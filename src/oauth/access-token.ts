@@ -1,13 +1,15 @@
 // Access tokens of the authorization server. The server itself is not asked: a token is a row of the store.
+import { narrowAccess } from '../core/caller/narrowing.ts';
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
 import type { OAuthRow, Store } from '../store/store.ts';
 import type { Verify } from './bearer.ts';
+import { narrowingOf, readLimits } from './connection.ts';
 import type { Paths } from './paths.ts';
 import { effectiveScopes } from './scopes.ts';
 
 export interface AccessTokenParts {
-  readonly store: Pick<Store, 'oauth' | 'permissions'>;
+  readonly store: Pick<Store, 'oauth' | 'permissions' | 'connections'>;
   readonly paths: Pick<Paths, 'resource'>;
   readonly clock: Pick<Clock, 'now'>;
 }
@@ -40,23 +42,34 @@ export function createAccessTokenCheck({ store, paths, clock }: AccessTokenParts
     const { payload } = row;
     const grantId = text(payload.grantId);
     const userId = Number(payload.accountId);
-    const [grant, access] = await Promise.all([store.oauth.find('Grant', grantId), store.permissions.accessOf(userId)]);
+    const clientId = text(payload.clientId);
+    const [grant, access, isBlocked] = await Promise.all([
+      store.oauth.find('Grant', grantId),
+      store.permissions.accessOf(userId),
+      store.connections.isBlocked(clientId),
+    ]);
     // RFC 6749 section 10.4: what the user withdrew is withdrawn from every token that was made of it.
     if (!grant || grant.payload.accountId !== payload.accountId || grant.payload.clientId !== payload.clientId) {
       return refuse(`The authorization was revoked. ${signInAgain}`);
     }
     if (!access) return refuse('The account is disabled or gone.');
-    const clientId = text(payload.clientId);
+    if (isBlocked) return refuse('An administrator has blocked this app.');
+    const limits = readLimits(grant.payload);
+    // RFC 6749 section 1.5: the access is as narrow and as short as the person allowed it.
+    if (limits.endsAt !== null && !(limits.endsAt > clock.now())) {
+      return refuse(`The time for which it was allowed is over. ${signInAgain}`);
+    }
+    const narrowing = narrowingOf(limits);
     const extra = payload.extra as { readonly client_name?: unknown } | undefined;
     return {
-      access,
+      access: narrowing ? narrowAccess(access, narrowing) : access,
       userId,
       clientId,
       clientName: text(extra?.client_name) || clientId,
       grantId,
       scopes: effectiveScopes(text(payload.scope)),
       thumbprint: payload.jkt === undefined ? undefined : text(payload.jkt),
-      expiresAt,
+      expiresAt: Math.min(expiresAt, limits.endsAt ?? Number.POSITIVE_INFINITY),
     };
   };
 }

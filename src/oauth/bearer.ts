@@ -75,7 +75,7 @@ export interface Verified extends Omit<Authenticated, 'tokenHash' | 'versions'> 
 export type Verify = (hash: string) => Promise<Verified>;
 
 export interface GateOptions {
-  readonly store: Pick<Store, 'oauth' | 'permissions' | 'tokens' | 'versions'>;
+  readonly store: Pick<Store, 'oauth' | 'permissions' | 'tokens' | 'connections' | 'versions'>;
   readonly paths: Paths;
   readonly clock: Pick<Clock, 'now'>;
   /** What the 401 challenge offers. */
@@ -123,13 +123,18 @@ export function createGate({ store, paths, clock, defaultScopes }: GateOptions):
     return found;
   };
 
+  const noteUse = (auth: Authenticated): Authenticated => {
+    if (auth.tokenId !== undefined) store.tokens.noteUse(auth.tokenId);
+    else if (auth.grantId !== undefined) store.connections.noteUse(auth.grantId);
+    return auth;
+  };
+
   // RFC 9449 section 7.2: a token bound to a key is not usable as a plain bearer token.
   const asBearer = ({ auth, thumbprint }: Remembered): Authenticated => {
     if (thumbprint !== undefined) {
       return refuse('The token is bound to a key: send it as `Authorization: DPoP <token>`, with a DPoP proof.');
     }
-    if (auth.tokenId !== undefined) store.tokens.noteUse(auth.tokenId);
-    return auth;
+    return noteUse(auth);
   };
 
   const checkBearer = ({ hash, kind }: Presented, versions: Versions): Authenticated | Promise<Authenticated> => {
@@ -146,7 +151,7 @@ export function createGate({ store, paths, clock, defaultScopes }: GateOptions):
       return refuse('The token is not bound to a key: send it as `Authorization: Bearer <token>`.');
     }
     await checkProof(request, { hash, thumbprint });
-    return auth;
+    return noteUse(auth);
   };
 
   return {

@@ -8,11 +8,11 @@ import type { Observe } from '../core/observe.ts';
 import { sameText, sign } from '../core/secret.ts';
 import type { Store, User } from '../store/store.ts';
 import { describeRedirect, isDocumentClient } from './clients.ts';
+import { createConsent, type ListCollections, shownName } from './consent.ts';
 import { messagePage, sendPage } from './page.ts';
 import type { Paths } from './paths.ts';
-import { isResourceScope, offlineAccess, type ResourceScope, resourceScopes } from './scopes.ts';
 import { type CheckPassword, readCredentials, throttledText, wrongPassword } from './sign-in.ts';
-import { consentPage, type ShownClient, signInPage } from './views.ts';
+import { type ShownClient, signInPage } from './views.ts';
 
 type Details = Awaited<ReturnType<Provider['interactionDetails']>>;
 
@@ -26,6 +26,7 @@ export interface InteractionOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly observe: Observe;
   readonly addressOf: (req: object) => string;
+  readonly listCollections: ListCollections;
 }
 
 export interface Interaction {
@@ -33,7 +34,7 @@ export interface Interaction {
   answer(req: IncomingMessage, res: ServerResponse, uid: string, form: URLSearchParams): Promise<void>;
 }
 
-interface Step {
+export interface Step {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly details: Details;
@@ -42,6 +43,9 @@ interface Step {
   readonly csrf: string;
   readonly action: string;
 }
+
+/** Tells the operator. */
+export type Note = (step: Step, event: string, userId?: number, detail?: string) => void;
 
 export const expiredPage = messagePage({
   title: 'This sign-in has expired',
@@ -73,13 +77,13 @@ export function createInteraction(options: InteractionOptions): Interaction {
       res,
       details,
       clientId,
-      client: { name: client.clientName?.trim() || 'An unnamed app', ...verified },
+      client: { name: shownName(client.clientName), ...verified },
       csrf: makeCsrf(details, cookieKeys[0] ?? ''),
       action: paths.interaction(uid),
     };
   };
 
-  const note = (step: Step, event: string, userId?: number, detail?: string) =>
+  const note: Note = (step, event, userId, detail) =>
     observe({
       type: 'security',
       event,
@@ -88,6 +92,8 @@ export function createInteraction(options: InteractionOptions): Interaction {
       ...(userId === undefined ? {} : { userId }),
       ...(detail === undefined ? {} : { detail }),
     });
+
+  const consent = createConsent({ ...options, note });
 
   const finish = (step: Step, result: InteractionResults, merge: boolean) =>
     provider.interactionFinished(step.req, step.res, result, { mergeWithLastSubmission: merge });
@@ -109,16 +115,7 @@ export function createInteraction(options: InteractionOptions): Interaction {
   const showConsent = async (step: Step): Promise<void> => {
     const user = await findUser(step);
     if (!user) return sendPage(step.res, 400, expiredPage);
-    const page = consentPage({
-      place: await store.identity.place(),
-      client: step.client,
-      destination: describeRedirect(`${step.details.params.redirect_uri}`),
-      user: { name: `${user.firstName} ${user.lastName}`.trim(), email: user.email, team: user.team, role: user.role },
-      scopes: askedScopes(step.details),
-      action: step.action,
-      csrf: step.csrf,
-    });
-    sendPage(step.res, 200, page);
+    await consent.show(step, user);
   };
 
   const findUser = async (step: Step): Promise<User | undefined> => {
@@ -150,37 +147,17 @@ export function createInteraction(options: InteractionOptions): Interaction {
     await session?.destroy();
   };
 
+  const look = async (step: Step, form: URLSearchParams): Promise<void> => {
+    const user = await findUser(step);
+    if (!user) return sendPage(step.res, 400, expiredPage);
+    await consent.look(step, user, form);
+  };
+
   const allow = async (step: Step, form: URLSearchParams): Promise<void> => {
     const user = await findUser(step);
     if (!user) return sendPage(step.res, 400, expiredPage);
-    const asked = askedScopes(step.details);
-    const chosen = new Set(form.getAll('scope'));
-    const granted = asked.filter((scope, index) => index === 0 || chosen.has(scope));
-    const refused = asked.filter((scope) => !granted.includes(scope));
-    const earlier = await earlierScopes(user, step.clientId);
-
-    const grant = new provider.Grant({ accountId: `${user.id}`, clientId: step.clientId });
-    const offline = `${step.details.params.scope}`.split(' ').includes(offlineAccess) ? [offlineAccess] : [];
-    grant.addOIDCScope([...granted, ...offline].join(' '));
-    grant.addResourceScope(paths.resource, granted.join(' '));
-    if (refused.length > 0) {
-      grant.rejectOIDCScope(refused.join(' '));
-      grant.rejectResourceScope(paths.resource, refused.join(' '));
-    }
-    const grantId = await grant.save();
-    const more = granted.some((scope) => !earlier.has(scope));
-    note(step, earlier.size > 0 && more ? 'consent.stepped-up' : 'consent.allowed', user.id, granted.join(' '));
-    await finish(step, { consent: { grantId } }, true);
-  };
-
-  const earlierScopes = async (user: User, clientId: string): Promise<ReadonlySet<string>> => {
-    const scopes = new Set<string>();
-    for (const row of await store.oauth.listByAccount('Grant', `${user.id}`)) {
-      if (row.clientId !== clientId) continue;
-      const grant = await provider.Grant.find(row.id);
-      for (const scope of grant?.getResourceScope(paths.resource).split(' ') ?? []) if (scope) scopes.add(scope);
-    }
-    return scopes;
+    const grantId = await consent.allow(step, user, form);
+    if (grantId !== undefined) await finish(step, { consent: { grantId } }, true);
   };
 
   const deny = async (step: Step): Promise<void> => {
@@ -226,6 +203,7 @@ export function createInteraction(options: InteractionOptions): Interaction {
       const consenting = step.details.prompt.name === 'consent';
       if (action === 'sign-in' && !consenting) return signIn(step, form);
       if (action === 'allow' && consenting) return allow(step, form);
+      if (action === 'find' && consenting) return look(step, form);
       if (action === 'switch' && consenting) return switchAccount(step);
       if (action === 'deny' || action === 'cancel') return deny(step);
       sendPage(res, 400, expiredPage);
@@ -235,12 +213,6 @@ export function createInteraction(options: InteractionOptions): Interaction {
 
 function makeCsrf(details: Details, key: string): string {
   return sign(['csrf', details.uid, details.prompt.name, details.session?.cookie ?? ''].join(' '), key);
-}
-
-/** In a fixed order; the first is always granted when the user allows at all, the others can be left out. */
-function askedScopes(details: Details): readonly ResourceScope[] {
-  const asked = new Set(`${details.params.scope ?? ''}`.split(' ').filter(isResourceScope));
-  return resourceScopes.filter((scope) => asked.has(scope));
 }
 
 function sendThrottled(res: ServerResponse, seconds: number): void {

@@ -10,10 +10,12 @@ import { hashToken, makeSigningKey, randomId, randomToken, sameText } from '../c
 import type { Store } from '../store/store.ts';
 import { createAdapterFactory } from './adapter.ts';
 import { createClientNormaliser, isDocumentClient, normaliserProperty } from './clients.ts';
+import { connectionProperty, readLimits, secondsLeft } from './connection.ts';
+import { rememberConsent } from './consent.ts';
 import { createDocumentFetch, type FetchDocument, findAddressProblem } from './documents.ts';
 import { assertionAlgorithms, clientAuthMethods, dpopAlgorithms } from './metadata.ts';
 import type { Paths } from './paths.ts';
-import { isResourceScope, offlineAccess, resourceScopes } from './scopes.ts';
+import { offlineAccess, resourceScopes } from './scopes.ts';
 
 export interface ProviderOptions {
   readonly store: Store;
@@ -63,6 +65,10 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
       return ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined;
     }),
   );
+
+  // No token outlives what the person allowed.
+  const withinLimits = (seconds: number) => (ctx: KoaContextWithOIDC | undefined) =>
+    Math.min(seconds, secondsLeft(readLimits(ctx?.oidc.entities.Grant ?? {}), clock.now()));
 
   const normalise = createClientNormaliser(errors);
   const configuration: Configuration = {
@@ -119,7 +125,7 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
     rotateRefreshToken: true,
     // RFC 7009 section 2.1: revoking any token of an authorization ends the authorization.
     revokeGrantPolicy: () => true,
-    loadExistingGrant: (ctx) => rememberConsent(ctx, store),
+    loadExistingGrant: (ctx) => rememberConsent(ctx, { store, clock }),
     async findAccount(_ctx, id) {
       const user = await store.identity.findUser(Number(id));
       if (!user || user.disabled) return undefined;
@@ -131,19 +137,22 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
       return name === undefined ? undefined : { client_name: name };
     },
     ttl: {
-      AccessToken: config.accessTokenSeconds,
+      AccessToken: withinLimits(config.accessTokenSeconds),
       AuthorizationCode: config.authorizationCodeSeconds,
       // Refresh tokens live since their last use; after a year in all, the user is asked again.
       Grant: Math.max(oneYear, config.refreshTokenSeconds),
       IdToken: config.accessTokenSeconds,
       Interaction: config.interactionSeconds,
-      RefreshToken: config.refreshTokenSeconds,
+      RefreshToken: withinLimits(config.refreshTokenSeconds),
       Session: config.sessionSeconds,
     },
     renderError: async (ctx, out) => options.renderError(ctx, out),
   };
 
   const provider = new Provider(paths.issuer, configuration);
+  // The package keeps of a grant only what it knows.
+  const known = provider.Grant.IN_PAYLOAD;
+  Object.defineProperty(provider.Grant, 'IN_PAYLOAD', { get: () => [...known, connectionProperty] });
   // The front writes Host and X-Forwarded-* itself, from the configuration.
   provider.proxy = true;
   // Kept as a hash: see the adapter.
@@ -247,35 +256,6 @@ function describeFeatures(options: ProviderOptions, errors: Errors): NonNullable
       },
     },
   } as NonNullable<Configuration['features']>;
-}
-
-/**
- * Each authorization gets a grant of its own, so that revoking one connection leaves the user's others alone. Consent is
- * remembered by user, client and scopes: when an earlier grant covers what is asked, the new one is made without asking.
- * Clients on a device are always asked for, since any program there can claim to be one (RFC 8252 section 8.6).
- */
-async function rememberConsent(ctx: KoaContextWithOIDC, store: Store) {
-  const { provider, client, account, result, params } = ctx.oidc;
-  const { Grant } = provider;
-  const answered = result?.consent?.grantId;
-  if (answered) return Grant.find(answered);
-  if (!client || !account || client.applicationType === 'native') return undefined;
-  if (`${params?.prompt ?? ''}`.split(' ').includes('consent')) return undefined;
-  const asked = `${params?.scope ?? ''}`.split(' ').filter(isResourceScope);
-  const resource = Object.keys(ctx.oidc.resourceServers ?? {})[0];
-  if (asked.length === 0 || resource === undefined) return undefined;
-  for (const row of await store.oauth.listByAccount('Grant', account.accountId)) {
-    if (row.clientId !== client.clientId) continue;
-    const earlier = await Grant.find(row.id);
-    const granted = new Set(earlier?.getResourceScope(resource).split(' '));
-    if (!asked.every((scope) => granted.has(scope))) continue;
-    const grant = new Grant({ accountId: account.accountId, clientId: client.clientId });
-    grant.addResourceScope(resource, asked.join(' '));
-    grant.addOIDCScope(asked.join(' '));
-    await grant.save();
-    return grant;
-  }
-  return undefined;
 }
 
 function listen(provider: Provider, { store, clock, observe, addressOf }: ProviderOptions): void {

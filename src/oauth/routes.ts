@@ -12,6 +12,7 @@ import { hashToken, randomId } from '../core/secret.ts';
 import type { Store } from '../store/store.ts';
 import { createAddressReader, createHostCheck } from './address.ts';
 import { withinProvider } from './async-context.ts';
+import type { ListCollections } from './consent.ts';
 import { documentFetch, type FetchDocument } from './documents.ts';
 import { createInteraction, expiredPage, type Interaction } from './interaction.ts';
 import { buildMetadata } from './metadata.ts';
@@ -32,6 +33,8 @@ export interface AuthorizationServerOptions {
   readonly checkPassword: CheckPassword;
   /** What a request without scopes gets: `defaultScopes` of the tools that are served. */
   readonly defaultScopes: readonly string[];
+  /** What a person can choose from who allows an app some collections only. */
+  readonly listCollections: ListCollections;
   /** Shown by clients; `Portico` by default. */
   readonly resourceName?: string;
   /** For tests only: how client metadata documents are fetched. */
@@ -103,6 +106,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       clock,
       observe,
       addressOf,
+      listCollections: options.listCollections,
     });
     return { callback: provider.callback() as Callback, interaction };
   };

@@ -52,6 +52,30 @@ dd small,.scope small{display:block;color:var(--soft);font-size:14px;line-height
 .scope b,.scope label{font-weight:600;font-size:16px}
 .scope svg{width:20px;height:20px;margin-top:2px;color:var(--accent)}
 .scope input{width:20px;height:20px;margin:2px 0 0;accent-color:var(--accent)}
+.scope.writes input:disabled{opacity:.5}
+.badge.new{background:var(--warn-bg);color:var(--warn-ink)}
+.limits{margin:12px 0 0;border:1px solid var(--line);border-radius:12px}
+.limits summary{padding:10px 16px 10px 50px;cursor:pointer;list-style:none;position:relative;border-radius:12px}
+.limits summary::-webkit-details-marker{display:none}
+.limits summary::before{content:"";position:absolute;left:22px;top:17px;width:8px;height:8px;border:solid var(--accent);border-width:0 2px 2px 0;transform:rotate(-45deg)}
+.limits[open] summary::before{transform:rotate(45deg);top:15px}
+.limits summary b{display:block;font-weight:600}.limits summary small,.scope+.limits small{display:block;color:var(--soft);font-size:14px;line-height:1.45}
+.limits>.scope,.limits>fieldset,.limits>.lasts{border:0;border-top:1px solid var(--line);margin:0}
+.limits>fieldset{padding:10px 16px 12px;min-width:0}
+legend{float:left;width:100%;padding:0;font-weight:600;margin-bottom:4px}legend+*{clear:both}
+.which{display:grid;grid-template-columns:22px 1fr;gap:12px;padding:4px 0;font-weight:400;font-size:15px;line-height:24px}
+.which input,.names input{width:20px;height:20px;margin:2px 0 0;accent-color:var(--accent)}
+.choose{margin:8px 0 0}
+@supports selector(:has(*)){fieldset:not(:has(#some:checked)) .choose{display:none}
+.consent:has(#readonly:checked) .writes label,.consent:has(#readonly:checked) .writes small{text-decoration:line-through;color:var(--soft)}}
+.find label{display:block;font-size:14px;margin-bottom:4px}.find>div{display:grid;grid-template-columns:1fr auto;gap:8px}.find button{width:auto;min-height:42px;padding:8px 16px}
+input[type=search],select{width:100%;height:42px;padding:0 12px;font:inherit;color:inherit;background:var(--field);border:1px solid var(--edge);border-radius:10px}
+.quiet-note{margin:8px 0 0;color:var(--soft);font-size:14px}
+.names{list-style:none;margin:10px 0 0;padding:4px 12px;border:1px solid var(--line);border-radius:10px;max-height:264px;overflow-y:auto;background:var(--field)}
+.names label{display:grid;grid-template-columns:22px 1fr;gap:12px;padding:6px 0;font-weight:400;font-size:15px;line-height:24px;overflow-wrap:anywhere}
+.names span{min-width:0}
+.lasts{display:grid;grid-template-columns:auto 1fr;gap:12px;align-items:center;padding:12px 16px}
+.alert.above{margin:16px 0 0}
 .warning{margin:16px 0 0;padding:12px 16px;border:1px solid var(--warn-line);border-radius:12px;background:var(--warn-bg);color:var(--warn-ink);font-size:15px}
 .alert{margin:0 0 20px;padding:12px 16px;border:1px solid var(--bad-line);border-radius:12px;background:var(--bad-bg);color:var(--bad-ink);font-size:15px}
 code{font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;color:var(--soft);overflow-wrap:anywhere}

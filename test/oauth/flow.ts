@@ -25,7 +25,7 @@ export interface Browser {
   /** Follows redirects on the server; stops at a page, or where the way leads off it. */
   open(url: string | URL, init?: RequestInit): Promise<Page>;
   /** Presses the button of this value on the page, with what is typed into the fields of its form. */
-  press(page: Page, button: string, typed?: Readonly<Record<string, string>>): Promise<Page>;
+  press(page: Page, button: string, typed?: Readonly<Record<string, string | readonly string[]>>): Promise<Page>;
   cookieHeader(url: URL): string;
   readonly cookies: Map<string, Cookie>;
 }
@@ -94,7 +94,7 @@ export function createBrowser(): Browser {
       const body = new URLSearchParams(form.fields);
       for (const [name, value] of Object.entries(typed)) {
         body.delete(name);
-        if (value !== '') body.append(name, value);
+        for (const one of [value].flat()) if (one !== '') body.append(name, one);
       }
       body.append(form.buttonName, button);
       return open(new URL(form.action, page.url), {
@@ -118,8 +118,13 @@ function findForm(page: string, button: string): Form {
     if (!pressed) continue;
     const fields: [string, string][] = [];
     for (const [, own = ''] of content.matchAll(/<input([^>]*)>/g)) {
-      if (read(own, 'type') === 'checkbox' && !/ checked(?:\s|$)/.test(own)) continue;
+      if (/^(checkbox|radio)$/.test(read(own, 'type') ?? '') && !/ checked(?:\s|$)/.test(own)) continue;
       fields.push([read(own, 'name') ?? '', read(own, 'value') ?? '']);
+    }
+    for (const [, own = '', options = ''] of content.matchAll(/<select([^>]*)>(.*?)<\/select>/gs)) {
+      const given = [...options.matchAll(/<option([^>]*)>/g)].map(([, option = '']) => option);
+      const chosen = given.find((option) => / selected(?:\s|$)/.test(option)) ?? given[0] ?? '';
+      fields.push([read(own, 'name') ?? '', read(chosen, 'value') ?? '']);
     }
     return { action: read(attributes, 'action') ?? '', fields, buttonName: read(pressed[1] ?? '', 'name') ?? '' };
   }

@@ -40,16 +40,16 @@ test.skipIf(!executablePath)('a person signs in, leaves a scope out and allows w
     await page.getByRole('heading', { name: 'Allow Notebook to connect?' }).waitFor();
     await page.waitForLoadState('load');
     const order: (string | null)[] = [];
-    for (const key of ['Tab', 'Tab', 'Tab', 'Tab']) {
+    for (const key of ['Tab', 'Tab', 'Tab', 'Tab', 'Tab']) {
       await page.keyboard.press(key);
       order.push(await page.locator(':focus').getAttribute('value'));
     }
-    for (const key of ['Shift+Tab', 'Shift+Tab', 'Shift+Tab', 'Space', 'Tab', 'Tab', 'Enter'])
+    for (const key of [...Array(4).fill('Shift+Tab'), 'Space', 'Tab', 'Tab', 'Tab', 'Enter'])
       await page.keyboard.press(key);
     await expect.poll(() => answers.length).toBeGreaterThan(0);
     const events = place.observed.flatMap((one) => (one.type === 'security' ? [[one.event, one.detail]] : []));
     expect([order, answers[0]?.searchParams.has('code'), events.at(-1), complaints]).toEqual([
-      ['mcp:write', 'deny', 'allow', 'switch'],
+      ['mcp:write', null, 'deny', 'allow', 'switch'],
       true,
       ['consent.allowed', 'mcp:read'],
       [],

@@ -164,7 +164,9 @@ describe('the consent page', () => {
         'Returns to notebook.example You are Ada Lovelace ada@example.com Sales · Clerk If you allow it, it can: ' +
         'Read your data See the collections and records that you may see, and search them. ' +
         'Change your data Create, update and delete the records that you may change. ' +
-        'Cancel Allow Not you? Switch account It never gets more rights than you have. It stays connected until you or an administrator disconnect it.',
+        'Limit it Only reading, only some collections, only for a while Read only Whatever is ticked above, it changes nothing and runs no actions. ' +
+        'Connected Until I take it back 30 days A day An hour ' +
+        'Cancel Allow Not you? Switch account It never gets more rights than you have. You or an administrator can disconnect it at any time.',
     );
   });
 

@@ -10,6 +10,7 @@ import { loadConfig } from '../../src/core/config.ts';
 import { isAppError } from '../../src/core/errors.ts';
 import type { Observation } from '../../src/core/observe.ts';
 import { createGate, type Gate } from '../../src/oauth/bearer.ts';
+import type { ListCollections } from '../../src/oauth/consent.ts';
 import { documentFetch } from '../../src/oauth/documents.ts';
 import { createPaths, type Paths } from '../../src/oauth/paths.ts';
 import { createAuthorizationServer } from '../../src/oauth/routes.ts';
@@ -41,6 +42,7 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
   readonly storageUrl?: string;
+  readonly listCollections?: ListCollections;
   /** A second process on the storage of the first. */
   readonly beside?: Started;
 }
@@ -77,6 +79,7 @@ export async function startServer(options: StartOptions = {}): Promise<Started> 
     observe,
     checkPassword: createPasswordCheck(store.identity, config),
     defaultScopes,
+    listCollections: options.listCollections ?? (() => []),
     async [documentFetch](url) {
       const document = documents.get(`${url}`);
       return document === undefined ? new Response('', { status: 404 }) : Response.json(document);

@@ -1,0 +1,94 @@
+// What a grant carries of the connection that it stands for: who asked, where the answer went, and within which limits the
+// person allowed it. The limits are enforced by the Access (access-token.ts), survive every refresh because the grant does,
+// and end with it. A grant of before there were limits carries nothing and has none.
+import { createNarrowing, type Narrowing } from '../core/caller/narrowing.ts';
+import type { ConnectionRow, Store } from '../store/store.ts';
+import { type Destination, isDocumentClient } from './clients.ts';
+
+export interface Limits {
+  readonly readOnly: boolean;
+  /** Null: all that the person may see, now and later. */
+  readonly collections: readonly string[] | null;
+  /** Milliseconds since the epoch; null: until it is taken back. */
+  readonly endsAt: number | null;
+}
+
+export interface GrantedConnection {
+  readonly clientName: string;
+  readonly returnsTo: Destination;
+  readonly limits: Limits;
+}
+
+/** The property of a grant's payload. */
+export const connectionProperty = 'connection';
+
+export const unlimited: Limits = { readOnly: false, collections: null, endsAt: null };
+
+/** {@link unlimited} for a grant of before there were limits. What is there and is not understood leaves nothing. */
+export function readLimits(grant: object): Limits {
+  const connection = (grant as { readonly [connectionProperty]?: { readonly limits?: unknown } })[connectionProperty];
+  if (connection === undefined) return unlimited;
+  const { readOnly, collections, endsAt } = Object(connection.limits) as Partial<Limits>;
+  return {
+    readOnly: readOnly !== false,
+    collections: collections === null ? null : Array.isArray(collections) ? collections.map(String) : [],
+    endsAt: endsAt === null ? null : typeof endsAt === 'number' ? endsAt : 0,
+  };
+}
+
+export function narrowingOf({ readOnly, collections }: Limits): Narrowing | undefined {
+  return createNarrowing(readOnly, collections);
+}
+
+/** Seconds until the limits end, never less than one; infinite where they do not. */
+export function secondsLeft({ endsAt }: Limits, now: number): number {
+  return endsAt === null ? Number.POSITIVE_INFINITY : Math.max(1, Math.ceil((endsAt - now) / 1000));
+}
+
+/** A connection as people are shown it. */
+export interface Connection extends Omit<ConnectionRow, 'payload'> {
+  readonly clientName: string;
+  /** The host that serves the client's metadata document. */
+  readonly verifiedHost?: string;
+  /** Absent for a connection of before this was kept. */
+  readonly returnsTo?: Destination;
+  readonly scopes: readonly string[];
+  readonly limits: Limits;
+}
+
+/** In their order. */
+export async function describeConnections(
+  rows: readonly ConnectionRow[],
+  store: Pick<Store, 'oauth'>,
+): Promise<readonly Connection[]> {
+  const names = new Map<string, string>();
+  return Promise.all(
+    rows.map(async ({ payload, ...row }) => {
+      const { clientName, returnsTo } = Object(payload[connectionProperty]) as Partial<GrantedConnection>;
+      const { clientId } = row;
+      const host = isDocumentClient(clientId) ? { verifiedHost: new URL(clientId).host } : {};
+      return {
+        ...row,
+        ...host,
+        ...(returnsTo && { returnsTo }),
+        clientName: clientName ?? names.get(clientId) ?? (await registeredName(clientId)),
+        scopes: scopesOf(payload),
+        limits: readLimits(payload),
+      };
+    }),
+  );
+
+  async function registeredName(clientId: string): Promise<string> {
+    const client = await store.oauth.find('Client', clientId);
+    const name = client?.payload.client_name;
+    const shown = typeof name === 'string' && name.trim() ? name.trim() : clientId;
+    names.set(clientId, shown);
+    return shown;
+  }
+}
+
+/** Of the one resource that there is. */
+function scopesOf(payload: Readonly<Record<string, unknown>>): readonly string[] {
+  const resources = Object.values(Object(payload.resources) as Record<string, unknown>);
+  return [...new Set(resources.flatMap((scopes) => `${scopes}`.split(' ')))].filter(Boolean);
+}

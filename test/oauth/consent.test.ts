@@ -1,0 +1,348 @@
+// Consent that narrows: what a person leaves out, what that does to every token of the connection, and when he is asked again.
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Verb } from '../../src/core/caller.ts';
+import { type Asking, authorizationUrl, bearer, type Registered, redeem, refresh, register } from './client.ts';
+import { type Browser, createBrowser, type Page } from './flow.ts';
+import { type Started, startServer } from './place.ts';
+
+const redirectUri = 'https://notebook.example/callback';
+const scope = 'mcp:read mcp:write mcp:action';
+const hour = 3_600_000;
+
+let collections = ['customers', 'orders', 'reviews'];
+let place: Started;
+beforeAll(async () => {
+  place = await startServer({ listCollections: () => collections });
+  await place.store.permissions.setRole('Clerk', {
+    '*': { browse: true, read: true, edit: true, add: true, delete: true, export: true },
+  });
+});
+afterAll(() => place.stop());
+afterEach(() => {
+  vi.useRealTimers();
+  collections = ['customers', 'orders', 'reviews'];
+});
+
+/** The clock of the authorization server is the machine's own. */
+const wait = (ms: number) => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms });
+
+type Typed = Readonly<Record<string, string | readonly string[]>>;
+interface Begun {
+  readonly registered: Registered;
+  readonly browser: Browser;
+  readonly verifier: string;
+  readonly page: Page;
+}
+
+async function ask(asking: Partial<Asking> = {}, before?: Pick<Begun, 'registered' | 'browser'>): Promise<Begun> {
+  const redirect_uris = [asking.redirectUri ?? redirectUri];
+  const registered =
+    before?.registered ?? (await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris }));
+  const browser = before?.browser ?? createBrowser();
+  const { url, verifier } = await authorizationUrl(registered, { redirectUri, scope, ...asking });
+  let page = await browser.open(url);
+  if (page.html.includes('name="password"')) page = await browser.press(page, 'sign-in', { ...place.account });
+  return { registered, browser, verifier, page };
+}
+
+const finish = async ({ registered, verifier }: Begun, leftTo: URL | undefined, uri = redirectUri) => {
+  const { validateAuthResponse } = await import('oauth4webapi');
+  const parameters = validateAuthResponse(registered.server, registered.client, leftTo!, 'the-state');
+  return redeem(registered, { parameters, verifier, redirectUri: uri });
+};
+const allow = async (begun: Begun, typed: Typed) =>
+  finish(begun, (await begun.browser.press(begun.page, 'allow', typed)).leftTo);
+
+const accessOf = async (token: string) => (await place.gate.check(bearer(token))).access;
+const mayDo = async (token: string) => {
+  const access = await accessOf(token);
+  const verbs: readonly Verb[] = ['read', 'edit'];
+  return ['customers', 'orders'].flatMap((name) =>
+    verbs.filter((verb) => access.can(verb, name)).map((verb) => `${verb} ${name}`),
+  );
+};
+const outcome = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'ok',
+    (error: { error?: string; code?: string }) => error.error ?? `${error.code}`,
+  );
+/** The boxes and choices that are set, and the new scopes. */
+const filledIn = ({ html }: Page) => ({
+  set: [...html.matchAll(/<input[^>]* value="([^"]*)"[^>]* checked/g)].map(([, value]) => value),
+  lasts: /<option value="(\w+)" selected/.exec(html)?.[1],
+  marks: [...html.matchAll(/<span class="badge(?: new)?">(new|allowed before)</g)].map(([, mark]) => mark),
+});
+
+describe('what is chosen', () => {
+  test('nothing: the scopes that were asked for, with every right of the person', async () => {
+    const tokens = await allow(await ask(), {});
+    expect([tokens.scope, tokens.expires_in, await mayDo(tokens.access_token)]).toEqual([
+      scope,
+      900,
+      ['read customers', 'edit customers', 'read orders', 'edit orders'],
+    ]);
+  });
+
+  test('read only: whatever is ticked, and it survives a refresh', async () => {
+    const begun = await ask();
+    const tokens = await allow(begun, { limit: 'read-only' });
+    const next = await refresh(begun.registered, `${tokens.refresh_token}`);
+    const acts = (await accessOf(next.access_token)).canTrigger('orders', 'Cancel');
+    expect([tokens.scope, await mayDo(tokens.access_token), next.scope, await mayDo(next.access_token), acts]).toEqual([
+      'mcp:read',
+      ['read customers', 'read orders'],
+      'mcp:read',
+      ['read customers', 'read orders'],
+      false,
+    ]);
+  });
+
+  test('some collections: all others are as if they were not there, after a refresh as well', async () => {
+    const begun = await ask();
+    const tokens = await allow(begun, { which: 'some', collection: ['orders'] });
+    const next = await refresh(begun.registered, `${tokens.refresh_token}`);
+    expect([await mayDo(tokens.access_token), await mayDo(next.access_token)]).toEqual([
+      ['read orders', 'edit orders'],
+      ['read orders', 'edit orders'],
+    ]);
+  });
+
+  test('boxes of collections count for nothing while all are chosen', async () => {
+    const tokens = await allow(await ask(), { which: 'all', collection: ['orders'] });
+    expect((await mayDo(tokens.access_token)).length).toBe(4);
+  });
+
+  test.each<[string, string, number]>([
+    ['an hour', 'hour', hour],
+    ['a day', 'day', 24 * hour],
+    ['30 days', 'month', 30 * 24 * hour],
+  ])('for %s: then neither the token nor a refresh is taken', async (_what, lasts, ms) => {
+    const begun = await ask();
+    const tokens = await allow(begun, { lasts });
+    wait(ms - 60_000);
+    const last = await refresh(begun.registered, `${tokens.refresh_token}`);
+    const before = await outcome(place.gate.check(bearer(last.access_token)) as Promise<unknown>);
+    wait(61_000);
+    const after = await outcome((async () => place.gate.check(bearer(last.access_token)))());
+    expect([
+      before,
+      last.expires_in! <= 60,
+      after,
+      await outcome(refresh(begun.registered, `${last.refresh_token}`)),
+    ]).toEqual(['ok', true, 'UNAUTHENTICATED', 'invalid_grant']);
+  });
+
+  test('a duration that was not offered is the shortest', async () => {
+    const begun = await ask();
+    await allow(begun, { lasts: 'constructor' });
+    const { id } = (await place.store.identity.findUserByEmail(place.account.email))!;
+    const decision = await place.store.connections.decisionOf(id, begun.registered.client.client_id);
+    expect(decision!.endsAt! - decision!.decidedAt).toBeCloseTo(hour, -3);
+  });
+
+  test('stands in the admin log and is told to the operator, without names of collections', async () => {
+    place.observed.length = 0;
+    await allow(await ask(), { limit: 'read-only', which: 'some', collection: ['orders', 'reviews'], lasts: 'day' });
+    const told = place.observed.flatMap((one) =>
+      one.type === 'security' && one.event === 'consent.allowed' ? [one.detail] : [],
+    );
+    expect(told).toEqual(['mcp:read; only reads, 2 collections, for a day']);
+  });
+});
+
+describe('what was not offered', () => {
+  test('collections of somebody else are not taken, and none is not all', async () => {
+    const { id } = (await place.store.identity.findUserByEmail(place.account.email))!;
+    const grants = async () => (await place.store.oauth.listByAccount('Grant', `${id}`)).length;
+    const before = await grants();
+    const begun = await ask();
+    const forged = await begun.browser.press(begun.page, 'allow', { which: 'some', collection: ['salaries'] });
+    const none = await begun.browser.press(begun.page, 'allow', { which: 'some', collection: [] });
+    const both = await allow(begun, { which: 'some', collection: ['salaries', 'orders'] });
+    const access = await accessOf(both.access_token);
+    expect([forged.status, none.status, forged.html.includes('role="alert">Choose at least one collection')]).toEqual([
+      400,
+      400,
+      true,
+    ]);
+    expect([(await grants()) - before, access.can('read', 'orders'), access.can('read', 'salaries')]).toEqual([
+      1,
+      true,
+      false,
+    ]);
+  });
+
+  test('a right that comes later comes for the chosen collections alone', async () => {
+    const tokens = await allow(await ask(), { which: 'some', collection: ['orders'] });
+    collections = [...collections, 'salaries'];
+    expect((await accessOf(tokens.access_token)).can('read', 'salaries')).toBe(false);
+  });
+});
+
+describe('a decision', () => {
+  const narrow = { limit: 'read-only', which: 'some', collection: ['orders'], lasts: 'day' };
+
+  test('holds for the same or less without asking, within the same limits and until the same moment', async () => {
+    const first = await ask();
+    await allow(first, { which: 'some', collection: ['orders'], lasts: 'hour' });
+    wait(hour / 2);
+    const again = await ask({}, first);
+    const less = await ask({ scope: 'mcp:read' }, first);
+    const tokens = [await finish(again, again.page.leftTo), await finish(less, less.page.leftTo)];
+    const rights = await Promise.all(tokens.map(({ access_token }) => mayDo(access_token)));
+    wait(hour / 2 + 1000);
+    const later = await outcome(refresh(first.registered, `${tokens[0]!.refresh_token}`));
+    const asked = await ask({}, first);
+    expect([rights, tokens.map((one) => one.scope), later, asked.page.leftTo, filledIn(asked.page).lasts]).toEqual([
+      [
+        ['read orders', 'edit orders'],
+        ['read orders', 'edit orders'],
+      ],
+      [scope, 'mcp:read'],
+      'invalid_grant',
+      undefined,
+      'hour',
+    ]);
+  });
+
+  test('for read only asks again when writing is asked for, with what was chosen filled in', async () => {
+    const first = await ask({ scope: 'mcp:read mcp:write' });
+    await allow(first, narrow);
+    const silent = await ask({ scope: 'mcp:read' }, first);
+    const again = await ask({ scope: 'mcp:read mcp:write' }, first);
+    expect([typeof silent.page.leftTo, again.page.leftTo, filledIn(again.page)]).toEqual([
+      'object',
+      undefined,
+      { set: ['mcp:write', 'read-only', 'some', 'orders'], lasts: 'day', marks: ['allowed before', 'new'] },
+    ]);
+  });
+
+  test('leaves a box empty that was left empty, and ticks what was never asked for', async () => {
+    const first = await ask({ scope: 'mcp:read mcp:write' });
+    await allow(first, { scope: '' });
+    const again = await ask({}, first);
+    expect([filledIn(again.page).set, again.page.html.includes('Allow Notebook more?')]).toEqual([
+      ['mcp:action', 'all'],
+      true,
+    ]);
+  });
+
+  test('that is newer and narrower stands before a wider one', async () => {
+    const first = await ask();
+    await allow(first, {});
+    await allow(await ask({ prompt: 'consent' }, first), { which: 'some', collection: ['orders'] });
+    const silent = await ask({}, first);
+    expect(await mayDo((await finish(silent, silent.page.leftTo)).access_token)).toEqual([
+      'read orders',
+      'edit orders',
+    ]);
+  });
+
+  test('does not change the connections of before', async () => {
+    const first = await ask();
+    const tokens = await allow(first, narrow);
+    await allow(await ask({ prompt: 'consent' }, first), {});
+    const next = await refresh(first.registered, `${tokens.refresh_token}`);
+    expect([await mayDo(tokens.access_token), await mayDo(next.access_token)]).toEqual([
+      ['read orders'],
+      ['read orders'],
+    ]);
+  });
+
+  test('is forgotten when a connection is taken back', async () => {
+    const first = await ask();
+    const tokens = await allow(first, {});
+    const second = await ask({}, first);
+    await finish(second, second.page.leftTo);
+    await place.store.oauth.revokeGrant(`${(await place.gate.check(bearer(tokens.access_token))).grantId}`);
+    expect((await ask({}, first)).page.html).toContain('Allow Notebook to connect?');
+  });
+
+  test('of an app on a device spares nobody the question, but fills it in', async () => {
+    const device = { redirectUri: 'http://localhost:4444/callback' };
+    const first = await ask(device);
+    await finish(first, (await first.browser.press(first.page, 'allow', narrow)).leftTo, device.redirectUri);
+    const again = await ask({ ...device, scope: 'mcp:read' }, first);
+    expect([again.page.leftTo, filledIn(again.page)]).toEqual([
+      undefined,
+      { set: ['some', 'orders'], lasts: 'day', marks: ['allowed before'] },
+    ]);
+  });
+
+  test('of one person says nothing to another', async () => {
+    const first = await ask();
+    await allow(first, narrow);
+    await place.store.identity.addUser({ email: 'eve@example.com', password: 'another password' });
+    const switched = await first.browser.press((await ask({ prompt: 'consent' }, first)).page, 'switch');
+    const page = await first.browser.press(switched, 'sign-in', {
+      email: 'eve@example.com',
+      password: 'another password',
+    });
+    expect(filledIn(page)).toEqual({ set: ['mcp:write', 'mcp:action', 'all'], lasts: 'ever', marks: [] });
+  });
+});
+
+describe('grants', () => {
+  const grantOf = async (token: string) => {
+    const { grantId } = await place.gate.check(bearer(token));
+    return (await place.store.oauth.find('Grant', `${grantId}`))!;
+  };
+
+  test('of before there were limits have none', async () => {
+    const begun = await ask();
+    const tokens = await allow(begun, { limit: 'read-only' });
+    const { connection: _connection, ...payload } = (await grantOf(tokens.access_token)).payload as {
+      connection: unknown;
+    };
+    await place.store.oauth.upsert({ ...(await grantOf(tokens.access_token)), payload });
+    const next = await refresh(begun.registered, `${tokens.refresh_token}`);
+    expect([await mayDo(next.access_token), next.expires_in]).toEqual([
+      ['read customers', 'edit customers', 'read orders', 'edit orders'],
+      900,
+    ]);
+  });
+
+  test.each<[string, unknown, string[]]>([
+    ['nothing', {}, []],
+    ['a name in place of a list', { readOnly: false, collections: 'orders', endsAt: null }, []],
+    ['no word on reading', { collections: null, endsAt: null }, ['read customers', 'read orders']],
+  ])('whose limits are %s leave no more than is said', async (_what, limits, left) => {
+    const begun = await ask();
+    const tokens = await allow(begun, {});
+    const grant = await grantOf(tokens.access_token);
+    await place.store.oauth.upsert({ ...grant, payload: { ...grant.payload, connection: { limits } } });
+    const next = await refresh(begun.registered, `${tokens.refresh_token}`);
+    const rights = await mayDo(next.access_token).catch(() => []);
+    expect(rights).toEqual(left);
+  });
+});
+
+describe('300 collections', () => {
+  test('are looked through without a script, and what is chosen stays chosen', async () => {
+    collections = Array.from({ length: 300 }, (_, n) => `table_${String(n).padStart(3, '0')}`);
+    const { browser, page, ...begun } = await ask();
+    const names = ({ html }: Page) => [...html.matchAll(/name="collection" value="([^"]*)"/g)].map(([, name]) => name);
+    const found = await browser.press(page, 'find', { which: 'some', find: '_29', collection: ['table_007'] });
+    const more = await browser.press(found, 'find', { find: 'TABLE_1', collection: ['table_007', 'table_290'] });
+    const tokens = await finish({ browser, page, ...begun }, (await browser.press(more, 'allow')).leftTo);
+    const access = await accessOf(tokens.access_token);
+    expect([names(page).length, names(found), names(more).length]).toEqual([
+      300,
+      ['table_007', ...Array.from({ length: 10 }, (_, n) => `table_29${n}`)],
+      102,
+    ]);
+    expect(collections.filter((name) => access.can('read', name))).toEqual(['table_007', 'table_290']);
+  });
+
+  test('looking for one allows nothing', async () => {
+    collections = Array.from({ length: 20 }, (_, n) => `table_${n}`);
+    const { browser, page, registered } = await ask();
+    const found = await browser.press(page, 'find', { which: 'some', find: '<b>' });
+    const { id } = (await place.store.identity.findUserByEmail(place.account.email))!;
+    expect([
+      found.leftTo,
+      found.html.includes('None with “&lt;b&gt;” in its name.'),
+      await place.store.connections.decisionOf(id, registered.client.client_id),
+    ]).toEqual([undefined, true, undefined]);
+  });
+});
