@@ -143,6 +143,28 @@ withSettings(addCommand(token, 'revoke <id>', 'End a token, at once and in every
   },
 );
 
+const apps = addCommand(program, 'apps', 'List and revoke what people allowed apps, and block apps');
+
+withSettings(addCommand(apps, 'list', 'List the connected apps, and those that are blocked'), 'dataDir')
+  .option('--user <email>', 'Only those of this user')
+  .action(async (options: { user?: string }, command: Command) => {
+    const { listApps } = await import('./apps.ts');
+    await listApps(readConfig(flagsOf(command)), options);
+  });
+
+for (const [name, description, run] of [
+  ['revoke <id>', 'End a connection, at once and in every process', 'revokeApp'],
+  ['block <client_id>', 'End every connection of an app, and let it sign nobody in', 'blockApp'],
+  ['unblock <client_id>', 'Let a blocked app ask people again', 'unblockApp'],
+] as const) {
+  withSettings(addCommand(apps, name, description), 'dataDir').action(
+    async (id: string, _options: object, command: Command) => {
+      const commands = await import('./apps.ts');
+      await commands[run](readConfig(flagsOf(command)), id);
+    },
+  );
+}
+
 addCommand(program, 'eval <file>', 'Run recorded tasks (docs/eval.md) against the demo shop, or a server')
   .option('--url <address>', 'MCP address of a server, asked with the token in SERVICE_MCP_TOKEN')
   .action(async (file: string, options: { url?: string }) => {

@@ -62,11 +62,13 @@ export function createConsole(options: ConsoleOptions): Console {
     const visitor = await parts.sessions.recognise(req);
     if (visitor.cookie !== undefined) res.appendHeader('Set-Cookie', visitor.cookie);
     const form = new URLSearchParams(body && isForm(req) ? body.toString('utf8') : '');
+    const query = new URLSearchParams(splitUrl(req)[1]);
     const visit: Visit = {
       visitor,
+      query,
       id,
       form,
-      to: readReturn(form.get('to') ?? new URLSearchParams(splitUrl(req)[1]).get('to')),
+      to: readReturn(form.get('to') ?? query.get('to')),
       csrf: await parts.sessions.makeToken(visitor),
       place: await store.identity.place(),
       address: readAddress(req),

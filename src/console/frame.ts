@@ -26,6 +26,7 @@ export function createConsoleCard(title: string, place: Place, content: Html): P
 const ways: readonly (readonly [page: string, name: string])[] = [
   ['', 'Start'],
   ['/approvals', 'Approvals'],
+  ['/apps', 'Apps'],
 ];
 
 export interface Framed {

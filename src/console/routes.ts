@@ -1,8 +1,10 @@
 // The pages of the console, as a table. A row says who may open it and what its GET shows and its POST does. A handler is
 // given a Visit and answers with a value, so that all that concerns cookies, headers and forms is decided in one place
 // (console.ts). A GET changes nothing.
+
 import { decideApproval, listApprovals, showApproval } from './approvals.ts';
 import { answerFrontEnd, showFrontEnd } from './front-end.ts';
+import { disconnectApp, listApps, listAppsOfEveryone, revokeToken } from './apps.ts';
 import { showSignIn, signIn, signOut } from './signing.ts';
 import { showStart } from './start.ts';
 import type { Answer, MemberVisit, Parts, Visit } from './visit.ts';
@@ -25,6 +27,10 @@ const routes: readonly Route[] = [
   { page: '/approvals', open: false, get: listApprovals },
   { page: '/approvals/:id', open: false, get: showApproval, post: decideApproval },
   { page: '/front-ends/:id', open: false, get: showFrontEnd, post: answerFrontEnd },
+  { page: '/apps', open: false, get: listApps },
+  { page: '/apps/everyone', open: false, get: listAppsOfEveryone },
+  { page: '/apps/tokens/:id', open: false, post: revokeToken },
+  { page: '/apps/:id', open: false, post: disconnectApp },
 ];
 
 /** Of a page as `ConsolePaths.locate` gives it. */

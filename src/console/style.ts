@@ -34,6 +34,14 @@ h2.plainly{font-size:17px;color:var(--ink);margin:28px 0 10px}
 .changes del.gone{color:var(--bad-ink);text-decoration:none}
 .changes ins{text-decoration:none;background:var(--tint);color:var(--accent);padding:1px 5px;border-radius:5px;font-weight:600;box-decoration-break:clone;-webkit-box-decoration-break:clone}
 .changes i{color:var(--soft);font-style:normal}
+.apps{border:0;overflow:visible}.rows.apps li+li{border-top:0}
+.apps li{display:grid;grid-template-columns:1fr auto;gap:4px 16px;align-items:start;padding:16px;margin:0 0 12px;border:1px solid var(--line);border-radius:12px}
+.apps h2{margin:0;font-size:17px;color:var(--ink);overflow-wrap:anywhere}.apps h2 small{display:block;color:var(--soft);font-size:14px;font-weight:400}
+.apps dl{grid-column:1/-1;grid-row:2;margin:8px 0 0;display:grid;gap:3px}.apps dl>div{display:grid;grid-template-columns:116px 1fr;gap:12px}
+.apps dt,.apps dd{font-size:15px;line-height:1.45}.apps dd small{display:inline;margin-left:6px}
+.apps form{grid-column:2;grid-row:1}.apps button{width:auto;min-height:38px;padding:6px 16px;font-size:15px}
+.filter{display:grid;grid-template-columns:1fr 1fr auto;gap:12px;align-items:end;margin:16px 0 20px}
+.filter label{display:block;font-size:14px;margin-bottom:4px}.filter button{width:auto;min-height:42px;padding:8px 18px}
 .quietly{color:var(--soft);font-size:15px;margin:12px 0 0}
 .decide{margin-top:28px;padding-top:20px;border-top:1px solid var(--line)}
 .decide .pair{margin-top:0}
@@ -45,6 +53,6 @@ h2.plainly{font-size:17px;color:var(--ink);margin:28px 0 10px}
 .empty{padding:28px 20px;text-align:center;border:1px dashed var(--edge);border-radius:12px;color:var(--soft)}
 .empty b{display:block;color:var(--ink);font-weight:600;margin-bottom:4px}
 .leave{margin:28px 0 0;padding-top:20px;border-top:1px solid var(--line)}.leave button{width:auto;min-height:42px;padding:8px 20px}
-@media (max-width:480px){.console main{margin:0;padding:24px 16px}.top nav{margin-left:0;width:100%}.changes th,.changes td{padding:8px 10px}.changes td,.changes tbody th{font-size:13.5px}
+@media (max-width:480px){.filter{grid-template-columns:1fr}.apps dl>div{grid-template-columns:96px 1fr}.console main{margin:0;padding:24px 16px}.top nav{margin-left:0;width:100%}.changes th,.changes td{padding:8px 10px}.changes td,.changes tbody th{font-size:13.5px}
 .console{background:var(--card)}.top{background:var(--bg)}}
 `;

@@ -29,6 +29,8 @@ export interface Visit {
   readonly id: string;
   /** The page that a sign-in leads back to, checked to be one; '' where none was named. */
   readonly to: string;
+  /** Of the address. */
+  readonly query: URLSearchParams;
   /** Of a POST: checked to come from our own page and to be of this browser. */
   readonly form: URLSearchParams;
   /** For every form of the page. */

@@ -56,8 +56,42 @@ export interface Connection extends Omit<ConnectionRow, 'payload'> {
   readonly limits: Limits;
 }
 
+export interface Wanted {
+  readonly id?: string;
+  readonly userId?: number;
+  /** All, by default. */
+  readonly isMeant?: (connection: Connection) => boolean;
+  /** The cursor of the last one that was seen. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
+const PAGE = 500;
+/** So many rows are looked through for what is meant. */
+const MOST_ROWS = 20_000;
+
+/** Newest first. */
+export async function findConnections(
+  store: Pick<Store, 'oauth' | 'connections'>,
+  { id, userId, isMeant = () => true, after, limit }: Wanted,
+): Promise<readonly Connection[]> {
+  if (id !== undefined) {
+    const row = await store.connections.find(id);
+    return row ? describeConnections([row], store) : [];
+  }
+  const found: Connection[] = [];
+  let last = after;
+  for (let seen = 0; seen < MOST_ROWS; seen += PAGE) {
+    const rows = await store.connections.list({ userId, after: last, limit: Math.min(PAGE, limit) });
+    found.push(...(await describeConnections(rows, store)).filter(isMeant));
+    last = rows.at(-1)?.cursor;
+    if (found.length >= limit || rows.length < Math.min(PAGE, limit)) break;
+  }
+  return found.slice(0, limit);
+}
+
 /** In their order. */
-export async function describeConnections(
+async function describeConnections(
   rows: readonly ConnectionRow[],
   store: Pick<Store, 'oauth'>,
 ): Promise<readonly Connection[]> {

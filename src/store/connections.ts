@@ -100,10 +100,16 @@ export function createConnections(database: Database, versions: VersionRows, clo
         .first<StoredConsent | undefined>();
       return row && toDecision(row);
     },
-    async list({ userId, before, limit }) {
+    async list({ userId, after, limit }) {
       const rows = alive().orderBy('created_at', 'desc').orderBy('id_hash').limit(limit);
       if (userId !== undefined) rows.where({ account_id: `${userId}` });
-      if (before !== undefined) rows.where('created_at', '<', before);
+      const [, at, hash] = /^(\d{1,15})-([\w-]{43})$/.exec(after ?? '') ?? [];
+      if (at && hash) {
+        const ties = { created_at: Number(at) };
+        rows.where((older) =>
+          older.where('created_at', '<', Number(at)).orWhere((tie) => tie.where(ties).where('id_hash', '>', hash)),
+        );
+      }
       return (await rows).map(toConnection);
     },
     async find(id) {
@@ -191,6 +197,7 @@ function toDecision(row: StoredConsent): Decision {
 function toConnection(row: StoredGrant): ConnectionRow {
   return {
     id: row.id,
+    cursor: `${Number(row.created_at)}-${hashToken(row.id)}`,
     userId: Number(row.account_id),
     clientId: row.client_id,
     payload: JSON.parse(row.payload) as Record<string, unknown>,

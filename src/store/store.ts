@@ -160,10 +160,10 @@ export interface Connections {
   decide(decision: NewDecision): Promise<void>;
   /** The last one; one that has ended as well, so that its choices can be offered again. */
   decisionOf(userId: number, clientId: string): Promise<Decision | undefined>;
-  /** Newest first. `before`: only those made before that time. */
+  /** Newest first. `after`: the cursor of the last one that was seen; one that is none begins at the newest. */
   list(page: {
     readonly userId?: number | undefined;
-    readonly before?: number | undefined;
+    readonly after?: string | undefined;
     readonly limit: number;
   }): Promise<readonly ConnectionRow[]>;
   find(id: string): Promise<ConnectionRow | undefined>;
@@ -210,6 +210,8 @@ export interface NewDecision extends Omit<Decision, 'decidedAt'> {
 export interface ConnectionRow {
   /** Of the grant; it opens nothing. */
   readonly id: string;
+  /** Its place in the list. */
+  readonly cursor: string;
   readonly userId: number;
   readonly clientId: string;
   /** Of the grant. */
@@ -398,8 +400,8 @@ export interface ApplicationTokens {
   find(hash: string): Promise<ApplicationToken | undefined>;
   /** Oldest first. */
   list(): Promise<readonly ApplicationToken[]>;
-  /** Answers what is gone now, undefined where there was nothing; raises `versions().grants`. */
-  revoke(id: number): Promise<ApplicationToken | undefined>;
+  /** Answers what is gone now, undefined where there was nothing; raises `versions().grants`. `by`: a user's id. */
+  revoke(id: number, by?: number): Promise<ApplicationToken | undefined>;
   /** Costs the caller nothing: written some seconds later, and when the store closes. */
   noteUse(id: number): void;
 }

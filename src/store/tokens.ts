@@ -116,13 +116,13 @@ export function createTokens(database: Database, versions: VersionRows, clock: C
     async list() {
       return (await select().orderBy('application_tokens.id')).map(toToken);
     },
-    async revoke(id) {
+    async revoke(id, by) {
       const [row] = await select().where('application_tokens.id', id);
       if (!row) return undefined;
       const gone = await versions.change('grants', async (trx) => {
         const rows = await trx('application_tokens').where({ id }).delete();
         const subject = `${row.email}: ${row.name}`;
-        if (rows > 0) await logChange(trx, { at: clock.now(), action: 'token.revoke', subject });
+        if (rows > 0) await logChange(trx, { at: clock.now(), by, action: 'token.revoke', subject });
         return rows;
       });
       return gone > 0 ? toToken(row) : undefined;

@@ -1,0 +1,100 @@
+// Connected apps by the command line: what people allowed, and what an administrator does about it. A server that runs on
+// the same data feels it with the next call.
+import type { Config } from '../core/config.ts';
+import { fail } from '../core/errors.ts';
+import { type Connection, findConnections } from '../oauth/connection.ts';
+import { withStore } from './storage.ts';
+import { alignColumns, createPaint } from './terminal.ts';
+
+const MOST = 10_000;
+
+export async function listApps(config: Config, { user }: { readonly user?: string }): Promise<void> {
+  await withStore(config, async (store) => {
+    const users = new Map((await store.identity.listUsers()).map(({ id, email }) => [id, email]));
+    const meant = user === undefined ? undefined : await store.identity.findUserByEmail(user);
+    if (user !== undefined && !meant)
+      fail('INVALID_ARGUMENT', { argument: '--user', problem: `no user has the address '${user}'.` });
+    const connections = await findConnections(store, { ...(meant && { userId: meant.id }), limit: MOST });
+    if (connections.length === 0) say('No app is connected.');
+    else {
+      const heads = ['ID', 'APP', 'CLIENT', 'USER', 'SCOPES', 'LIMITS', 'SINCE', 'LAST USED', 'ENDS'];
+      const rows = connections.map((one) => [
+        one.id,
+        plain(one.clientName),
+        plain(one.clientId),
+        users.get(one.userId) ?? `user ${one.userId}`,
+        one.scopes.join(','),
+        limitsText(one),
+        showTime(one.createdAt),
+        one.lastUsedAt === null ? 'never' : showTime(one.lastUsedAt),
+        one.limits.endsAt === null ? 'never' : showTime(one.limits.endsAt),
+      ]);
+      sayTable([heads, ...rows]);
+    }
+    const blocked = user === undefined ? await store.connections.listBlocked() : [];
+    if (blocked.length === 0) return;
+    say('');
+    sayTable([['BLOCKED', 'SINCE'], ...blocked.map(({ clientId, since }) => [plain(clientId), showTime(since)])]);
+  });
+}
+
+export async function revokeApp(config: Config, id: string): Promise<void> {
+  await withStore(config, async (store) => {
+    const [connection] = await findConnections(store, { id, limit: 1 });
+    if (!connection || !(await store.connections.end({ id, clientName: connection.clientName }))) {
+      const problem = `there is no connection '${id}'. 'portico apps list' shows the ids.`;
+      fail('INVALID_ARGUMENT', { argument: 'id', problem });
+    }
+    const user = await store.identity.findUser(connection.userId);
+    say(
+      `${plain(connection.clientName)} of ${user?.email ?? `user ${connection.userId}`} is disconnected: it can do nothing from now on.`,
+    );
+  });
+}
+
+export async function blockApp(config: Config, clientId: string): Promise<void> {
+  await withStore(config, async (store) => {
+    const ended = await store.connections.block({ clientId: checkClient(clientId) });
+    if (ended === undefined) return say(`${clientId} was blocked before.`);
+    const connections = `${ended} ${ended === 1 ? 'connection' : 'connections'}`;
+    say(`${clientId} is blocked: it signs nobody in, and ${connections} ended.`);
+  });
+}
+
+export async function unblockApp(config: Config, clientId: string): Promise<void> {
+  await withStore(config, async (store) => {
+    if (!(await store.connections.unblock({ clientId: checkClient(clientId) }))) {
+      const problem = `'${clientId}' is not blocked. 'portico apps list' shows what is.`;
+      fail('INVALID_ARGUMENT', { argument: 'client_id', problem });
+    }
+    say(`${clientId} may ask people to connect again. What was ended stays so.`);
+  });
+}
+
+function checkClient(clientId: string): string {
+  if (clientId.trim() !== clientId || clientId === '' || clientId.length > 2000) {
+    const problem = "expected the id of a client, as 'portico apps list' shows it.";
+    fail('INVALID_ARGUMENT', { argument: 'client_id', problem });
+  }
+  return clientId;
+}
+
+function limitsText({ limits: { readOnly, collections } }: Connection): string {
+  const parts = [readOnly && 'read-only', collections && `collections=${collections.join(',')}`];
+  return plain(parts.filter(Boolean).join(' ') || '-');
+}
+
+/** What a client wrote must not steer the terminal. */
+const plain = (text: string): string => text.replace(/\p{C}/gu, '');
+
+const showTime = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+function sayTable(rows: readonly (readonly string[])[]): void {
+  const [heads, ...lines] = alignColumns(rows);
+  say(createPaint(process.stdout)('dim', heads!));
+  for (const line of lines) say(line);
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,125 @@
+// Connected apps: what somebody allowed, with the way to take it back, and for administrators the same of everybody. Beside
+// them stand the tokens that were made of him. What is taken back is felt by the next call, in every process.
+import { fail } from '../core/errors.ts';
+import { type Connection, findConnections } from '../oauth/connection.ts';
+import { type Html, html } from '../oauth/html.ts';
+import type { ApplicationToken, User } from '../store/store.ts';
+import { connectionRow, tokenRow } from './apps-view.ts';
+import { createFramed } from './frame.ts';
+import type { Answer, MemberVisit, Parts } from './visit.ts';
+
+const under = '/apps';
+const own = '/apps';
+const everyone = '/apps/everyone';
+/** Of everybody's connections, on one page. */
+const LISTED = 50;
+const OWN_MOST = 500;
+
+const isAdmin = ({ access }: MemberVisit): boolean => access.caller.permissionLevel === 'admin';
+
+export async function listApps(visit: MemberVisit, parts: Parts): Promise<Answer> {
+  const { id } = visit.access.caller;
+  const [connections, tokens] = await Promise.all([
+    findConnections(parts.store, { userId: id, limit: OWN_MOST }),
+    tokensOf(id, parts),
+  ]);
+  const content = html`<h1>Connected apps</h1>
+<p class="lead">What you allowed assistants to do in your name. An app that you disconnect can do nothing from that moment, and has to ask you again.</p>
+${endedNote(visit)}
+${connectionList(connections, visit, parts, own)}
+${
+  tokens.length > 0 &&
+  html`<h2 class="plainly">Tokens</h2>
+<p class="quietly">For programs that cannot sign in. Whoever holds one works in your name.</p>
+<ul class="rows apps">${tokens.map((token) => tokenRow(token, visit, parts))}</ul>`
+}
+${isAdmin(visit) && html`<p class="quietly"><a href="${parts.paths.path(everyone)}">Apps of everybody</a></p>`}`;
+  return { page: createFramed(visit, parts, { title: 'Connected apps', under, content }) };
+}
+
+const tokensOf = async (userId: number, { store }: Parts): Promise<readonly ApplicationToken[]> =>
+  (await store.tokens.list()).filter((token) => token.userId === userId);
+
+const endedNotes: Readonly<Record<string, string>> = {
+  app: 'It is disconnected: it can do nothing from now on.',
+  token: 'The token is revoked: it opens nothing from now on.',
+  gone: 'It was over already.',
+};
+
+function endedNote({ query }: MemberVisit): Html | undefined {
+  const text = endedNotes[query.get('ended') ?? ''];
+  return text === undefined ? undefined : html`<p class="state done" role="status"><b>${text}</b></p>`;
+}
+
+function connectionList(
+  connections: readonly Connection[],
+  visit: MemberVisit,
+  parts: Parts,
+  page: string,
+  users?: ReadonlyMap<number, User>,
+): Html {
+  if (connections.length === 0) {
+    return html`<div class="empty"><b>No app is connected</b>${users ? 'None that fits what you look for.' : html`Add <code>${parts.mcpUrl}</code> to an assistant, and it asks you here.`}</div>`;
+  }
+  return html`<ul class="rows apps">${connections.map((connection) => connectionRow(connection, visit, parts, { page, user: users?.get(connection.userId) }))}</ul>`;
+}
+
+/** For administrators; for others the page is not there. */
+export async function listAppsOfEveryone(visit: MemberVisit, parts: Parts): Promise<Answer> {
+  if (!isAdmin(visit)) return fail('NOT_FOUND', { path: everyone });
+  const user = (visit.query.get('user') ?? '').trim().slice(0, 254);
+  const app = (visit.query.get('app') ?? '').trim().slice(0, 400);
+  const users = new Map((await parts.store.identity.listUsers()).map((one) => [one.id, one]));
+  const connections = await findConnections(parts.store, {
+    isMeant: (connection) => isOf(users.get(connection.userId), user) && isApp(connection, app),
+    after: visit.query.get('after') ?? undefined,
+    limit: LISTED,
+  });
+  const last = connections.length === LISTED ? connections.at(-1) : undefined;
+  const older = last && new URLSearchParams({ user, app, after: last.cursor });
+  const content = html`<h1>Apps of everybody</h1>
+${endedNote(visit)}
+<form method="get" action="${parts.paths.path(everyone)}" class="filter">
+<div><label for="user">Person</label><input id="user" name="user" type="search" value="${user}" maxlength="254" autocomplete="off" spellcheck="false"></div>
+<div><label for="app">App</label><input id="app" name="app" type="search" value="${app}" maxlength="400" autocomplete="off" spellcheck="false"></div>
+<button class="plain">Look</button>
+</form>
+${connectionList(connections, visit, parts, everyone, users)}
+${older && html`<p class="quietly"><a href="${parts.paths.path(everyone)}?${`${older}`}">Older ones</a></p>`}
+<p class="quietly"><a href="${parts.paths.path(own)}">Your own</a></p>`;
+  return { page: createFramed(visit, parts, { title: 'Apps of everybody', under, content }) };
+}
+
+function isOf(user: User | undefined, text: string): boolean {
+  const names = user ? `${user.email} ${user.firstName} ${user.lastName}` : '';
+  return names.toLowerCase().includes(text.toLowerCase());
+}
+
+function isApp({ clientName, clientId }: Connection, text: string): boolean {
+  return `${clientName} ${clientId}`.toLowerCase().includes(text.toLowerCase());
+}
+
+/** Who may: the person himself, and administrators. For others it is not there. */
+export async function disconnectApp(visit: MemberVisit, parts: Parts): Promise<Answer> {
+  const { caller } = visit.access;
+  const back = visit.form.get('from') === everyone && isAdmin(visit) ? everyone : own;
+  const [connection] = await findConnections(parts.store, { id: visit.id, limit: 1 });
+  if (!connection || !(connection.userId === caller.id || isAdmin(visit))) return { to: `${back}?ended=gone` };
+  const { id, clientId, clientName } = connection;
+  const ended = await parts.store.connections.end({ id, by: caller.id, clientName });
+  if (ended) {
+    parts.observe({ type: 'security', event: 'connection.revoked', userId: caller.id, clientId, detail: id });
+  }
+  return { to: `${back}?ended=${ended ? 'app' : 'gone'}` };
+}
+
+export async function revokeToken(visit: MemberVisit, parts: Parts): Promise<Answer> {
+  const { caller } = visit.access;
+  const token = (await tokensOf(caller.id, parts)).find(({ id }) => `${id}` === visit.id);
+  const gone = token && (await parts.store.tokens.revoke(token.id, caller.id));
+  if (gone) {
+    const clientId = `token:${gone.name}`;
+    parts.observe({ type: 'security', event: 'token.revoked', userId: caller.id, clientId, detail: `${gone.id}` });
+  }
+  return { to: `${own}?ended=${gone ? 'token' : 'gone'}` };
+}

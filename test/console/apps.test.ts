@@ -1,0 +1,195 @@
+// Connected apps in the console: everybody's own, and for administrators those of everybody. What is taken back is taken from
+// the token that is in use, by the next call.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask } from '../app/call.ts';
+import { issuerOf } from '../app/shop.ts';
+import { authorizationUrl, redeem, refresh, register } from '../oauth/client.ts';
+import type { Account } from '../oauth/flow.ts';
+import { createBrowser } from '../oauth/flow.ts';
+import { csrfOf, openPlace, type Place, read } from './place.ts';
+
+let place: Place;
+let bob: Account;
+beforeAll(async () => {
+  place = await openPlace();
+  bob = await place.addUser({ email: 'bob@example.com', firstName: 'Bob', lastName: 'Marsh' });
+  await place.store.permissions.setRole('Member', {
+    '*': { browse: true, read: true, edit: true, add: true, delete: true, export: true },
+  });
+});
+afterAll(() => place.stop());
+
+const redirectUri = 'https://notebook.example/callback';
+
+async function connected(account: Account, name: string, typed: Record<string, string | readonly string[]> = {}) {
+  const registered = await register(issuerOf(place), { client_name: name, redirect_uris: [redirectUri] });
+  const browser = createBrowser();
+  const asking = { redirectUri, scope: 'mcp:read mcp:write', resource: place.mcpUrl };
+  const { url, verifier } = await authorizationUrl(registered, asking);
+  const page = await browser.press(await browser.open(url), 'sign-in', { ...account });
+  const { leftTo } = await browser.press(page, 'allow', typed);
+  const { validateAuthResponse } = await import('oauth4webapi');
+  const parameters = validateAuthResponse(registered.server, registered.client, leftTo!, 'the-state');
+  const tokens = await redeem(registered, { parameters, verifier, redirectUri });
+  return { registered, tokens, clientId: registered.client.client_id };
+}
+const grantOf = async (clientId: string) =>
+  (await place.store.connections.list({ limit: 500 })).find((one) => one.clientId === clientId)!;
+const works = async (token: string) => (await ask(place.mcpUrl, token, 'tools/list', {})).status;
+const pathOf = (id: string) => place.at(`/apps/${id}`);
+
+describe('one’s own', () => {
+  test('says who, what, within which limits, since when and until when', async () => {
+    const { tokens, clientId } = await connected(place.account, 'Narrow', {
+      limit: 'read-only',
+      which: 'some',
+      collection: ['orders', 'reviews'],
+      lasts: 'day',
+    });
+    await works(tokens.access_token);
+    const unused = read((await place.browse(place.account, '/apps')).page);
+    expect(unused).toMatch(
+      /Narrow unverified It gave itself this name\. May read your data Limited only reads; only 2 collections \(orders, reviews\) Answers go to notebook\.example Since .{10,30} Last used never Ends .{10,30} Disconnect/,
+    );
+    await place.store.connections.end({ id: (await grantOf(clientId)).id, clientName: 'Narrow' });
+  });
+
+  test('taken back, its access and refresh token end with it, and it is in the admin log', async () => {
+    const { registered, tokens, clientId } = await connected(place.account, 'Short');
+    const { browser, page } = await place.browse(place.account, '/apps');
+    const before = await works(tokens.access_token);
+    const { id } = await grantOf(clientId);
+    const after = await browser.press(
+      { ...page, html: page.html.slice(page.html.lastIndexOf('<form', page.html.indexOf(`/apps/${id}`))) },
+      'disconnect',
+    );
+    const status = await works(tokens.access_token);
+    const refused = await refresh(registered, `${tokens.refresh_token}`).catch(
+      (error: { error: string }) => error.error,
+    );
+    const event = place.observed.find((one) => one.type === 'security' && one.event === 'connection.revoked');
+    expect([
+      before,
+      read(after).includes('can do nothing from now on'),
+      read(after).includes('Short'),
+      status,
+      refused,
+      event,
+    ]).toEqual([
+      200,
+      true,
+      false,
+      401,
+      'invalid_grant',
+      expect.objectContaining({ userId: place.ada.id, clientId, detail: id }),
+    ]);
+  });
+
+  test('with the tokens for programs, which can be revoked', async () => {
+    const { token, secret } = await place.store.tokens.create({
+      userId: place.ada.id,
+      name: 'nightly',
+      scopes: ['mcp:read'],
+    });
+    const { browser, page } = await place.browse(place.account, '/apps');
+    const shown = read(page).includes('nightly May read your data');
+    const before = await works(secret);
+    await browser.open(place.at(`/apps/tokens/${token.id}`), {
+      method: 'POST',
+      body: new URLSearchParams({ csrf: csrfOf(page) }),
+      headers: { 'sec-fetch-site': 'same-origin' },
+    });
+    expect([shown, before, await works(secret)]).toEqual([true, 200, 401]);
+  });
+});
+
+describe('of somebody else', () => {
+  const post = async (account: Account, path: string, body: Record<string, string> = {}, csrf = true) => {
+    const { browser, page } = await place.browse(account, '/apps');
+    return browser.open(path, {
+      method: 'POST',
+      body: new URLSearchParams({ ...(csrf && { csrf: csrfOf(page) }), ...body }),
+      headers: { 'sec-fetch-site': 'same-origin' },
+    });
+  };
+
+  test('is neither shown nor ended, unless by an administrator; a token by nobody but its owner', async () => {
+    const ada = await connected(place.account, 'Of Ada');
+    const bobs = await connected(bob, 'Of Bob', { which: 'some', collection: ['orders'] });
+    const { token, secret } = await place.store.tokens.create({
+      userId: place.ada.id,
+      name: 'hers',
+      scopes: ['mcp:read'],
+    });
+    const { page } = await place.browse(bob, '/apps');
+    await post(bob, pathOf((await grantOf(ada.clientId)).id));
+    await post(bob, place.at(`/apps/tokens/${token.id}`));
+    const everybody = await (await place.browse(bob, '/apps')).browser.open(place.at('/apps/everyone'));
+    expect([read(page).includes('Of Bob'), read(page).includes('Of Ada'), everybody.status]).toEqual([
+      true,
+      false,
+      404,
+    ]);
+    expect([await works(ada.tokens.access_token), await works(secret)]).toEqual([200, 200]);
+
+    const admin = (await place.browse(place.account, '/apps/everyone')).page;
+    expect([
+      read(admin).includes('Of Bob'),
+      read(admin).includes('Of Ada'),
+      read(admin).includes('only 1 collection '),
+    ]).toEqual([true, true, true]);
+    const ended = await post(place.account, pathOf((await grantOf(bobs.clientId)).id), { from: '/apps/everyone' });
+    expect([ended.url, await works(bobs.tokens.access_token), await works(ada.tokens.access_token)]).toEqual([
+      place.at('/apps/everyone?ended=app'),
+      401,
+      200,
+    ]);
+  });
+
+  test('is found by person and by app', async () => {
+    const one = await connected(place.account, 'Findable One');
+    await connected(bob, 'Findable Two');
+    const { browser } = await place.browse(place.account, '/apps');
+    const look = async (query: Record<string, string>) =>
+      [
+        ...read(await browser.open(`${place.at('/apps/everyone')}?${new URLSearchParams(query)}`)).matchAll(
+          /Findable \w+/g,
+        ),
+      ].map(([name]) => name);
+    expect([
+      await look({ app: 'findable' }),
+      await look({ app: 'findable', user: 'BOB' }),
+      await look({ user: 'byron', app: 'findable' }),
+      await look({ app: one.clientId }),
+      await look({ app: 'nothing of that' }),
+      await look({ after: 'x’; DROP', app: 'findable' }),
+    ]).toEqual([
+      ['Findable Two', 'Findable One'],
+      ['Findable Two'],
+      ['Findable One'],
+      ['Findable One'],
+      [],
+      ['Findable Two', 'Findable One'],
+    ]);
+  });
+
+  test('is not ended by a form from elsewhere', async () => {
+    const { tokens, clientId } = await connected(place.account, 'Stays');
+    const { id } = await grantOf(clientId);
+    const { browser, page } = await place.browse(place.account, '/apps');
+    const forged = await browser.open(pathOf(id), {
+      method: 'POST',
+      body: new URLSearchParams({ csrf: csrfOf(page) }),
+      headers: { 'sec-fetch-site': 'cross-site' },
+    });
+    const without = await post(place.account, pathOf(id), {}, false);
+    const get = await browser.open(pathOf(id));
+    expect([forged.status, without.status, get.status, await works(tokens.access_token)]).toEqual([403, 403, 405, 200]);
+  });
+});
+
+test('names that apps gave themselves are text', async () => {
+  await connected(place.account, '<script>alert(1)</script>');
+  const { page } = await place.browse(place.account, '/apps');
+  expect([page.html.includes('<script'), page.html.includes('&lt;script&gt;')]).toEqual([false, true]);
+});
