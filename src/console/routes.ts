@@ -3,8 +3,8 @@
 // (console.ts). A GET changes nothing.
 
 import { decideApproval, listApprovals, showApproval } from './approvals.ts';
-import { answerFrontEnd, showFrontEnd } from './front-end.ts';
 import { disconnectApp, listApps, listAppsOfEveryone, revokeToken } from './apps.ts';
+import { answerFrontEnd, showFrontEnd } from './front-end.ts';
 import { showSignIn, signIn, signOut } from './signing.ts';
 import { showStart } from './start.ts';
 import type { Answer, MemberVisit, Parts, Visit } from './visit.ts';
