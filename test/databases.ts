@@ -1,6 +1,6 @@
 // Real databases for the tests: each one made with a random name and dropped after. SQLite is always there; MariaDB and
 // PostgreSQL are used when TEST_MYSQL_URL or TEST_POSTGRES_URL is set or a server answers on its usual local port.
-// A missing server is said loudly, and is a failure with CI=true.
+// A missing server is said loudly, and is a failure with CI=true. TEST_DATABASES=sqlite,... leaves the others out.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -96,6 +96,11 @@ async function find(
   local: string,
   make: (url: string) => TestServer,
 ): Promise<TestServer[]> {
+  const { TEST_DATABASES: wanted } = process.env;
+  if (wanted !== undefined && !wanted.split(',').includes(dialect)) {
+    console.warn(`\n*** NO ${dialect.toUpperCase()}: its tests do not run, since TEST_DATABASES is ${wanted}.\n`);
+    return [];
+  }
   const url = process.env[variable] ?? ((await answers(port)) ? local : undefined);
   if (url) return [make(url)];
   const message = `NO ${dialect.toUpperCase()} SERVER: its tests do not run. Start one on port ${port} or set ${variable}.`;
@@ -110,3 +115,6 @@ export const servers: readonly TestServer[] = [
   ...(await find('mariadb', 'TEST_MYSQL_URL', 3306, 'mysql://root@127.0.0.1:3306/', mariadb)),
   ...(await find('postgres', 'TEST_POSTGRES_URL', 5432, 'postgres://postgres@127.0.0.1:5432/postgres', postgres)),
 ];
+
+/** Those that are another process. */
+export const remoteServers: readonly TestServer[] = servers.filter(({ dialect }) => dialect !== 'sqlite');
