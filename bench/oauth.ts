@@ -24,6 +24,7 @@ const shop = await makeShop('sqlite', folder);
 const server = await startServer('Portico', 'portico', {
   SERVICE_DATA_DIR: join(folder, 'data'),
   SERVICE_DATABASE_URL: shop.url,
+  SERVICE_MCP_REQUESTS_PER_MINUTE: '0',
   MCP_SERVER_PORT: '0',
 });
 const { address } = server;

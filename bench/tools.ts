@@ -114,6 +114,7 @@ async function openField(dialect: Dialect): Promise<Field> {
   const portico = await startServer('Portico', 'portico', {
     SERVICE_DATA_DIR: join(folder, 'data'),
     SERVICE_DATABASE_URL: shop.url,
+    SERVICE_MCP_REQUESTS_PER_MINUTE: '0',
     SERVICE_ACCESS_TOKEN_SECONDS: '3600',
     SERVICE_ANSWER_TOKENS: '1000000',
     MCP_SERVER_PORT: '0',

@@ -323,6 +323,12 @@ export const settings = {
     fallback: 1_048_576,
     read: whole(10_000, 100_000_000),
   }),
+  requestsPerMinute: setting({
+    env: 'SERVICE_MCP_REQUESTS_PER_MINUTE',
+    about: 'Requests of one user at /mcp in a minute, in each process; 0 is no limit',
+    fallback: 6000,
+    read: whole(0, 10_000_000),
+  }),
   jsonDepthLimit: setting({
     env: 'SERVICE_JSON_DEPTH_LIMIT',
     about: 'Deepest nesting of a request body',

@@ -4,9 +4,10 @@
 //   3. the method is POST (GET, DELETE within a session)     405
 //   4. the query narrows, and says nothing else              401, 400    (narrowing.ts)
 //   5. the access token, and its DPoP proof                  401    nothing of the body has been read yet
-//   6. Content-Type is JSON                                  415
-//   7. the body is small enough, UTF-8, flat enough, JSON    413, 400
-//   8. the token has the OAuth scope of the tool             403
+//   6. the user has not asked too often                      429    (pace.ts)
+//   7. Content-Type is JSON                                  415
+//   8. the body is small enough, UTF-8, flat enough, JSON    413, 400
+//   9. the token has the OAuth scope of the tool             403
 // Then well-formed requests of the hot methods: calls of our own tools are done at once (direct.ts), and others by two
 // long-lived instances, one for 2026-07-28 and one for what came before (mux.ts); tools/list is bytes made once for each set
 // of tools that callers are shown. Everything else goes to the SDK's own handler, which owns every other answer of the
@@ -30,6 +31,7 @@ import { authInfoOf, identityOfHttp } from './identity.ts';
 import type { Menu } from './menu.ts';
 import { createMux, type HotRequest, type Mux, type Origin } from './mux.ts';
 import { readNarrowing } from './narrowing.ts';
+import { createPace } from './pace.ts';
 import { answerError, type Refuser } from './refusal.ts';
 import type { BuildServer } from './server.ts';
 import { createServing, type ServingParts } from './serving.ts';
@@ -79,6 +81,7 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
     maxRequestBodySize: config.bodyLimitBytes,
   });
   const viaSdk = toNodeHandler(handler, { onerror, maxRequestBodySize: config.bodyLimitBytes });
+  const pace = createPace(config.requestsPerMinute, clock, observe);
   const { legacySessions = 'off' } = parts;
   const sessions = legacySessions === 'off' ? undefined : createSessions(build, clock);
   const isWorthSession = ({ auth }: Identity, params: unknown): boolean =>
@@ -119,6 +122,7 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
     const narrowing = readNarrowing(req.url ?? '');
     const checked = checkToken(req);
     const auth = gate.narrow(checked instanceof Promise ? await checked : checked, narrowing);
+    pace.take(auth.userId, 1);
     const identity: Identity = { auth, origin: originOf(req, sessionId ?? conversation) };
     if (sessionMethod) {
       if (req.method === 'GET') listen(res);
@@ -129,7 +133,9 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
     if (!isJson(req.headers['content-type'])) fail('UNSUPPORTED_MEDIA_TYPE', {});
     if (announcesTooMuch(req, config.bodyLimitBytes)) fail('BODY_TOO_LARGE', { limitBytes: config.bodyLimitBytes });
     const body = await readJson(req, { bytes: config.bodyLimitBytes, depth: config.jsonDepthLimit });
-    for (const message of messagesOf(body)) {
+    const messages = messagesOf(body);
+    if (messages.length > 1) pace.take(auth.userId, messages.length - 1);
+    for (const message of messages) {
       repairCall(message);
       checkScope(message, auth);
     }
