@@ -1,9 +1,12 @@
 // What real assistants were recorded to register or to publish, driven by oauth4webapi, which is told the issuer and
-// nothing else: each completes the way from discovery to a list of real records in the protocol it speaks.
+// nothing else: each completes the way from discovery to a list of real records in the protocol it speaks. Then what each
+// of them is known to stumble over.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { hashToken } from '../../src/core/secret.ts';
 import { callTool, type Era } from '../app/call.ts';
 import { issuerOf, openShop, type Shop } from '../app/shop.ts';
-import { byDocument, connect, type Registered, register } from '../oauth/client.ts';
+import { authorizationUrl, byDocument, connect, type Registered, register } from '../oauth/client.ts';
+import { createBrowser, signIn } from '../oauth/flow.ts';
 
 let shop: Shop;
 let rows: unknown;
@@ -25,6 +28,8 @@ interface Shape {
   /** What it asks for; undefined: nothing, as some do when they connect again. */
   readonly scope?: string;
   readonly prompt?: string;
+  /** What it is given, where that is not what it asked for. */
+  readonly gives?: string;
   readonly era: Era;
 }
 
@@ -45,11 +50,11 @@ async function listAs(registered: Registered, { redirectUri, scope, prompt, era 
     rows: 'json' in answer ? (answer.json as { rows: unknown }).rows : answer,
   };
 }
-const completed = ({ redirectUri, scope }: Shape) => ({
+const completed = ({ redirectUri, scope, gives = scope }: Shape) => ({
   sentTo: redirectUri,
   issuer: issuerOf(shop),
   // offline_access asks for a refresh token; it is no scope of the resource.
-  scope: (scope ?? 'mcp:read mcp:write')
+  scope: (gives ?? 'mcp:read mcp:write')
     .split(' ')
     .filter((one) => one !== 'offline_access')
     .sort(),
@@ -116,6 +121,41 @@ const registering: readonly Shape[] = [
     scope: 'mcp:read',
     era: 'legacy',
   },
+  {
+    name: 'Claude at its other address, whose scope is nothing but offline_access behind a space',
+    metadata: { ...open, redirect_uris: ['https://claude.com/api/mcp/auth_callback'] },
+    redirectUri: 'https://claude.com/api/mcp/auth_callback',
+    scope: ' offline_access',
+    gives: 'mcp:read mcp:write',
+    prompt: 'consent',
+    era: 'legacy',
+  },
+  {
+    name: 'Codex, on a port of the moment, without a scope',
+    metadata: { ...open, redirect_uris: ['http://127.0.0.1:50211/callback'] },
+    redirectUri: 'http://127.0.0.1:61874/callback',
+    era: 'legacy',
+  },
+  {
+    name: 'OpenCode, without application_type or a way of authenticating',
+    metadata: { redirect_uris: ['http://127.0.0.1:19876/mcp/oauth/callback'], grant_types: grants },
+    redirectUri: 'http://127.0.0.1:19876/mcp/oauth/callback',
+    era: 'legacy',
+  },
+  {
+    name: 'MCP Inspector, for all scopes',
+    metadata: { ...open, redirect_uris: ['http://127.0.0.1:6276/oauth/callback'] },
+    redirectUri: 'http://127.0.0.1:6276/oauth/callback',
+    scope: 'mcp:read mcp:write mcp:action offline_access',
+    era: 'modern',
+  },
+  {
+    name: 'mcp-remote, on a port made of the address',
+    metadata: { ...open, redirect_uris: ['http://localhost:14207/oauth/callback'] },
+    redirectUri: 'http://localhost:14207/oauth/callback',
+    scope: 'mcp:read mcp:write',
+    era: 'legacy',
+  },
 ];
 
 test.each(registering)('by registration, $name signs in and lists', async (shape) => {
@@ -165,6 +205,21 @@ const publishing: readonly (Shape & { readonly clientId: string })[] = [
     scope: 'mcp:read mcp:write mcp:action offline_access',
     era: 'modern',
   },
+  {
+    name: 'OpenCode',
+    clientId: 'https://opencode.ai/oauth/client.json',
+    metadata: { redirect_uris: ['http://127.0.0.1:19876/mcp/oauth/callback'] },
+    redirectUri: 'http://127.0.0.1:19876/mcp/oauth/callback',
+    era: 'modern',
+  },
+  {
+    name: 'MCP Inspector',
+    clientId: 'https://inspector.example/oauth/client.json',
+    metadata: { ...open, redirect_uris: ['http://127.0.0.1:6276/oauth/callback'] },
+    redirectUri: 'http://127.0.0.1:6276/oauth/callback',
+    scope: 'mcp:read mcp:write mcp:action offline_access',
+    era: 'modern',
+  },
 ];
 
 test.each(publishing)('by its metadata document, $name signs in and lists', async (shape) => {
@@ -172,4 +227,150 @@ test.each(publishing)('by its metadata document, $name signs in and lists', asyn
   shop.documents.set(new URL(clientId).pathname, { client_id: clientId, client_name: name, ...metadata });
   const registered = await byDocument(issuerOf(shop), clientId);
   expect(await listAs(registered, shape)).toEqual(completed(shape));
+});
+
+const claude = {
+  client_name: 'Claude',
+  redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
+  token_endpoint_auth_method: 'client_secret_post',
+  grant_types: grants,
+};
+const back = 'https://claude.ai/api/mcp/auth_callback';
+
+test('Claude: both of its ways to be known are advertised, and a client without a secret is one of them', async () => {
+  const { server } = await register(issuerOf(shop), claude);
+  const { client_id_metadata_document_supported, token_endpoint_auth_methods_supported: methods } = server;
+  expect([
+    client_id_metadata_document_supported,
+    methods?.includes('none'),
+    typeof server.registration_endpoint,
+  ]).toEqual([true, true, 'string']);
+});
+
+test('Claude: the address of the metadata in the challenge is a whole one', async () => {
+  const response = await fetch(shop.mcpUrl, { method: 'POST' });
+  const [, address = ''] = /resource_metadata="([^"]*)"/.exec(`${response.headers.get('www-authenticate')}`) ?? [];
+  expect([URL.canParse(address), ((await (await fetch(address)).json()) as { resource: string }).resource]).toEqual([
+    true,
+    shop.mcpUrl,
+  ]);
+});
+
+test('Claude: the way back is a 303, which no browser repeats a form for', async () => {
+  const registered = await register(issuerOf(shop), claude);
+  const browser = createBrowser();
+  const { url } = await authorizationUrl(registered, { redirectUri: back });
+  const consent = await browser.press(await browser.open(url), 'sign-in', { ...shop.account });
+  const { status, leftTo } = await browser.press(consent, 'allow');
+  expect([status, leftTo?.href.split('?')[0]]).toEqual([303, back]);
+});
+
+test('Claude: a client that is gone is told so by 401 invalid_client, and one that registers again is served', async () => {
+  const session = await connect(await register(issuerOf(shop), claude), shop.account, { redirectUri: back });
+  const { client, server, tokens } = session;
+  await shop.store.oauth.destroy('Client', client.client_id);
+  const body = new URLSearchParams({
+    grant_type: 'refresh_token',
+    refresh_token: `${tokens.refresh_token}`,
+    client_id: client.client_id,
+    client_secret: `${client.client_secret}`,
+  });
+  const answer = await fetch(`${server.token_endpoint}`, { method: 'POST', body });
+  const { error } = (await answer.json()) as { error: string };
+  const again = await connect(await register(issuerOf(shop), claude), shop.account, { redirectUri: back });
+  expect([answer.status, error, typeof again.tokens.access_token]).toEqual([401, 'invalid_client', 'string']);
+});
+
+test('Claude Code: the scope of the challenge is asked for to the letter, and given to the letter', async () => {
+  const response = await fetch(shop.mcpUrl, { method: 'POST' });
+  const [, scope = ''] = / scope="([^"]*)"/.exec(`${response.headers.get('www-authenticate')}`) ?? [];
+  const redirectUri = 'http://localhost:3118/callback';
+  const registered = await register(issuerOf(shop), {
+    ...open,
+    client_name: 'Claude Code',
+    redirect_uris: [redirectUri],
+  });
+  const { tokens } = await connect(registered, shop.account, { redirectUri, scope, resource: shop.mcpUrl });
+  expect(tokens.scope).toBe(scope);
+});
+
+test('ChatGPT: the resource of the metadata, sent back verbatim, is the resource; connecting again needs no scope', async () => {
+  const metadata = await fetch(`${new URL(shop.mcpUrl).origin}/.well-known/oauth-protected-resource/mcp`);
+  const { resource } = (await metadata.json()) as { resource: string };
+  const redirectUri = 'https://chatgpt.com/connector/oauth/Xa3';
+  const registered = await register(issuerOf(shop), { ...open, client_name: 'ChatGPT', redirect_uris: [redirectUri] });
+  const browser = createBrowser();
+  const first = await connect(registered, shop.account, { redirectUri, resource, scope: 'mcp:read', browser });
+  const again = await connect(registered, shop.account, { redirectUri, resource, browser });
+  const row = await shop.store.oauth.find('AccessToken', hashToken(again.tokens.access_token));
+  expect([first.tokens.scope, again.tokens.scope?.split(' ').sort(), row?.payload.aud]).toEqual([
+    'mcp:read',
+    ['mcp:read', 'mcp:write'],
+    shop.mcpUrl,
+  ]);
+});
+
+test('Visual Studio Code: every scope that the metadata names can be asked for at once; its extra grant is dropped', async () => {
+  const metadata = {
+    client_name: 'Visual Studio Code',
+    ...open,
+    grant_types: [...grants, deviceCode],
+    redirect_uris: ['http://127.0.0.1/', 'http://127.0.0.1:33418/'],
+  };
+  const registered = await register(issuerOf(shop), metadata);
+  const scope = `${registered.server.scopes_supported?.join(' ')}`;
+  const { tokens } = await connect(registered, shop.account, { redirectUri: 'http://127.0.0.1:40123/', scope });
+  expect([registered.client.grant_types, tokens.scope?.split(' ').sort()]).toEqual([
+    grants,
+    ['mcp:action', 'mcp:read', 'mcp:write'],
+  ]);
+});
+
+test.each([
+  'cursor://anysphere.cursor-mcp/oauth/callback',
+  'https://www.cursor.com/agents/mcp/oauth/callback',
+  'http://localhost:8787/callback',
+])('Cursor: of the three addresses of one registration %s is answered', async (redirectUri) => {
+  const redirect_uris = registering.find(({ name }) => name === 'Cursor')?.metadata.redirect_uris;
+  const registered = await register(issuerOf(shop), { ...open, client_name: 'Cursor', redirect_uris });
+  const session = await connect(registered, shop.account, { redirectUri });
+  expect([session.callback.href.split('?')[0], typeof session.tokens.access_token]).toEqual([redirectUri, 'string']);
+});
+
+test('Cursor: one address that cannot be rejects the whole registration, and the answer says why', async () => {
+  const redirect_uris = ['http://localhost:8787/callback', 'http://cursor.example/callback'];
+  const refused = await register(issuerOf(shop), { ...open, redirect_uris }).catch(
+    (error: Record<string, unknown>) => error,
+  );
+  expect(refused).toMatchObject({
+    error: 'invalid_redirect_uri',
+    error_description: 'redirect_uris must be https, unless they lead to localhost',
+  });
+});
+
+test('MCP Inspector: an id that somebody typed in, registered before by another program, signs in', async () => {
+  const redirectUri = 'http://127.0.0.1:6276/oauth/callback';
+  const { client } = await register(issuerOf(shop), { ...open, client_name: 'Typed in', redirect_uris: [redirectUri] });
+  const session = await connect(await byDocument(issuerOf(shop), client.client_id), shop.account, { redirectUri });
+  expect(typeof session.tokens.access_token).toBe('string');
+});
+
+test('mcp-remote: a step-up that nobody waits for any more takes nothing away, and a new sign-in has all of it', async () => {
+  const redirectUri = 'http://localhost:14207/oauth/callback';
+  const registered = await register(issuerOf(shop), {
+    ...open,
+    client_name: 'mcp-remote',
+    redirect_uris: [redirectUri],
+  });
+  const browser = createBrowser();
+  const { tokens } = await connect(registered, shop.account, { redirectUri, scope: 'mcp:read', browser });
+  const change = { collectionName: 'orders', recordIds: ['1'] };
+  const refused = await callTool(shop.mcpUrl, tokens.access_token, 'delete', change);
+  // Its listener is closed: the browser gets nowhere with the code.
+  const { url } = await authorizationUrl(registered, { redirectUri, scope: 'mcp:read mcp:write' });
+  await signIn(url, shop.account, browser);
+  const question = { collectionName: 'orders', fields: ['number'], pagination: { size: 2 } };
+  const before = await callTool(shop.mcpUrl, tokens.access_token, 'list', question);
+  const again = await connect(registered, shop.account, { redirectUri, scope: 'mcp:read mcp:write', browser });
+  expect([refused, 'json' in before, again.tokens.scope]).toEqual([{ status: 403 }, true, 'mcp:read mcp:write']);
 });

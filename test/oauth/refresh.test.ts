@@ -1,0 +1,102 @@
+// Assistants refresh from several windows, processes and addresses at once, and answers get lost on the way. All of that is
+// forgiven for a while, on every storage and across processes; a copy that turns up later is not.
+import { afterEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { servers } from '../databases.ts';
+import { callMcp, connect, register, type Session } from './client.ts';
+import { type Started, startServer } from './place.ts';
+
+const redirectUri = 'https://assistant.example/callback';
+const undo: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+});
+
+let late = 0;
+const clock = { ...systemClock, now: () => systemClock.now() + late };
+
+/** Two servers on one storage; on SQLite, where one process writes at a time, one of them twice. */
+async function openPair({ dialect, create }: (typeof servers)[number]): Promise<readonly [Started, Started]> {
+  late = 0;
+  const database = await create();
+  undo.push(() => database.drop());
+  // Behind a proxy, so that a request can come from any address.
+  const env = { SERVICE_TRUSTED_PROXIES: 'loopback' };
+  const one = await startServer({ storageUrl: database.url, clock, env });
+  undo.push(() => one.stop());
+  if (dialect === 'sqlite') return [one, one];
+  const two = await startServer({ storageUrl: database.url, clock, env, beside: one });
+  undo.push(() => two.stop());
+  return [one, two];
+}
+
+async function signedIn(place: Started): Promise<Session> {
+  const registered = await register(place.paths.issuer, { client_name: 'Assistant', redirect_uris: [redirectUri] });
+  return connect(registered, place.account, { redirectUri, scope: 'mcp:read' });
+}
+
+interface Refreshed {
+  readonly status: number;
+  readonly error?: string;
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+
+async function refreshAt({ local }: Started, { client }: Session, token: string, from: string): Promise<Refreshed> {
+  const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: token, client_id: client.client_id });
+  const headers = { 'x-forwarded-for': from };
+  const response = await fetch(`${local}/oauth/token`, { method: 'POST', body, headers });
+  return { status: response.status, ...((await response.json()) as Omit<Refreshed, 'status'>) };
+}
+
+const opens = async ({ local }: Started, token: string) => (await callMcp(`${local}/mcp`, token)).status;
+
+describe.each(servers.map((server) => [server.dialect, server] as const))('on %s', (_dialect, server) => {
+  test('five refreshes at once, from several addresses and at two servers, all succeed, and so do their tokens', async () => {
+    const [one, two] = await openPair(server);
+    const session = await signedIn(one);
+    const token = `${session.tokens.refresh_token}`;
+    const answers = await Promise.all(
+      [0, 1, 2, 3, 4].map((n) => refreshAt(n % 2 ? one : two, session, token, `203.0.113.${n}`)),
+    );
+    const opened = await Promise.all(answers.map(({ access_token }, n) => opens(n % 2 ? two : one, access_token)));
+    const next = await refreshAt(two, session, `${answers[3]?.refresh_token}`, '203.0.113.9');
+    expect([answers.map(({ status }) => status), opened, next.status]).toEqual([
+      [200, 200, 200, 200, 200],
+      [200, 200, 200, 200, 200],
+      200,
+    ]);
+  });
+
+  test('a copy that is used after a successor was, within the grace, ends the whole family, everywhere', async () => {
+    const [one, two] = await openPair(server);
+    const session = await signedIn(one);
+    const token = `${session.tokens.refresh_token}`;
+    const first = await refreshAt(one, session, token, '203.0.113.1');
+    const second = await refreshAt(two, session, first.refresh_token, '203.0.113.1');
+    const before = [await opens(one, second.access_token), await opens(two, second.access_token)];
+    const copied = await refreshAt(two, session, token, '198.51.100.66');
+    const after = [await opens(one, second.access_token), await opens(two, second.access_token)];
+    const ended = await refreshAt(one, session, second.refresh_token, '203.0.113.1');
+    expect([before, copied.error, after, ended.error]).toEqual([
+      [200, 200],
+      'invalid_grant',
+      [401, 401],
+      'invalid_grant',
+    ]);
+  });
+
+  test('a copy that is used after the grace ends the family though no successor was used', async () => {
+    const [one, two] = await openPair(server);
+    const session = await signedIn(one);
+    const token = `${session.tokens.refresh_token}`;
+    const first = await refreshAt(one, session, token, '203.0.113.1');
+    late = 61_000;
+    const copied = await refreshAt(two, session, token, '203.0.113.1');
+    expect([copied.error, await opens(one, first.access_token), await opens(two, first.access_token)]).toEqual([
+      'invalid_grant',
+      401,
+      401,
+    ]);
+  });
+});
