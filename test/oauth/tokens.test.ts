@@ -131,12 +131,6 @@ describe('an access token', () => {
     ]);
   });
 
-  test('in the query string is not taken', async () => {
-    const { tokens } = await connected();
-    const response = await fetch(`${place.paths.resource}?access_token=${tokens.access_token}`, { method: 'POST' });
-    expect(response.status).toBe(401);
-  });
-
   test('of a client that needs more names the scopes to ask for', () => {
     expect(place.gate.scopeChallenge(bearer('x'), ['mcp:read', 'mcp:action'])).toBe(
       `Bearer error="insufficient_scope", resource_metadata="${place.local}/.well-known/oauth-protected-resource/mcp", scope="mcp:read mcp:action"`,
@@ -168,22 +162,6 @@ describe('revocation', () => {
       401,
       'invalid_grant',
     ]);
-  });
-
-  test('leaves the other connections of the same user and client alone', async () => {
-    const one = await connected();
-    const other = await connect(one, place.account, { ...asking, browser: browserAt(place) });
-    const { server, client, authentication } = one;
-    await oauth.revocationRequest(server, client, authentication, one.tokens.access_token, insecure);
-    expect([await status(one), await status(other), await outcome(refreshed(other))]).toEqual([401, 200, 'ok']);
-  });
-
-  test("of another client's token does nothing", async () => {
-    const one = await connected();
-    const stranger = await register(place.paths.issuer, { client_name: 'Stranger', redirect_uris: [redirectUri] });
-    const { server, client, authentication } = stranger;
-    await oauth.revocationRequest(server, client, authentication, one.tokens.access_token, insecure);
-    expect(await status(one)).toBe(200);
   });
 
   test.each(servers.filter(({ dialect }) => dialect !== 'sqlite').map((server) => [server.dialect, server] as const))(
@@ -223,89 +201,9 @@ describe('an authorization code', () => {
       events().includes('token.reused'),
     ]).toEqual([200, 'invalid_grant', 401, 'invalid_grant', true]);
   });
-
-  test('is not given for another verifier, redirect or client', async () => {
-    const registered = await register(place.paths.issuer, {
-      client_name: 'Notebook',
-      redirect_uris: [redirectUri, `${redirectUri}/2`],
-    });
-    const stranger = await register(place.paths.issuer, { client_name: 'Stranger', redirect_uris: [redirectUri] });
-    const attempt = async (change: Partial<Session['code']>, by = registered) => {
-      const { url, verifier } = await authorizationUrl(registered, asking);
-      const callback = await signIn(url, place.account, browserAt(place));
-      const parameters = oauth.validateAuthResponse(registered.server, registered.client, callback, 'the-state');
-      return outcome(redeem(by, { parameters, verifier, redirectUri, ...change }));
-    };
-    expect([
-      await attempt({ verifier: oauth.generateRandomCodeVerifier() }),
-      await attempt({ redirectUri: `${redirectUri}/2` }),
-      await attempt({}, stranger),
-      await attempt({}),
-    ]).toEqual(['invalid_grant', 'invalid_grant', 'invalid_grant', 'ok']);
-  });
 });
 
 describe('a refresh token', () => {
-  test('rotates, and the new tokens work', async () => {
-    const session = await connected();
-    const next = await refreshed(session);
-    expect([next.refresh_token === session.tokens.refresh_token, await status(session, next.access_token)]).toEqual([
-      false,
-      200,
-    ]);
-  });
-
-  test('used five times at once succeeds each time, within the grace', async () => {
-    const session = await connected();
-    const outcomes = await Promise.all(Array.from({ length: 5 }, () => outcome(refreshed(session))));
-    expect(outcomes).toEqual(['ok', 'ok', 'ok', 'ok', 'ok']);
-  });
-
-  test('whose answer was lost is taken again within the grace', async () => {
-    const session = await connected();
-    await refreshed(session);
-    late = 50_000;
-    expect(await outcome(refreshed(session))).toBe('ok');
-  });
-
-  test('used after its successor was used revokes the family', async () => {
-    const session = await connected();
-    const next = await refreshed(session);
-    const last = await refreshed(session, `${next.refresh_token}`);
-    const replayed = await outcome(refreshed(session));
-    expect([
-      replayed,
-      await status(session, last.access_token),
-      await outcome(refreshed(session, `${last.refresh_token}`)),
-    ]).toEqual(['invalid_grant', 401, 'invalid_grant']);
-  });
-
-  test('used again after the grace revokes the family', async () => {
-    const session = await connected();
-    const next = await refreshed(session);
-    late = 61_000;
-    expect([await outcome(refreshed(session)), await status(session, next.access_token)]).toEqual([
-      'invalid_grant',
-      401,
-    ]);
-  });
-
-  test('cannot gain scopes', async () => {
-    const session = await connected();
-    const { server, client, authentication } = session;
-    const response = await oauth.refreshTokenGrantRequest(
-      server,
-      client,
-      authentication,
-      `${session.tokens.refresh_token}`,
-      {
-        ...insecure,
-        additionalParameters: { scope: 'mcp:read mcp:write' },
-      },
-    );
-    expect([response.status, ((await response.json()) as { error: string }).error]).toEqual([400, 'invalid_scope']);
-  });
-
   test('with no grace at all is strict: of five at once one succeeds', async () => {
     const strict = await startServer({ env: { SERVICE_REFRESH_GRACE_SECONDS: '0' } });
     try {
@@ -360,34 +258,6 @@ describe('the resource', () => {
   );
 });
 
-describe('introspection', () => {
-  test('answers the client of the token and clients with a secret, and no other public client', async () => {
-    const session = await connected();
-    const ask = async (by: Pick<Session, 'server' | 'client' | 'authentication'>) => {
-      const { server, client, authentication } = by;
-      const response = await oauth.introspectionRequest(
-        server,
-        client,
-        authentication,
-        session.tokens.access_token,
-        insecure,
-      );
-      const { active, aud, scope } = (await response.json()) as Record<string, unknown>;
-      return [active, aud, scope];
-    };
-    const metadata = { client_name: 'Other', redirect_uris: [redirectUri] };
-    expect([
-      await ask(session),
-      await ask(await register(place.paths.issuer, metadata)),
-      await ask(await register(place.paths.issuer, { ...metadata, token_endpoint_auth_method: 'client_secret_post' })),
-    ]).toEqual([
-      [true, place.paths.resource, 'mcp:read'],
-      [false, undefined, undefined],
-      [true, place.paths.resource, 'mcp:read'],
-    ]);
-  });
-});
-
 describe('a client secret', () => {
   test('is kept as a hash, and a wrong one is refused', async () => {
     const registered = await register(place.paths.issuer, {
@@ -410,33 +280,4 @@ describe('a client secret', () => {
       400,
     ]);
   });
-});
-
-test('a request that was pushed is used once, gets the default scope, and signs in', async () => {
-  const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
-  const { server, client, authentication } = registered;
-  const { url, verifier } = await authorizationUrl(registered, { redirectUri, resource: `${place.paths.resource}/` });
-  const pushed = await oauth.pushedAuthorizationRequest(server, client, authentication, url.searchParams, insecure);
-  const { request_uri } = await oauth.processPushedAuthorizationResponse(server, client, pushed);
-  const short = `${server.authorization_endpoint}?${new URLSearchParams({ client_id: client.client_id, request_uri })}`;
-  const callback = await signIn(short, place.account, browserAt(place));
-  const parameters = oauth.validateAuthResponse(server, client, callback, 'the-state');
-  const tokens = await redeem(registered, { parameters, verifier, redirectUri });
-  const again = await createBrowser().open(short);
-  expect([tokens.scope, again.leftTo?.searchParams.get('error')]).toEqual(['mcp:read', 'invalid_request_uri']);
-});
-
-test('PKCE is needed, and with S256 only', async () => {
-  const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
-  const { url } = await authorizationUrl(registered, asking);
-  const plain = new URL(url);
-  plain.searchParams.set('code_challenge_method', 'plain');
-  const without = new URL(url);
-  without.searchParams.delete('code_challenge');
-  without.searchParams.delete('code_challenge_method');
-  const errors = [];
-  for (const one of [plain, without]) {
-    errors.push((await createBrowser().open(one)).leftTo?.searchParams.get('error'));
-  }
-  expect(errors).toEqual(['invalid_request', 'invalid_request']);
 });

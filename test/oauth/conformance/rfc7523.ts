@@ -117,6 +117,18 @@ export const rfc7523: Standard = {
     {
       section: '3',
       level: 'MAY',
+      requires: 'Clocks may differ by some seconds, and no more',
+      send: async (at) => [
+        await present(at, await assertion(at, { iat: now() + 8, nbf: now() + 8 })),
+        await present(at, await assertion(at, { exp: now() - 8 })),
+        await present(at, await assertion(at, { nbf: now() + 60 })),
+        await present(at, await assertion(at, { exp: now() - 60 })),
+      ],
+      back: [known, known, unknown, unknown],
+    },
+    {
+      section: '3',
+      level: 'MAY',
       requires: 'An assertion is taken once',
       async send(at) {
         const once = await assertion(at);
