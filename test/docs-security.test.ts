@@ -1,0 +1,26 @@
+// The list of docs/security.md: every row says how an item is held and which test shows it, and the test is there.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const page = 'docs/security.md';
+const rows = readFileSync(page, 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('| ') && !/^\| (?:item|---)/.test(line))
+  .map((line) => line.slice(2, -2).split(' | '));
+
+test('every row has an item, how it is held, and tests', () => {
+  expect([
+    rows.length > 40,
+    rows.filter((cells) => cells.length !== 3 || cells.some((cell) => cell.trim() === '')),
+  ]).toEqual([true, []]);
+});
+
+test.each(rows.map(([item = '', , tests = '']) => [item, tests]))('%s: its tests are there', (_item, tests) => {
+  const named = tests.split('<br>').map((one) => /^\[([^\]]+)\]\(([^)]+)\): (.+)$/.exec(one)?.slice(1) ?? [one]);
+  const missing = named.filter(([name = '', path, title]) => {
+    if (path === undefined || title === undefined || !path.endsWith(`/${name}`)) return true;
+    return !readFileSync(join('docs', path), 'utf8').includes(title);
+  });
+  expect(missing).toEqual([]);
+});
