@@ -66,7 +66,8 @@ function watchVersions(
       const [permissions, grants, keys] = statements.numbers.get() as [number, number, number];
       seen = now;
       // Most commits raise none: writes leave their marks in the same file.
-      if (versions?.permissions === permissions && versions.grants === grants && versions.keys === keys) return versions;
+      if (versions?.permissions === permissions && versions.grants === grants && versions.keys === keys)
+        return versions;
       versions = Object.freeze({ permissions, grants, keys });
       return versions;
     } catch (error) {
