@@ -1,6 +1,7 @@
 import type { PlainFilter } from './filter.ts';
 
-export type PermissionLevel = 'admin' | 'developer' | 'editor' | 'user';
+export const permissionLevels = ['admin', 'developer', 'editor', 'user'] as const;
+export type PermissionLevel = (typeof permissionLevels)[number];
 
 /** Who asks (spec 2.7). */
 export interface Caller {

@@ -1,6 +1,6 @@
 // Users and how they prove who they are.
 import type { Knex } from 'knex';
-import type { PermissionLevel } from '../core/caller.ts';
+import { type PermissionLevel, permissionLevels } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
 import { hashPassword, verifyPassword } from '../core/secret.ts';
@@ -13,7 +13,6 @@ import type { VersionRows } from './versions.ts';
 const PASSWORD_LEAST = 10;
 /** Stretching costs time for every byte: nobody's password is longer. */
 const PASSWORD_MOST = 1024;
-const levels: readonly PermissionLevel[] = ['admin', 'developer', 'editor', 'user'];
 
 interface UserRow {
   readonly id: number;
@@ -155,7 +154,7 @@ function toUser(row: UserRow): User {
 }
 
 /** Addresses are kept and compared in lower case. */
-function fold(email: string): string {
+export function fold(email: string): string {
   return email.trim().normalize('NFC').toLowerCase();
 }
 
@@ -168,8 +167,8 @@ function check(user: NewUser): CheckedUser {
   }
   checkPassword(user.password);
   const level = user.level ?? 'user';
-  if (!levels.includes(level)) {
-    fail('INVALID_ARGUMENT', { argument: 'level', problem: `expected one of ${levels.join(', ')}.` });
+  if (!permissionLevels.includes(level)) {
+    fail('INVALID_ARGUMENT', { argument: 'level', problem: `expected one of ${permissionLevels.join(', ')}.` });
   }
   const timezone = user.timezone ?? 'UTC';
   if (!isTimezone(timezone)) {
@@ -202,7 +201,7 @@ function checkName(argument: string, value: string, least: number): string {
   return name;
 }
 
-function isTimezone(name: string): boolean {
+export function isTimezone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch {

@@ -10,6 +10,7 @@ import { createConnections } from './connections.ts';
 import { type Database, openDatabase } from './database.ts';
 import { createFileRows } from './files.ts';
 import { createIdempotencyKeys } from './idempotency.ts';
+import { createIdentities } from './identities.ts';
 import { createIdentity } from './identity.ts';
 import { createKeys, createSecretReader } from './keys.ts';
 import { createOAuthRows } from './oauth.ts';
@@ -63,8 +64,10 @@ export async function openStore(options: {
   const connections = createConnections(database, versions, clock);
   const inMemory = database.sqlite?.inMemory ?? false;
   const getSecret = createSecretReader({ configured: config.secret, dataDir: config.dataDir, inMemory });
+  const identity = createIdentity(database, versions, getPlace, clock);
   return {
-    identity: createIdentity(database, versions, getPlace, clock),
+    identity,
+    identities: createIdentities(database, versions, clock, identity.findUser),
     permissions: createPermissions(database, versions, getPlace, observe, clock),
     oauth: createOAuthRows(database, versions, clock),
     activity,

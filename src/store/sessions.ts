@@ -25,6 +25,7 @@ interface StoredSession {
   readonly id_hash: string;
   readonly user_id: number;
   readonly browser: string;
+  readonly issuer: string | null;
   readonly created_at: number | string;
   readonly seen_at: number | string;
   readonly expires_at: number | string;
@@ -56,7 +57,7 @@ export function createSessions(
   }
 
   return {
-    async begin({ userId, browser }) {
+    async begin({ userId, browser, issuer = null }) {
       const now = clock.now();
       await sweep(now);
       const id = randomToken();
@@ -64,6 +65,7 @@ export function createSessions(
         id_hash: hashToken(id),
         user_id: userId,
         browser: browser.replace(/[\p{C}]/gu, '').slice(0, BROWSER_MOST),
+        issuer,
         created_at: now,
         seen_at: now,
         expires_at: expiryOf(now, now),
@@ -82,7 +84,8 @@ export function createSessions(
       if (now - Number(row.seen_at) >= SEEN_MS) {
         await database.retry(() => mine().update({ seen_at: now, expires_at: expiryOf(createdAt, now) }));
       }
-      return { userId: row.user_id, browser: row.browser, createdAt, seenAt: Number(row.seen_at) };
+      const { user_id: userId, browser, issuer } = row;
+      return { userId, browser, issuer, createdAt, seenAt: Number(row.seen_at) };
     },
     async end(id) {
       await database.retry(() =>

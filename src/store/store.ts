@@ -4,6 +4,7 @@ import type { PlainFilter } from '../core/filter.ts';
 
 export interface Store {
   readonly identity: Identity;
+  readonly identities: Identities;
   readonly permissions: Permissions;
   readonly oauth: OAuthRows;
   readonly activity: ActivityLog;
@@ -79,6 +80,48 @@ export interface Identity {
   /** Names of the one project and environment that this process serves. */
   place(): Promise<{ readonly organization: string; readonly project: string; readonly environment: string }>;
 }
+
+/** Users who are known elsewhere, by (issuer, subject). */
+export interface Identities {
+  /**
+   * The user that the identity is, made at its first sign-in, with the rights that the issuer says now. `link`: a user of the
+   * same verified address, who is no other account of the issuer, becomes that user; otherwise he keeps it out.
+   */
+  admit(identity: ExternalIdentity, options: { readonly link: boolean }): Promise<Admission>;
+  findUserId(issuer: string, subject: string): Promise<number | undefined>;
+  /** Whether the user has come in through the issuer. */
+  has(userId: number, issuer: string): Promise<boolean>;
+}
+
+export interface ExternalIdentity {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly email: string;
+  readonly emailVerified: boolean;
+  readonly firstName?: string | undefined;
+  readonly lastName?: string | undefined;
+  /** An IANA name; anything else is not heeded. */
+  readonly timezone?: string | undefined;
+  readonly rights: ExternalRights;
+}
+
+/** What is absent is not the issuer's to say: a new user gets the default, and one who is known keeps what he has. */
+export interface ExternalRights {
+  /** The first of these that exists here; nobody comes in without one. */
+  readonly team?: readonly string[] | undefined;
+  readonly role?: readonly string[] | undefined;
+  /** Null: nobody comes in. */
+  readonly level?: PermissionLevel | null | undefined;
+  /** Null: the tag is taken away. */
+  readonly tags?: Readonly<Record<string, string | null>> | undefined;
+  /** Every other tag is taken away as well. Default false. */
+  readonly onlyTheseTags?: boolean;
+}
+
+export type Admission =
+  | { readonly state: 'ok'; readonly user: User; readonly isNew: boolean }
+  /** `why` is for the log. */
+  | { readonly state: 'refused'; readonly why: string };
 
 /** What a role may do with one collection; `*` stands for every collection that has no row of its own. */
 export interface CollectionPermission {
@@ -381,6 +424,8 @@ export interface NewToken {
   readonly scopes: readonly string[];
   /** Milliseconds since the epoch; null, the default: never. */
   readonly expiresAt?: number | null;
+  /** Made in a session that came through single sign-on. Default false. */
+  readonly sso?: boolean;
 }
 
 export interface ApplicationToken extends Required<NewToken> {
@@ -464,7 +509,7 @@ export interface FileRow {
  */
 export interface Sessions {
   /** Answers the id, which is kept nowhere: 256 random bits, new with every sign-in. */
-  begin(session: Pick<Session, 'userId' | 'browser'>): Promise<string>;
+  begin(session: Pick<Session, 'userId' | 'browser'> & { readonly issuer?: string | null }): Promise<string>;
   /** And keeps it from ending for want of use. Undefined when it has ended, or never was. */
   find(id: string): Promise<Session | undefined>;
   end(id: string): Promise<void>;
@@ -474,6 +519,8 @@ export interface Session {
   readonly userId: number;
   /** What the browser says that it is, at most 200 characters. */
   readonly browser: string;
+  /** Through whom it was made: the OpenID provider, or the host application; null: by a password. */
+  readonly issuer: string | null;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   /** Before this use; up to a minute old. */

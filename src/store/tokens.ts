@@ -44,6 +44,15 @@ export function isApplicationToken(text: string): boolean {
   return /^svc_[A-Za-z0-9_-]{43}$/.test(text);
 }
 
+/**
+ * What is wrong with a token where people sign in through an OpenID provider (`sso`): there one is made by somebody who came
+ * through it (spec public-http-api 7.3). Asked at every entrance.
+ */
+export function findSsoProblem(token: Pick<ApplicationToken, 'sso'>, sso: boolean): string | undefined {
+  if (!sso || token.sso) return undefined;
+  return 'Single sign-on is on here, and this token was made without it. Sign in through it and make another token.';
+}
+
 interface StoredToken {
   readonly id: number;
   readonly user_id: number;
@@ -53,6 +62,7 @@ interface StoredToken {
   readonly created_at: number | string;
   readonly expires_at: number | string | null;
   readonly last_used_at: number | string | null;
+  readonly sso: number;
 }
 
 /** With what must be called before the storage is closed. */
@@ -103,6 +113,7 @@ export function createTokens(database: Database, versions: VersionRows, clock: C
           created_at: clock.now(),
           expires_at: token.expiresAt,
           last_used_at: null,
+          sso: token.sso ? 1 : 0,
         });
       });
       const [row] = await select().where('application_tokens.id', id);
@@ -144,6 +155,7 @@ function toToken(row: StoredToken): ApplicationToken {
     createdAt: Number(row.created_at),
     expiresAt: row.expires_at === null ? null : Number(row.expires_at),
     lastUsedAt: row.last_used_at === null ? null : Number(row.last_used_at),
+    sso: Number(row.sso) === 1,
   };
 }
 
@@ -166,5 +178,5 @@ function check(given: NewToken, now: number): Required<NewToken> {
   if (expiresAt !== null && !(expiresAt > now)) {
     fail('INVALID_ARGUMENT', { argument: 'expiresAt', problem: 'expected a time that is still to come.' });
   }
-  return { userId: given.userId, name, scopes, expiresAt };
+  return { userId: given.userId, name, scopes, expiresAt, sso: given.sso ?? false };
 }
