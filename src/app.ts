@@ -27,10 +27,12 @@ import { selectTools } from './mcp/tools.ts';
 import { createWebhookSender } from './mcp/webhook.ts';
 import { createGate } from './oauth/bearer.ts';
 import { documentFetch, type FetchDocument } from './oauth/documents.ts';
+import type { HostSignInOptions } from './oauth/host-sign-in.ts';
 import { createPaths } from './oauth/paths.ts';
 import { type AuthorizationServer, createAuthorizationServer } from './oauth/routes.ts';
 import { defaultScopes } from './oauth/scopes.ts';
 import { createPasswordCheck } from './oauth/sign-in.ts';
+import { createSignInWays } from './oauth/sign-in-ways.ts';
 import { createRestPaths } from './rest/paths.ts';
 import type { OpenedStore } from './store/open.ts';
 
@@ -49,6 +51,8 @@ export interface AppOptions extends DataOptions {
   readonly mcp?: Pick<McpFrontParts, 'extension' | 'legacySessions' | 'serving'>;
   /** False when requests come from a host application alone, through `handle`. Default true. */
   readonly listens?: boolean;
+  /** How the host application signs people in. */
+  readonly hostSignIn?: HostSignInOptions | undefined;
   /** For tests only: how client metadata documents are fetched. */
   readonly [documentFetch]?: FetchDocument;
 }
@@ -130,9 +134,10 @@ export function createApp(configured: Config, options: AppOptions): App {
     if (options.envSecret !== undefined) await claimEnvironment(store, options.envSecret);
     const paths = createPaths(config.publicUrl, config.basePath);
     const scopes = defaultScopes(selectTools(config.enabledTools, () => undefined).map((tool) => tool.scope));
-    const gate = createGate({ store, paths, clock, defaultScopes: scopes });
+    const gate = createGate({ store, paths, clock, defaultScopes: scopes, sso: config.ssoIssuer !== null });
     const fetchDocument = options[documentFetch];
-    const checkPassword = createPasswordCheck(store.identity, config);
+    const ways = createSignInWays({ store, config, clock, observe, hostSignIn: options.hostSignIn });
+    const checkPassword = createPasswordCheck(store.identity, config, ways.passwords);
     const mcpUrl = `${config.publicUrl}${config.basePath}/mcp`;
     const sendWebhook = createWebhookSender({ config, clock, observe });
     const files = createFiles({
@@ -170,6 +175,7 @@ export function createApp(configured: Config, options: AppOptions): App {
         clock,
         observe,
         checkPassword,
+        ways,
         defaultScopes: scopes,
         listCollections: (access) =>
           engine
@@ -183,6 +189,7 @@ export function createApp(configured: Config, options: AppOptions): App {
         config,
         paths: consolePaths,
         checkPassword,
+        ways,
         clock,
         observe,
         mcpUrl,

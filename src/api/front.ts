@@ -17,7 +17,10 @@ import type { ApiPaths } from './paths.ts';
 import { type Answer, findRoutes, levelOf, type Route } from './routes.ts';
 
 export interface ApiFrontParts {
-  readonly config: Pick<Config, 'trustedProxies' | 'allowedHosts' | 'apiPerMinute' | 'apiPerHour' | 'apiPerDay'>;
+  readonly config: Pick<
+    Config,
+    'trustedProxies' | 'allowedHosts' | 'apiPerMinute' | 'apiPerHour' | 'apiPerDay' | 'ssoIssuer'
+  >;
   readonly paths: ApiPaths;
   readonly store: Pick<Store, 'identity' | 'tokens' | 'permissions'>;
   readonly observe: Observe;
@@ -34,7 +37,7 @@ export interface ApiFront {
 export function createApiFront({ config, paths, store, observe, clock, version }: ApiFrontParts): ApiFront {
   const readAddress = createAddressReader(config.trustedProxies);
   const isOurHost = createHostCheck(paths.host, config);
-  const checkHolder = createHolderCheck({ store, clock });
+  const checkHolder = createHolderCheck({ store, clock, config });
   const quotas = createQuotas('api', [
     { points: config.apiPerMinute, seconds: 60 },
     { points: config.apiPerHour, seconds: 3600 },

@@ -2,10 +2,11 @@
 // looked up with every call, so that revoking it is felt by the next one, in every process.
 import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import { hashToken } from '../core/secret.ts';
 import type { ApplicationToken, Store } from '../store/store.ts';
-import { isApplicationToken } from '../store/tokens.ts';
+import { findSsoProblem, isApplicationToken } from '../store/tokens.ts';
 
 export interface Holder {
   readonly token: ApplicationToken;
@@ -15,6 +16,8 @@ export interface Holder {
 export interface ApiGateParts {
   readonly store: Pick<Store, 'tokens' | 'permissions'>;
   readonly clock: Pick<Clock, 'now'>;
+  /** Whether people sign in through an OpenID provider. */
+  readonly config: Pick<Config, 'ssoIssuer'>;
 }
 
 /** UNAUTHENTICATED when the header holds no application token for the public API that counts. */
@@ -22,7 +25,7 @@ export type CheckHolder = (authorization: string | undefined) => Promise<Holder>
 
 const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
 
-export function createHolderCheck({ store, clock }: ApiGateParts): CheckHolder {
+export function createHolderCheck({ store, clock, config }: ApiGateParts): CheckHolder {
   return async (authorization) => {
     const token = await store.tokens.find(hashToken(readToken(authorization)));
     // Spec public-http-api 5, 4: what was revoked is no longer there.
@@ -33,6 +36,8 @@ export function createHolderCheck({ store, clock }: ApiGateParts): CheckHolder {
     if (token.expiresAt !== null && !(token.expiresAt > clock.now())) {
       return refuse('The token has expired. Make another one.');
     }
+    const problem = findSsoProblem(token, config.ssoIssuer !== null);
+    if (problem !== undefined) return refuse(problem);
     const access = (await store.permissions.accessOf(token.userId)) ?? refuse('The account is disabled or gone.');
     store.tokens.noteUse(token.id);
     return { token, access };

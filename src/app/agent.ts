@@ -257,13 +257,14 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
 
   async #serve(): Promise<AgentStarted['server']> {
     const config = this.#createConfig();
-    const { authSecret, envSecret, useUnsafeActionEndpoint } = this.#options;
+    const { authSecret, envSecret, useUnsafeActionEndpoint, hostSignIn } = this.#options;
     const log = this.#createLog(config);
     const app = createApp(config, {
       version,
       log,
       authSecret,
       envSecret,
+      hostSignIn,
       openEngine: async (parts) => (await this.#open({ ...parts, useUnsafeActionEndpoint })).live.engine,
       listens: this.#standalone !== undefined,
     });

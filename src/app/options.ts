@@ -13,6 +13,7 @@ import { type Config, loadConfig, type SettingName, settings } from '../core/con
 import { isAppError } from '../core/errors.ts';
 import { type LogFunction, type LogLevel, logLevels } from '../core/observe.ts';
 import { selectTools, toolNames } from '../mcp/tools.ts';
+import type { Authenticate, HostSignInOptions } from '../oauth/host-sign-in.ts';
 
 /** Spec 2.1, and `settings`. */
 export interface AgentOptions {
@@ -40,13 +41,26 @@ export interface AgentOptions {
   readonly typingsMaxDepth?: number;
   /** Action addresses without the position of the action. Default false. */
   readonly useUnsafeActionEndpoint?: boolean;
+  /** How the application signs people in; asked on our sign-in pages alone. */
+  readonly authenticate?: Authenticate;
+  /**
+   * With `authenticate`: the application's sign-in page, a path or an https address. `{returnTo}` in it is replaced by the
+   * address to come back to; without it a parameter `returnTo` is added.
+   */
+  readonly signInUrl?: string;
+  /** With `authenticate`: whether people of ours may sign in with a password. Default: only without a `signInUrl`. */
+  readonly passwordSignIn?: boolean;
   /** The settings of docs/configuration.md by their names in code, such as `dataDir`; the environment goes before them. */
   readonly settings?: AgentSettings;
 }
 
 export type AgentSettings = Partial<{ readonly [K in Exclude<SettingName, 'database'>]: Config[K] }>;
 
-export interface CheckedOptions extends Required<Omit<AgentOptions, 'logger' | 'loggerLevel' | 'typingsPath'>> {
+type SignInOption = 'authenticate' | 'signInUrl' | 'passwordSignIn';
+
+export interface CheckedOptions
+  extends Required<Omit<AgentOptions, 'logger' | 'loggerLevel' | 'typingsPath' | SignInOption>> {
+  readonly hostSignIn: HostSignInOptions | undefined;
   readonly logger: LogFunction | null;
   readonly loggerLevel: LogLevel | null;
   readonly typingsPath: string | null;
@@ -59,6 +73,11 @@ export interface McpOptions {
   readonly basePath?: string;
 }
 
+/** CWE-601: what begins with two slashes, or holds a backslash, is another site's address to a browser. */
+const isPageAddress = (value: unknown): boolean => {
+  if (!isText(value) || /[\\\s\p{C}]/u.test(value)) return false;
+  return /^\/(?!\/)/.test(value) || (/^https?:\/\//.test(value) && URL.canParse(value.replaceAll('{returnTo}', '')));
+};
 const isFlag = (value: unknown): boolean => typeof value === 'boolean';
 const secret: OptionRow = { required: true, expected: 'a text that is not empty', takes: isText };
 const flag: OptionRow = { expected: 'true or false', takes: isFlag };
@@ -95,6 +114,12 @@ const agentRows: OptionRows<AgentOptions> = {
     takes: (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 10,
   },
   useUnsafeActionEndpoint: flag,
+  authenticate: { expected: 'a function (req) => caller or null', takes: (value) => typeof value === 'function' },
+  signInUrl: {
+    expected: "a path such as '/login', or an address that begins with https:// or http://",
+    takes: isPageAddress,
+  },
+  passwordSignIn: flag,
   settings: { expected: 'an object', takes: (value) => typeof value === 'object' && !Array.isArray(value) },
 };
 
@@ -123,8 +148,18 @@ export function checkAgentOptions(given: AgentOptions, at: string): CheckedOptio
     typingsPath: given.typingsPath === undefined ? null : resolve(given.typingsPath),
     typingsMaxDepth: given.typingsMaxDepth ?? 5,
     useUnsafeActionEndpoint: given.useUnsafeActionEndpoint ?? false,
+    hostSignIn: checkHostSignIn(given, at),
     settings: checkSettings(given.settings ?? {}, at),
   };
+}
+
+function checkHostSignIn(given: AgentOptions, at: string): HostSignInOptions | undefined {
+  const { authenticate, signInUrl = null, passwordSignIn } = given;
+  if (authenticate) return { authenticate, signInUrl, passwords: passwordSignIn ?? signInUrl === null };
+  const lonely = (['signInUrl', 'passwordSignIn'] as const).find((name) => given[name] !== undefined);
+  if (lonely)
+    refuseOption(`createAgent: '${lonely}' is for a sign-in of the application: give 'authenticate' as well`, at);
+  return undefined;
 }
 
 const asPath = (path: string): string => `/${path}`.replace(/\/+/g, '/').replace(/\/$/, '');

@@ -59,7 +59,7 @@ export async function startStdio(configured: Config, options: StdioOptions): Pro
   const opening = openStdioServer({
     config,
     engine,
-    gate: createGate({ store, paths, clock, defaultScopes: [] }),
+    gate: createGate({ store, paths, clock, defaultScopes: [], sso: config.ssoIssuer !== null }),
     files: createFiles({
       rows: store.files,
       config,

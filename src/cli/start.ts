@@ -61,6 +61,7 @@ export async function start(config: Config, options: StartOptions): Promise<void
     ...(metricsUrl !== undefined && { metricsUrl }),
     serves: config.database === null ? 'the demo shop, about 20,000 rows' : maskUrl(config.database),
     ...user,
+    ...(config.ssoIssuer !== null && !config.ssoPasswords && { through: config.ssoName ?? config.ssoIssuer }),
     resetCommand: hint(config, `user password ${user.email}`),
     warnings,
   };

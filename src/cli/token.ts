@@ -3,6 +3,7 @@
 import { systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
+import type { Store, User } from '../store/store.ts';
 import { withStore } from './storage.ts';
 import { alignColumns, createPaint } from './terminal.ts';
 
@@ -23,7 +24,14 @@ export async function createToken(config: Config, options: TokenOptions): Promis
     const user = await store.identity.findUserByEmail(options.user);
     if (!user) fail('INVALID_ARGUMENT', { argument: '--user', problem: `no user has the address '${options.user}'.` });
     const scopes = options.scopes.split(',').map((scope) => scope.trim());
-    const { token, secret } = await store.tokens.create({ userId: user.id, name: options.name, scopes, expiresAt });
+    const sso = await vouchForSso(config, store, user);
+    const { token, secret } = await store.tokens.create({
+      userId: user.id,
+      name: options.name,
+      scopes,
+      expiresAt,
+      sso,
+    });
     const until = token.expiresAt === null ? 'until it is revoked' : `until ${showTime(token.expiresAt)}`;
     process.stderr.write(
       `Token ${token.id}, '${token.name}', of ${user.email}, for ${token.scopes.join(', ')}, ${until}. It is shown this once:\n`,
@@ -62,6 +70,17 @@ export async function revokeToken(config: Config, id: string): Promise<void> {
     }
     say(`Token ${gone.id}, '${gone.name}', of ${gone.email} is revoked: it opens nothing from now on.`);
   });
+}
+
+/**
+ * Where single sign-on is on, a token has to come from it. Whoever runs this command governs the storage, and vouches for
+ * that; but only for a user who has come in through the provider.
+ */
+async function vouchForSso({ ssoIssuer }: Config, store: Store, { id, email }: User): Promise<boolean> {
+  if (ssoIssuer === null) return false;
+  if (await store.identities.has(id, ssoIssuer)) return true;
+  const problem = `${email} has never signed in through ${ssoIssuer}, and without that a token of his opens nothing. He signs in once, to the console for instance.`;
+  return fail('INVALID_ARGUMENT', { argument: '--user', problem });
 }
 
 function readExpiry(text: string, now: number): number | null {

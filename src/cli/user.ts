@@ -28,6 +28,7 @@ export async function addUser(config: Config, email: string, options: UserOption
     const user = await store.identity.addUser({ email, password, ...rest, ...chosen } satisfies NewUser);
     say(`${user.email} is added: level ${user.level}, team ${user.team}, role ${user.role}.`);
     if (made) sayPassword(password);
+    sayWhetherItOpens(config);
   });
 }
 
@@ -39,6 +40,7 @@ export async function setPassword(config: Config, email: string, options: UserOp
     await store.identity.setPassword(user.id, password);
     say(`The password of ${user.email} is changed.`);
     if (made) sayPassword(password);
+    sayWhetherItOpens(config);
   });
 }
 
@@ -67,6 +69,11 @@ async function choosePassword(fromInput: boolean | undefined): Promise<{ passwor
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
+}
+
+function sayWhetherItOpens({ ssoIssuer, ssoPasswords }: Config): void {
+  if (ssoIssuer === null || ssoPasswords) return;
+  say(`People sign in through ${ssoIssuer}: the password opens nothing until SERVICE_SSO_PASSWORDS is true.`);
 }
 
 function sayPassword(password: string): void {

@@ -14,6 +14,8 @@ export interface Welcome {
   readonly email: string;
   /** Only at the start that made it. */
   readonly password?: string;
+  /** Whom people sign in with, where passwords open nothing. */
+  readonly through?: string;
   /** The command that sets another password. */
   readonly resetCommand: string;
   readonly warnings: readonly string[];
@@ -23,13 +25,16 @@ export function composeWelcome(welcome: Welcome, paint: Paint): string {
   const { mcpUrl } = welcome;
   const label = (text: string) => `  ${paint('dim', text.padEnd(LABEL_WIDTH))}`;
   const entry = JSON.stringify({ mcpServers: { portico: { type: 'http', url: mcpUrl } } });
-  const signIn = welcome.password
-    ? [
-        `${label('E-mail')}${welcome.email}`,
-        `${label('Password')}${paint('bold', welcome.password)}  (shown this once)`,
-        `${label('')}Another one: ${welcome.resetCommand}`,
-      ]
-    : [`${label('E-mail')}${welcome.email}`, `${label('Password')}as before; for another: ${welcome.resetCommand}`];
+  const signIn =
+    welcome.through !== undefined
+      ? [`${label('Sign in')}with ${welcome.through}; passwords are off (docs/sso.md)`]
+      : welcome.password
+        ? [
+            `${label('E-mail')}${welcome.email}`,
+            `${label('Password')}${paint('bold', welcome.password)}  (shown this once)`,
+            `${label('')}Another one: ${welcome.resetCommand}`,
+          ]
+        : [`${label('E-mail')}${welcome.email}`, `${label('Password')}as before; for another: ${welcome.resetCommand}`];
   return [
     '',
     `  ${paint('bold', `Portico ${welcome.version}`)} is ready.`,

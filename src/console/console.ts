@@ -12,6 +12,7 @@ import { createAddressReader, createHostCheck } from '../oauth/address.ts';
 import { messagePage, sendPage } from '../oauth/page.ts';
 import { isForm, readBody } from '../oauth/request.ts';
 import type { CheckPassword } from '../oauth/sign-in.ts';
+import { passwordsAlone, type SignInWays } from '../oauth/sign-in-ways.ts';
 import type { Store } from '../store/store.ts';
 import { consoleLook } from './frame.ts';
 import type { ConsolePaths } from './paths.ts';
@@ -26,6 +27,8 @@ export interface ConsoleOptions extends ReviewParts {
   readonly config: Pick<Config, 'trustedProxies' | 'allowedHosts'>;
   readonly paths: ConsolePaths;
   readonly checkPassword: CheckPassword;
+  /** Passwords alone when absent. */
+  readonly ways?: SignInWays;
   readonly clock: Clock;
   readonly observe: Observe;
   readonly mcpUrl: string;
@@ -48,7 +51,9 @@ export function createConsole(options: ConsoleOptions): Console {
   const { store, config, paths, observe } = options;
   const readAddress = createAddressReader(config.trustedProxies);
   const isOurHost = createHostCheck(paths.host, config);
-  const parts: Parts = { ...options, sessions: createSessions(store, paths), reviewer: createReviewer(options) };
+  const ways = options.ways ?? passwordsAlone;
+  const sessions = createSessions(store, paths, ways);
+  const parts: Parts = { ...options, ways, sessions, readReturn, reviewer: createReviewer(options) };
 
   const serve = async (
     req: IncomingMessage,
@@ -64,6 +69,7 @@ export function createConsole(options: ConsoleOptions): Console {
     const form = new URLSearchParams(body && isForm(req) ? body.toString('utf8') : '');
     const query = new URLSearchParams(splitUrl(req)[1]);
     const visit: Visit = {
+      req,
       visitor,
       query,
       id,

@@ -19,8 +19,11 @@ export const consoleLook = createLook(consoleStyle, "; form-action 'self'", head
 export const lookLeadingTo = (origin: string): Look =>
   createLook(consoleStyle, `; form-action 'self' ${origin}`, headers);
 
-export function createConsoleCard(title: string, place: Place, content: Html): Page {
-  return createCard(consoleLook, title, place, content);
+/** Of the sign-in, whose form may lead to an OpenID provider, and from there to others. */
+const awayLook = createLook(consoleStyle, '', headers);
+
+export function createConsoleCard(title: string, place: Place, content: Html, leads: 'here' | 'away' = 'here'): Page {
+  return createCard(leads === 'away' ? awayLook : consoleLook, title, place, content);
 }
 
 const ways: readonly (readonly [page: string, name: string])[] = [

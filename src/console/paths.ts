@@ -41,5 +41,8 @@ export function createConsolePaths(publicUrl: string, consolePath: string): Cons
 /** The page on which the sign-in of a front end of the HTTP API is answered. */
 export const frontEndPage = (state: string): string => `/front-ends/${state}`;
 
+/** Where an OpenID provider sends people back to. */
+export const ssoPage = '/sso/callback';
+
 /** The page on which one approval is decided. */
 export const approvalPage = (id: string): string => `/approvals/${id}`;

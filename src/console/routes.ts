@@ -1,11 +1,12 @@
 // The pages of the console, as a table. A row says who may open it and what its GET shows and its POST does. A handler is
 // given a Visit and answers with a value, so that all that concerns cookies, headers and forms is decided in one place
-// (console.ts). A GET changes nothing.
+// (console.ts). A GET changes nothing, but for the way back from an OpenID provider, which counts once.
 
 import { decideApproval, listApprovals, showApproval } from './approvals.ts';
 import { disconnectApp, listApps, listAppsOfEveryone, revokeToken } from './apps.ts';
 import { answerFrontEnd, showFrontEnd } from './front-end.ts';
-import { showSignIn, signIn, signOut } from './signing.ts';
+import { ssoPage } from './paths.ts';
+import { finishSso, showSignIn, signIn, signOut } from './signing.ts';
 import { showStart } from './start.ts';
 import type { Answer, MemberVisit, Parts, Visit } from './visit.ts';
 
@@ -23,6 +24,7 @@ export type Route = ({ readonly open: true } & Handlers<Visit>) | ({ readonly op
 const routes: readonly Route[] = [
   { page: '', open: false, get: showStart },
   { page: '/sign-in', open: true, get: showSignIn, post: signIn },
+  { page: ssoPage, open: true, get: finishSso },
   { page: '/sign-out', open: true, post: signOut },
   { page: '/approvals', open: false, get: listApprovals },
   { page: '/approvals/:id', open: false, get: showApproval, post: decideApproval },

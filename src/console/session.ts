@@ -4,6 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../core/caller.ts';
 import { randomToken, sameText, sign } from '../core/secret.ts';
+import type { SignInWays } from '../oauth/sign-in-ways.ts';
 import type { Store } from '../store/store.ts';
 import type { ConsolePaths } from './paths.ts';
 
@@ -15,11 +16,17 @@ export interface Visitor {
   readonly session?: { readonly id: string; readonly access: Access };
 }
 
+export interface SignedIn {
+  readonly userId: number;
+  /** Through whom; null: by a password. */
+  readonly issuer: string | null;
+}
+
 export interface Sessions {
   /** Signed in or not, with the rights of this moment. */
   recognise(req: IncomingMessage): Promise<Visitor>;
   /** Answers the cookies of the new session. The one of before ends: OWASP session management, no session outlives a sign-in. */
-  begin(visitor: Visitor, userId: number, browser: string): Promise<readonly string[]>;
+  begin(visitor: Visitor, user: SignedIn, browser: string): Promise<readonly string[]>;
   /** Answers the cookies that take it from the browser. */
   end(visitor: Visitor): Promise<readonly string[]>;
   /** For the forms of the visitor. */
@@ -32,6 +39,7 @@ const formKeys = 'console-forms';
 export function createSessions(
   store: Pick<Store, 'sessions' | 'permissions' | 'keys'>,
   paths: Pick<ConsolePaths, 'secure' | 'host' | 'path'>,
+  ways: Pick<SignInWays, 'accepts'>,
 ): Sessions {
   const names = cookieNames(paths);
   // SameSite=Lax, not Strict: the address of an approval is opened from a chat, and Strict would show its reader a sign-in.
@@ -49,16 +57,17 @@ export function createSessions(
     async recognise(req) {
       const id = readCookie(req, names.session);
       const found = id === undefined ? undefined : await store.sessions.find(id);
-      const access = found && (await store.permissions.accessOf(found.userId));
+      // A session that was made by a way in that is closed now is none.
+      const access = found && ways.accepts(found.issuer) && (await store.permissions.accessOf(found.userId));
       if (id !== undefined && access) return { binding: `session ${id}`, session: { id, access } };
       const visit = readCookie(req, names.visit);
       if (visit !== undefined) return { binding: `visit ${visit}` };
       const made = randomToken();
       return { binding: `visit ${made}`, cookie: set(names.visit, made) };
     },
-    async begin(visitor, userId, browser) {
+    async begin(visitor, { userId, issuer }, browser) {
       if (visitor.session) await store.sessions.end(visitor.session.id);
-      const id = await store.sessions.begin({ userId, browser });
+      const id = await store.sessions.begin({ userId, browser, issuer });
       return [set(names.session, id), clear(names.visit)];
     },
     async end({ session }) {

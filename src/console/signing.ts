@@ -1,43 +1,71 @@
 // Signing in and out. The count of wrong passwords is the one of the authorization server.
+import { isAppError } from '../core/errors.ts';
 import { html } from '../oauth/html.ts';
 import { messagePage } from '../oauth/page.ts';
-import { readCredentials, signInForm, throttledText, wrongPassword } from '../oauth/sign-in.ts';
+import { readCredentials, throttledText, wrongPassword } from '../oauth/sign-in.ts';
+import { lostPage, signInChoices, tryAgainPage } from '../oauth/sign-in-choices.ts';
 import { consoleLook, createConsoleCard } from './frame.ts';
-import type { Answer, Parts, Sent, Visit } from './visit.ts';
+import { ssoPage } from './paths.ts';
+import type { SignedIn } from './session.ts';
+import type { Answer, Parts, Sent, Shown, Visit } from './visit.ts';
 
 /** The sign-in page, which leads back to the page that was asked for. */
 export function toSignIn(page: string): Sent {
-  return { to: page === '' ? '/sign-in' : `/sign-in?${new URLSearchParams({ to: page })}` };
+  return { to: signInPath(page) };
 }
+
+const signInPath = (page: string): string =>
+  page === '' ? '/sign-in' : `/sign-in?${new URLSearchParams({ to: page })}`;
 
 export async function showSignIn(visit: Visit, parts: Parts): Promise<Answer> {
   if (visit.visitor.session) return { to: visit.to };
-  return { page: signInPage(visit, parts, '') };
+  return signInPage(visit, parts, {});
 }
 
-function signInPage({ to, ...visit }: Visit, { paths }: Parts, email: string, problem?: string) {
+interface Attempt {
+  readonly email?: string;
+  readonly problem?: string;
+  /** Default 400 where there is a problem, else 200. */
+  readonly status?: number;
+}
+
+async function signInPage(visit: Visit, parts: Parts, { email = '', problem, status }: Attempt): Promise<Shown> {
+  const { ways, paths } = parts;
+  const { to, csrf } = visit;
   const hidden = html`<input type="hidden" name="to" value="${to}">`;
+  const known = await ways.host?.peek(visit.req);
+  // The host leads back to an address that we made, of a page that is ours.
+  const hostUrl = known ? undefined : ways.host?.signInUrl(paths.url(signInPath(to)));
+  const isOpen = ways.passwords || ways.sso !== undefined || known !== undefined || hostUrl !== undefined;
   const lead = to.startsWith('/approvals/')
     ? 'An assistant waits for somebody to approve what it is about to do.'
     : 'The console is where people look after what assistants do.';
-  return createConsoleCard(
+  const choices = { action: paths.path('/sign-in'), csrf, email, problem, hidden, ways, hostUrl, known };
+  const page = createConsoleCard(
     problem ? 'Error: Sign in' : 'Sign in',
     visit.place,
     html`<h1>Sign in</h1>
 <p class="lead">${lead}</p>
-${signInForm({ action: paths.path('/sign-in'), csrf: visit.csrf, email, problem, hidden })}`,
+${signInChoices(choices)}`,
+    ways.sso ? 'away' : 'here',
   );
+  return { page, status: status ?? (problem !== undefined ? 400 : isOpen ? 200 : 401) };
 }
 
 export async function signIn(visit: Visit, parts: Parts): Promise<Answer> {
+  const { ways } = parts;
+  const action = visit.form.get('action');
+  if (ways.sso && (action === 'sso' || action === 'sso-again')) return beginSso(visit, parts, action === 'sso-again');
+  if (ways.host && action === 'host') return signInByHost(visit, parts);
+  if (!ways.passwords)
+    return signInPage(visit, parts, { problem: 'Passwords do not open this console. Sign in as the page says.' });
+  return signInByPassword(visit, parts);
+}
+
+async function signInByPassword(visit: Visit, parts: Parts): Promise<Answer> {
   const credentials = readCredentials(visit.form, visit.address);
   const answer = await parts.checkPassword(credentials);
-  parts.observe({
-    type: 'security',
-    event: `console.sign-in.${answer.state}`,
-    address: visit.address,
-    ...(answer.state === 'ok' && { userId: answer.user.id }),
-  });
+  note(visit, parts, answer.state, answer.state === 'ok' ? answer.user.id : undefined);
   switch (answer.state) {
     case 'throttled': {
       const text = throttledText(answer.retryAfterSeconds, 'sign in again.');
@@ -45,10 +73,73 @@ export async function signIn(visit: Visit, parts: Parts): Promise<Answer> {
       return { status: 429, headers, page: messagePage({ title: 'Please wait', text }, consoleLook) };
     }
     case 'failed':
-      return { status: 400, page: signInPage(visit, parts, credentials.email, wrongPassword) };
+      return signInPage(visit, parts, { email: credentials.email, problem: wrongPassword });
     case 'ok':
-      return { to: visit.to, cookies: await parts.sessions.begin(visit.visitor, answer.user.id, visit.browser) };
+      return enter(visit, parts, { userId: answer.user.id, issuer: null }, visit.to);
   }
+}
+
+/** Asked anew: what the page showed may be another's session by now. */
+async function signInByHost(visit: Visit, parts: Parts): Promise<Answer> {
+  const host = parts.ways.host!;
+  const answer = await host.ask(visit.req);
+  if (answer.state === 'nobody') return signInPage(visit, parts, {});
+  if (answer.state === 'refused') {
+    note(visit, parts, 'refused', undefined, answer.why);
+    const problem = 'Your account cannot be used here. Ask an administrator to let you in.';
+    return signInPage(visit, parts, { problem, status: 403 });
+  }
+  note(visit, parts, 'ok', answer.user.id);
+  return enter(visit, parts, { userId: answer.user.id, issuer: host.issuer }, visit.to);
+}
+
+async function beginSso(visit: Visit, parts: Parts, again: boolean): Promise<Answer> {
+  try {
+    const url = await parts.ways.sso!.begin({ ...ssoPlace(visit, parts), about: visit.to, again });
+    return { leaveTo: url.href };
+  } catch (error) {
+    if (!isAppError(error, 'SSO_UNAVAILABLE')) throw error;
+    return signInPage(visit, parts, { problem: error.message, status: error.status });
+  }
+}
+
+export async function finishSso(visit: Visit, parts: Parts): Promise<Answer> {
+  const { sso } = parts.ways;
+  if (!sso)
+    return {
+      status: 404,
+      page: messagePage(
+        { title: 'There is no such page', text: 'Nobody signs in through a provider here.' },
+        consoleLook,
+      ),
+    };
+  const returned = await sso.finish({ ...ssoPlace(visit, parts), query: visit.query });
+  if (returned.state === 'lost') return { status: 400, page: lostPage(consoleLook) };
+  // Checked once more on the way out: what the storage holds is not trusted to be a page of ours (CWE-601).
+  const to = parts.readReturn(returned.about);
+  if (returned.state === 'failed') {
+    const { status, message } = returned.error;
+    return { status, page: tryAgainPage(message, parts.paths.path(signInPath(to)), consoleLook) };
+  }
+  return enter(visit, parts, { userId: returned.user.id, issuer: sso.issuer }, to);
+}
+
+/** The cookie that stands in the place of a session before there is one binds the way to the provider to this browser. */
+const ssoPlace = ({ visitor, address }: Visit, { paths }: Parts) =>
+  ({ door: 'console', binding: visitor.binding, redirectUri: paths.url(ssoPage), address }) as const;
+
+async function enter(visit: Visit, parts: Parts, user: SignedIn, to: string): Promise<Answer> {
+  return { to, cookies: await parts.sessions.begin(visit.visitor, user, visit.browser) };
+}
+
+function note(visit: Visit, parts: Parts, state: string, userId?: number, detail?: string): void {
+  parts.observe({
+    type: 'security',
+    event: `console.sign-in.${state}`,
+    address: visit.address,
+    ...(userId !== undefined && { userId }),
+    ...(detail !== undefined && { detail }),
+  });
 }
 
 export async function signOut(visit: Visit, parts: Parts): Promise<Answer> {

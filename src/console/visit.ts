@@ -1,9 +1,11 @@
 // What a page of the console is made with, and what it answers.
+import type { IncomingMessage } from 'node:http';
 import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Page, Place } from '../oauth/page.ts';
 import type { CheckPassword } from '../oauth/sign-in.ts';
+import type { SignInWays } from '../oauth/sign-in-ways.ts';
 import type { Store } from '../store/store.ts';
 import type { ConsolePaths } from './paths.ts';
 import type { Reviewer } from './review.ts';
@@ -15,6 +17,9 @@ export interface Parts {
   readonly sessions: Sessions;
   readonly reviewer: Reviewer;
   readonly checkPassword: CheckPassword;
+  readonly ways: SignInWays;
+  /** Where a sign-in may lead: the page, where it is one of ours, else the start page. */
+  readonly readReturn: (page: string) => string;
   readonly paths: ConsolePaths;
   readonly clock: Pick<Clock, 'now'>;
   readonly observe: Observe;
@@ -24,6 +29,8 @@ export interface Parts {
 
 /** One request, by anybody. */
 export interface Visit {
+  /** As it came; for the host application, which may be asked who signs in. */
+  readonly req: IncomingMessage;
   readonly visitor: Visitor;
   /** `id` of a page such as `/approvals/:id`; '' where there is none. */
   readonly id: string;
@@ -62,7 +69,7 @@ export interface Sent {
   readonly cookies?: readonly string[];
 }
 
-/** To a front end that the operator named, and to no other site. */
+/** To a front end or the OpenID provider that the operator named, and to no other site. */
 export interface Left {
   readonly leaveTo: string;
 }

@@ -45,6 +45,17 @@ const oneOf =
     return found;
   };
 
+/** OpenID Connect Discovery section 3: https, without query and fragment. On this machine alone http will do. */
+const issuer = (value: string): string => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const loopback = url !== undefined && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+  const secure = url?.protocol === 'https:' || (url?.protocol === 'http:' && loopback);
+  if (!url || !secure || url.search || url.hash || url.username || url.password) {
+    throw new Error('expected an https address such as https://login.example.com (http on this machine only)');
+  }
+  return value;
+};
+
 function setting<T>(row: Setting<T>): Setting<T> {
   return row;
 }
@@ -311,6 +322,74 @@ export const settings = {
     read: whole(3, 1000),
   }),
 
+  ssoIssuer: setting({
+    env: 'SERVICE_SSO_ISSUER',
+    about: 'Issuer of the OpenID provider through which people sign in; passwords are off then',
+    fallback: null as string | null,
+    read: issuer,
+  }),
+  ssoClientId: setting({
+    env: 'SERVICE_SSO_CLIENT_ID',
+    about: 'What the OpenID provider calls this server',
+    fallback: null as string | null,
+    read: text,
+  }),
+  ssoClientSecret: setting({
+    env: 'SERVICE_SSO_CLIENT_SECRET',
+    secret: true,
+    about: 'What the OpenID provider gave with it; none for a public client',
+    fallback: null as string | null,
+    read: text,
+  }),
+  ssoName: setting({
+    env: 'SERVICE_SSO_NAME',
+    about: 'Of the provider, on the button "Sign in with ..."; its host by default',
+    fallback: null as string | null,
+    read: text,
+  }),
+  ssoScopes: setting({
+    env: 'SERVICE_SSO_SCOPES',
+    about: 'What the provider is asked for; openid is always among it',
+    fallback: ['openid', 'email', 'profile'] as readonly string[],
+    read: (value) => [...new Set(['openid', ...value.split(/[\s,]+/).filter(Boolean)])],
+  }),
+  ssoEmailClaim: setting({
+    env: 'SERVICE_SSO_EMAIL_CLAIM',
+    about: 'Claim that holds the e-mail address',
+    fallback: 'email',
+    read: text,
+  }),
+  ssoVerifiedEmail: setting({
+    env: 'SERVICE_SSO_VERIFIED_EMAIL',
+    about: 'Only those whose address the provider calls verified (email_verified) come in',
+    fallback: true,
+    read: flagged,
+  }),
+  ssoDomains: setting({
+    env: 'SERVICE_SSO_DOMAINS',
+    about: 'Only people with an address of these domains come in; any by default',
+    fallback: null as readonly string[] | null,
+    read: (value) => list(value.toLowerCase()),
+  }),
+  ssoMapping: setting({
+    env: 'SERVICE_SSO_MAPPING',
+    about: 'Which claims say team, role, level and tags, as JSON',
+    fallback: null as string | null,
+    read: text,
+  }),
+  ssoPasswords: setting({
+    env: 'SERVICE_SSO_PASSWORDS',
+    about: 'Passwords work beside the provider, for as long as it is broken',
+    fallback: false,
+    read: flagged,
+  }),
+  linkUsers: setting({
+    env: 'SERVICE_LINK_USERS',
+    about: 'Who signs in elsewhere for the first time becomes the user who has the same verified address',
+    fallback: false,
+    read: flagged,
+  }),
+
   requestSeconds: setting({
     env: 'SERVICE_REQUEST_SECONDS',
     about: 'How long a request may take to arrive',
@@ -428,6 +507,7 @@ export function loadConfig(input: ConfigInput = {}): Config {
   values.prefix = checkPlace('SERVICE_PREFIX', values.prefix as string, values.basePath as string);
   values.apiPath = checkPlace('SERVICE_API_PATH', values.apiPath as string, values.basePath as string);
   values.agentOrigins = (values.agentOrigins as readonly string[]).map(checkOrigin);
+  checkSso(values as unknown as SsoSettings);
   return Object.freeze({ ...values, origins: Object.freeze(origins) }) as unknown as Config;
 }
 
@@ -503,6 +583,21 @@ function checkOrigin(value: string): string {
   return fail('CONFIGURATION', {
     problem: `SERVICE_AGENT_ORIGINS: expected origins such as https://admin.example.com (http on this machine alone), got '${value}'.`,
   });
+}
+
+type SsoSettings = Pick<Config, 'ssoIssuer' | 'ssoClientId' | 'ssoVerifiedEmail' | 'linkUsers'>;
+
+/** Half of it would be taken for all of it: a client without an issuer leaves passwords on. */
+function checkSso({ ssoIssuer, ssoClientId, ssoVerifiedEmail, linkUsers }: SsoSettings): void {
+  const problem = (what: string) => fail('CONFIGURATION', { problem: what });
+  if (ssoIssuer !== null && ssoClientId === null)
+    problem(
+      'SERVICE_SSO_ISSUER: SERVICE_SSO_CLIENT_ID is missing. The provider gives one when this server is registered there.',
+    );
+  if (ssoIssuer === null && ssoClientId !== null)
+    problem('SERVICE_SSO_CLIENT_ID: SERVICE_SSO_ISSUER is missing. Name the provider, or leave both out.');
+  if (ssoIssuer !== null && linkUsers && !ssoVerifiedEmail)
+    problem('SERVICE_LINK_USERS: only verified addresses link users. Leave SERVICE_SSO_VERIFIED_EMAIL on.');
 }
 
 /** The console takes every path below its own, so that it can lie neither at the root nor in another of our namespaces. */

@@ -195,6 +195,13 @@ const table = {
       `'${d.tool}' needs the OAuth scope ${d.scopes.join(' ')}. Sign in again and allow it.`,
   },
   UNAUTHENTICATED: { status: 401, say: (d: { problem: string }) => d.problem },
+  SSO_UNAVAILABLE: {
+    status: 503,
+    say: (d: { name: string }) =>
+      `${d.name} cannot be asked who you are at the moment. Try again shortly; when it stays like this, tell the operator.`,
+  },
+  /** `why` is for the log. */
+  SSO_REFUSED: { status: 403, say: (d: { problem: string; why?: string }) => d.problem },
   INVALID_DPOP_PROOF: {
     status: 401,
     say: (d: { problem: string }) => `The DPoP proof cannot be used: ${d.problem} Make a new one for each request.`,

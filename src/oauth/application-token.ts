@@ -2,20 +2,23 @@
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
 import type { ApplicationToken, Store } from '../store/store.ts';
-import { tokenScopes } from '../store/tokens.ts';
+import { findSsoProblem, tokenScopes } from '../store/tokens.ts';
 import type { Verify } from './bearer.ts';
 import { effectiveScopes } from './scopes.ts';
 
 export interface ApplicationTokenParts {
   readonly store: Pick<Store, 'tokens' | 'permissions'>;
   readonly clock: Pick<Clock, 'now'>;
+  /** Whether people sign in through an OpenID provider. */
+  readonly sso: boolean;
 }
 
 const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
 const another = "'portico token create' makes another.";
 
-export function createApplicationTokenCheck({ store, clock }: ApplicationTokenParts): Verify {
-  const checkToken = ({ entrance, expiresAt }: ApplicationToken): number => {
+export function createApplicationTokenCheck({ store, clock, sso }: ApplicationTokenParts): Verify {
+  const checkToken = (token: ApplicationToken): number => {
+    const { entrance, expiresAt } = token;
     const expires = expiresAt ?? Number.POSITIVE_INFINITY;
     // Spec public-http-api 7: an expired token is told from an unknown one.
     if (!(expires > clock.now())) return refuse(`The token has expired. ${another}`);
@@ -24,7 +27,8 @@ export function createApplicationTokenCheck({ store, clock }: ApplicationTokenPa
       const scopes = tokenScopes.mcp.join(', ');
       return refuse(`The token is for the public API. One for /mcp has some of the scopes ${scopes}.`);
     }
-    return expires;
+    const problem = findSsoProblem(token, sso);
+    return problem === undefined ? expires : refuse(problem);
   };
 
   return async (hash) => {

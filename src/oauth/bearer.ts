@@ -78,6 +78,8 @@ export interface GateOptions {
   readonly store: Pick<Store, 'oauth' | 'permissions' | 'tokens' | 'connections' | 'versions'>;
   readonly paths: Paths;
   readonly clock: Pick<Clock, 'now'>;
+  /** Whether people sign in through an OpenID provider; default false. */
+  readonly sso?: boolean;
   /** What the 401 challenge offers. */
   readonly defaultScopes: readonly string[];
 }
@@ -102,12 +104,12 @@ function present(authorization: string | undefined): Presented {
   return { hash: hashToken(token), kind: isApplicationToken(token) ? 'application' : 'access' };
 }
 
-export function createGate({ store, paths, clock, defaultScopes }: GateOptions): Gate {
+export function createGate({ store, paths, clock, defaultScopes, sso = false }: GateOptions): Gate {
   const remembered = new LRUCache<string, Remembered>({ max: 10_000 });
   const checkProof = createProofCheck({ rows: store.oauth, paths, clock });
   const verifiers: Readonly<Record<TokenKind, Verify>> = {
     access: createAccessTokenCheck({ store, paths, clock }),
-    application: createApplicationTokenCheck({ store, clock }),
+    application: createApplicationTokenCheck({ store, clock, sso }),
   };
 
   const recall = (hash: string, versions: Versions): Remembered | undefined => {

@@ -4,14 +4,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
 import type { InteractionResults } from 'oidc-provider';
 import type { Clock } from '../core/clock.ts';
+import { isAppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import { sameText, sign } from '../core/secret.ts';
 import type { Store, User } from '../store/store.ts';
 import { describeRedirect, isDocumentClient } from './clients.ts';
 import { createConsent, type ListCollections, shownName } from './consent.ts';
+import { createFederation } from './federation.ts';
+import { completeSignIn, forgetSession } from './login.ts';
 import { messagePage, sendPage } from './page.ts';
 import type { Paths } from './paths.ts';
+import { originalOf } from './request.ts';
 import { type CheckPassword, readCredentials, throttledText, wrongPassword } from './sign-in.ts';
+import type { SignInWays } from './sign-in-ways.ts';
 import { type ShownClient, signInPage } from './views.ts';
 
 type Details = Awaited<ReturnType<Provider['interactionDetails']>>;
@@ -27,11 +32,14 @@ export interface InteractionOptions {
   readonly observe: Observe;
   readonly addressOf: (req: object) => string;
   readonly listCollections: ListCollections;
+  readonly ways: SignInWays;
 }
 
 export interface Interaction {
   show(req: IncomingMessage, res: ServerResponse, uid: string): Promise<void>;
   answer(req: IncomingMessage, res: ServerResponse, uid: string, form: URLSearchParams): Promise<void>;
+  /** Somebody comes back from the OpenID provider. */
+  finishSso(req: IncomingMessage, res: ServerResponse, query: URLSearchParams): Promise<void>;
 }
 
 export interface Step {
@@ -53,7 +61,8 @@ export const expiredPage = messagePage({
 });
 
 export function createInteraction(options: InteractionOptions): Interaction {
-  const { provider, cookieKeys, store, paths, observe } = options;
+  const { provider, cookieKeys, store, paths, observe, ways } = options;
+  const federation = createFederation(options);
 
   const begin = async (req: IncomingMessage, res: ServerResponse, uid: string): Promise<Step | undefined> => {
     const details = await provider.interactionDetails(req, res).catch((error: unknown) => {
@@ -98,7 +107,7 @@ export function createInteraction(options: InteractionOptions): Interaction {
   const finish = (step: Step, result: InteractionResults, merge: boolean) =>
     provider.interactionFinished(step.req, step.res, result, { mergeWithLastSubmission: merge });
 
-  const showSignIn = async (step: Step, email: string, problem?: string): Promise<void> => {
+  const showSignIn = async (step: Step, email: string, problem?: string, status?: number): Promise<void> => {
     const destination = describeRedirect(`${step.details.params.redirect_uri}`);
     const page = signInPage({
       place: await store.identity.place(),
@@ -108,8 +117,11 @@ export function createInteraction(options: InteractionOptions): Interaction {
       csrf: step.csrf,
       email,
       problem,
+      ways,
+      hostUrl: ways.host?.signInUrl(paths.origin + step.action),
     });
-    sendPage(step.res, problem === undefined ? 200 : 400, page);
+    const closed = ways.host !== undefined && !ways.passwords && ways.host.signInUrl('') === undefined;
+    sendPage(step.res, status ?? (problem === undefined ? (closed ? 401 : 200) : 400), page);
   };
 
   const showConsent = async (step: Step): Promise<void> => {
@@ -129,22 +141,47 @@ export function createInteraction(options: InteractionOptions): Interaction {
     note(step, `sign-in.${answer.state}`, answer.state === 'ok' ? answer.user.id : undefined);
     if (answer.state === 'throttled') return sendThrottled(step.res, answer.retryAfterSeconds);
     if (answer.state === 'failed') return showSignIn(step, credentials.email, wrongPassword);
-    const accountId = `${answer.user.id}`;
-    const before = step.details.session;
-    if (before && before.accountId !== accountId) {
-      // The session of the other account ends here; the interaction goes on without one.
-      await forgetSession(step.details);
-      Object.assign(step.details, { session: undefined, result: { login: { accountId } } });
-      await step.details.save(step.details.exp - Math.floor(options.clock.now() / 1000));
-      return redirect(step.res, step.details.returnTo);
-    }
-    await finish(step, { login: { accountId } }, false);
+    redirect(step.res, await completeSignIn(options, step.details, { userId: answer.user.id, issuer: null }));
   };
 
-  const forgetSession = async (details: Details): Promise<void> => {
-    const uid = details.session?.uid;
-    const session = uid === undefined ? undefined : await provider.Session.findByUid(uid);
-    await session?.destroy();
+  /** Whoever the host application says is there, without a page of ours; consent is asked for after it. */
+  const signInByHost = async (step: Step): Promise<boolean> => {
+    const { host } = ways;
+    if (!host) return false;
+    const answer = await host.ask(originalOf(step.req));
+    if (answer.state === 'nobody') return false;
+    note(
+      step,
+      `sign-in.${answer.state}`,
+      answer.state === 'ok' ? answer.user.id : undefined,
+      answer.state === 'refused' ? answer.why : undefined,
+    );
+    if (answer.state === 'refused') {
+      await showSignIn(step, '', 'Your account cannot be used here. Ask an administrator to let you in.', 403);
+      return true;
+    }
+    redirect(step.res, await completeSignIn(options, step.details, { userId: answer.user.id, issuer: host.issuer }));
+    return true;
+  };
+
+  /** What is consented to is consented to by whoever the host says is there now. */
+  const isStillThere = async (step: Step): Promise<boolean> => {
+    const { accountId, acr } = step.details.session ?? {};
+    if (!ways.host || accountId === undefined) return true;
+    const still = await ways.host.isStill(originalOf(step.req), Number(accountId), acr === ways.host.issuer);
+    if (!still) note(step, 'sign-in.changed', Number(accountId));
+    return still;
+  };
+
+  const beginSso = async (step: Step, again: boolean): Promise<void> => {
+    const loginHint = step.details.params.login_hint;
+    const hint = typeof loginHint === 'string' ? loginHint.slice(0, 254) : undefined;
+    try {
+      await federation.begin(step.req, step.res, { uid: step.details.uid, again, hint });
+    } catch (error) {
+      if (!isAppError(error, 'SSO_UNAVAILABLE')) throw error;
+      await showSignIn(step, '', error.message, error.status);
+    }
   };
 
   const look = async (step: Step, form: URLSearchParams): Promise<void> => {
@@ -168,7 +205,7 @@ export function createInteraction(options: InteractionOptions): Interaction {
   };
 
   const switchAccount = async (step: Step): Promise<void> => {
-    await forgetSession(step.details);
+    await forgetSession(provider, step.details);
     await step.details.destroy();
     const again = new URLSearchParams();
     for (const [name, value] of Object.entries(step.details.params)) {
@@ -182,7 +219,10 @@ export function createInteraction(options: InteractionOptions): Interaction {
       const step = await begin(req, res, uid);
       if (!step) return;
       if (step.details.result) return redirect(res, step.details.returnTo);
-      if (step.details.prompt.name === 'consent') return showConsent(step);
+      if (step.details.prompt.name === 'consent') {
+        return (await isStillThere(step)) ? showConsent(step) : switchAccount(step);
+      }
+      if (await signInByHost(step)) return;
       await showSignIn(step, `${step.details.params.login_hint ?? ''}`.slice(0, 254));
     },
     async answer(req, res, uid, form) {
@@ -201,13 +241,19 @@ export function createInteraction(options: InteractionOptions): Interaction {
       if (step.details.result) return redirect(res, step.details.returnTo);
       const action = form.get('action');
       const consenting = step.details.prompt.name === 'consent';
-      if (action === 'sign-in' && !consenting) return signIn(step, form);
-      if (action === 'allow' && consenting) return allow(step, form);
-      if (action === 'find' && consenting) return look(step, form);
+      if (action === 'sign-in' && !consenting && ways.passwords) return signIn(step, form);
+      if ((action === 'sso' || action === 'sso-again') && !consenting && ways.sso) {
+        return beginSso(step, action === 'sso-again');
+      }
+      if ((action === 'allow' || action === 'find') && consenting) {
+        if (!(await isStillThere(step))) return switchAccount(step);
+        return action === 'allow' ? allow(step, form) : look(step, form);
+      }
       if (action === 'switch' && consenting) return switchAccount(step);
       if (action === 'deny' || action === 'cancel') return deny(step);
       sendPage(res, 400, expiredPage);
     },
+    finishSso: federation.finish,
   };
 }
 

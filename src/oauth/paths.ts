@@ -14,6 +14,7 @@ export type Endpoint =
   | 'jwks'
   | 'par'
   | 'interaction'
+  | 'sso'
   | 'authorization-server'
   | 'protected-resource';
 
@@ -32,6 +33,8 @@ export interface Paths {
   readonly authorizationServerMetadata: string;
   /** Absolute URL of an endpoint under `/oauth`. */
   url(endpoint: 'authorize' | 'token' | 'register' | 'revoke' | 'introspect' | 'jwks' | 'par'): string;
+  /** Absolute URL to which an OpenID provider sends people back. */
+  readonly ssoCallback: string;
   /** Public path of a sign-in or consent page. */
   interaction(uid: string): string;
   /**
@@ -49,6 +52,7 @@ export interface Located {
   readonly uid?: string;
 }
 
+const ssoPath = '/oauth/sso/callback';
 const fixed: Readonly<Record<string, Endpoint>> = {
   '/oauth/authorize': 'authorize',
   '/oauth/token': 'token',
@@ -57,6 +61,7 @@ const fixed: Readonly<Record<string, Endpoint>> = {
   '/oauth/introspect': 'introspect',
   '/oauth/jwks': 'jwks',
   '/oauth/par': 'par',
+  [ssoPath]: 'sso',
 };
 const withUid: readonly [RegExp, Endpoint][] = [
   [/^\/oauth\/authorize\/([\w-]{1,128})$/, 'resume'],
@@ -108,6 +113,7 @@ export function createPaths(publicUrl: string, basePath: string): Paths {
     resourceMetadata: `${url.origin}${protectedResource}${prefix}/mcp`,
     authorizationServerMetadata: url.origin + authorizationServer + prefix,
     url: (endpoint) => `${issuer}/oauth/${endpoint}`,
+    ssoCallback: `${issuer}${ssoPath}`,
     interaction: (uid) => `${prefix}/oauth/interaction/${uid}`,
     locate(path) {
       for (const root of publicPath === '' ? [basePath] : [publicPath, '']) {

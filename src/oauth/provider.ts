@@ -16,6 +16,7 @@ import { createDocumentFetch, type FetchDocument, findAddressProblem } from './d
 import { assertionAlgorithms, clientAuthMethods, dpopAlgorithms } from './metadata.ts';
 import type { Paths } from './paths.ts';
 import { offlineAccess, resourceScopes } from './scopes.ts';
+import type { SignInWays } from './sign-in-ways.ts';
 
 export interface ProviderOptions {
   readonly store: Store;
@@ -30,6 +31,7 @@ export interface ProviderOptions {
     error: { error: string; error_description?: string | undefined },
   ) => void;
   readonly fetchDocument?: FetchDocument;
+  readonly ways: SignInWays;
 }
 
 export interface LoadedProvider {
@@ -63,6 +65,15 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
   policy.get('login')?.checks.add(
     new interactionPolicy.Check('account_gone', 'the account is disabled or gone', (ctx) => {
       return ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined;
+    }),
+  );
+  policy.get('login')?.checks.add(
+    new interactionPolicy.Check('other_way', 'the session was not made by a way in that is open', ({ oidc }) => {
+      const { session, result } = oidc;
+      // Made just now, within this authorization.
+      if (session?.accountId === undefined || result?.login) return false;
+      // Who is signed in to the host application is asked anew each time: it may be somebody else by now.
+      return options.ways.host !== undefined || !options.ways.accepts(session.acr ?? null);
     }),
   );
 

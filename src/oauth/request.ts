@@ -10,10 +10,16 @@ import { canonicalResource, type Located, type Paths } from './paths.ts';
 const bodyLimitBytes = 56 * 1024;
 
 const addresses = new WeakMap<object, string>();
+const originals = new WeakMap<object, IncomingMessage>();
 
 /** The client's address of a composed request. */
 export function addressOf(req: object): string {
   return addresses.get(req) ?? '';
+}
+
+/** The request that one was composed of, as the host application knows it. */
+export function originalOf(req: IncomingMessage): IncomingMessage {
+  return originals.get(req) ?? req;
 }
 
 export interface Composed {
@@ -57,6 +63,7 @@ export function composeRequest(req: IncomingMessage, from: Composed): IncomingMe
     },
   });
   addresses.set(composed, from.address);
+  originals.set(composed, req);
   return composed as unknown as IncomingMessage;
 }
 

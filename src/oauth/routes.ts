@@ -23,6 +23,7 @@ import { addressOf, canonicaliseResources, composeRequest, isForm, readBody } fr
 import { withDefaultScope } from './scopes.ts';
 import { createSecretGuesses } from './secret-guesses.ts';
 import type { CheckPassword } from './sign-in.ts';
+import { passwordsAlone, type SignInWays } from './sign-in-ways.ts';
 
 export interface AuthorizationServerOptions {
   readonly store: Store;
@@ -31,6 +32,8 @@ export interface AuthorizationServerOptions {
   readonly clock: Clock;
   readonly observe: Observe;
   readonly checkPassword: CheckPassword;
+  /** Passwords alone when absent. */
+  readonly ways?: SignInWays;
   /** What a request without scopes gets: `defaultScopes` of the tools that are served. */
   readonly defaultScopes: readonly string[];
   /** What a person can choose from who allows an app some collections only. */
@@ -55,6 +58,7 @@ const methods: Readonly<Record<Endpoint, readonly string[]>> = {
   authorize: ['GET', 'POST'],
   resume: ['GET'],
   interaction: ['GET', 'POST'],
+  sso: ['GET'],
   token: ['POST'],
   register: ['POST'],
   revoke: ['POST'],
@@ -65,11 +69,11 @@ const methods: Readonly<Record<Endpoint, readonly string[]>> = {
   'protected-resource': ['GET', 'HEAD'],
 };
 /** Pages are for people on our own site; everything else may be called by scripts of any site, without credentials. */
-const pages: ReadonlySet<Endpoint> = new Set(['authorize', 'resume', 'interaction']);
+const pages: ReadonlySet<Endpoint> = new Set(['authorize', 'resume', 'interaction', 'sso']);
 const sweepEveryMs = 600_000;
 
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
-  const { store, config, paths, clock, observe, checkPassword } = options;
+  const { store, config, paths, clock, observe, checkPassword, ways = passwordsAlone } = options;
   const metadata = buildMetadata(paths, config, options.resourceName ?? 'Portico');
   const readAddress = createAddressReader(config.trustedProxies);
   const isOurHost = createHostCheck(paths.host, config);
@@ -95,6 +99,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       observe,
       addressOf,
       renderError,
+      ways,
       ...(fetchDocument ? { fetchDocument } : {}),
     });
     const interaction = createInteraction({
@@ -107,6 +112,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       observe,
       addressOf,
       listCollections: options.listCollections,
+      ways,
     });
     return { callback: provider.callback() as Callback, interaction };
   };
@@ -155,6 +161,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     if (form && !pages.has(endpoint)) {
       return secrets.watch({ req, form, address }, ask, () => res.statusCode === 401);
     }
+    if (endpoint === 'sso') return interaction.finishSso(composed, res, new URLSearchParams(query));
     if (endpoint !== 'interaction') return ask();
     const uid = located.uid ?? '';
     if (!body) return interaction.show(composed, res, uid);
@@ -219,6 +226,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       const { endpoint } = located;
       if (endpoint === 'register' && !config.dynamicRegistration)
         return refuse(res, new AppError('NOT_FOUND', { path }));
+      if (endpoint === 'sso' && !ways.sso) return refuse(res, new AppError('NOT_FOUND', { path }));
       const allow = methods[endpoint];
       if (!pages.has(endpoint)) {
         res.setHeader('Access-Control-Allow-Origin', '*');

@@ -23,13 +23,16 @@ export type CheckPassword = (credentials: Credentials) => Promise<SignInAnswer>;
 
 const throttleSeconds = 900;
 
-/** One for the process: guesses at one page count at the others. */
+/** One for the process: guesses at one page count at the others. `isOpen`: whether passwords open anything. */
 export function createPasswordCheck(
   identity: Pick<Identity, 'verifyPassword'>,
   config: Pick<Config, 'signInAttempts'>,
+  isOpen = true,
 ): CheckPassword {
   const attempts = createLimiter('sign-in', { points: config.signInAttempts, seconds: throttleSeconds });
   return async (credentials) => {
+    // Where people sign in elsewhere a password opens nothing, whichever page it was typed into.
+    if (!isOpen) return { state: 'failed' };
     const address = `address ${credentials.address}`;
     const account = `account ${hashToken(credentials.email.toLowerCase())}`;
     // NIST SP 800-63B section 5.2.2: guesses are limited, for the account and for whoever guesses. The attempt is

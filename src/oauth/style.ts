@@ -30,6 +30,10 @@ input[type=email],input[type=password]{width:100%;height:46px;padding:0 12px;fon
 input[aria-invalid=true]{border-color:var(--bad-ink);border-width:2px;padding:0 11px}
 .note{min-height:22px;margin:6px 0 0;font-size:14px;line-height:22px;color:var(--bad-ink);font-weight:500}
 button{width:100%;min-height:48px;padding:10px 20px;font:inherit;font-weight:600;border-radius:10px;border:1px solid transparent;cursor:pointer}
+a.button{display:block;width:100%;min-height:48px;padding:11px 20px;font-weight:600;border-radius:10px;text-align:center;text-decoration:none;overflow-wrap:anywhere}
+button{overflow-wrap:anywhere}
+.way{margin:0;text-align:center}.way .primary{margin:0 0 4px}
+.or{display:flex;align-items:center;gap:12px;margin:12px 0 16px;color:var(--soft);font-size:14px}.or::before,.or::after{content:'';flex:1;border-top:1px solid var(--line)}
 .primary{background:var(--accent);color:var(--accent-ink)}
 .primary:hover{background:var(--accent-hover)}
 .plain{background:transparent;color:var(--ink);border-color:var(--edge)}
@@ -82,5 +86,5 @@ code{font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;color:va
 footer{margin:16px 0 0;max-width:400px;text-wrap:balance;text-align:center;color:var(--soft);font-size:14px}
 @media (max-width:480px){body{justify-content:flex-start;padding:0;background:var(--card)}
 main{border:0;border-radius:0;box-shadow:none;padding:24px 20px}h1{font-size:22px}.facts>div{grid-template-columns:76px 1fr}footer{padding:0 20px 24px;margin-top:0}}
-@media (forced-colors:active){.primary{border-color:ButtonText}}
+@media (forced-colors:active){.primary{border:1px solid ButtonText}}
 `;

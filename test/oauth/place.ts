@@ -12,9 +12,11 @@ import type { Observation } from '../../src/core/observe.ts';
 import { createGate, type Gate } from '../../src/oauth/bearer.ts';
 import type { ListCollections } from '../../src/oauth/consent.ts';
 import { documentFetch } from '../../src/oauth/documents.ts';
+import type { HostSignInOptions } from '../../src/oauth/host-sign-in.ts';
 import { createPaths, type Paths } from '../../src/oauth/paths.ts';
 import { createAuthorizationServer } from '../../src/oauth/routes.ts';
 import { createPasswordCheck } from '../../src/oauth/sign-in.ts';
+import { createSignInWays } from '../../src/oauth/sign-in-ways.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Account } from './flow.ts';
@@ -43,6 +45,7 @@ export interface StartOptions {
   readonly clock?: Clock;
   readonly storageUrl?: string;
   readonly listCollections?: ListCollections;
+  readonly hostSignIn?: HostSignInOptions;
   /** A second process on the storage of the first. */
   readonly beside?: Started;
 }
@@ -71,13 +74,15 @@ export async function startServer(options: StartOptions = {}): Promise<Started> 
   const paths = createPaths(publicUrl, options.basePath ?? '');
   const defaultScopes = ['mcp:read'];
   const documents = new Map<string, unknown>();
+  const ways = createSignInWays({ store, config, clock, observe, hostSignIn: options.hostSignIn });
   const server = createAuthorizationServer({
     store,
     config,
     paths,
     clock,
     observe,
-    checkPassword: createPasswordCheck(store.identity, config),
+    checkPassword: createPasswordCheck(store.identity, config, ways.passwords),
+    ways,
     defaultScopes,
     listCollections: options.listCollections ?? (() => []),
     async [documentFetch](url) {
@@ -85,7 +90,7 @@ export async function startServer(options: StartOptions = {}): Promise<Started> 
       return document === undefined ? new Response('', { status: 404 }) : Response.json(document);
     },
   });
-  const gate = createGate({ store, paths, clock, defaultScopes });
+  const gate = createGate({ store, paths, clock, defaultScopes, sso: config.ssoIssuer !== null });
   if (!options.beside) {
     await store.identity.addUser({ ...account, firstName: 'Ada', lastName: 'Lovelace', team: 'Sales', role: 'Clerk' });
   }

@@ -1,0 +1,163 @@
+// The console through an OpenID provider of another organization, and what that does to sessions and tokens of before.
+import { afterEach, expect, test } from 'vitest';
+import { servers } from '../databases.ts';
+import { createBrowser } from '../oauth/flow.ts';
+import { goThrough, openUpstream, type Upstream } from '../oauth/upstream.ts';
+import { startServer } from '../server.ts';
+import { csrfOf, openPlace, type Place, read } from './place.ts';
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function openWorld(env: Record<string, string> = {}): Promise<{ place: Place; upstream: Upstream }> {
+  const upstream = await openUpstream();
+  closing.push(() => upstream.stop());
+  const place = await openPlace({ env: { ...upstream.env, ...env } });
+  closing.push(() => place.stop());
+  upstream.start([place.at('/sso/callback')]);
+  return { place, upstream };
+}
+
+const sessionOf = (browser: ReturnType<typeof createBrowser>): string | undefined =>
+  [...browser.cookies].find(([name]) => /^portico-console-\d+ /.test(name))?.[1].value;
+
+test('signs in, back at the page that was asked for, in a session that says through whom it came', async () => {
+  const { place, upstream } = await openWorld();
+  const browser = createBrowser();
+  const page = await browser.open(place.at('/approvals'));
+  expect([page.html.includes('name="password"'), read(page).includes('Sign in with Example ID')]).toEqual([
+    false,
+    true,
+  ]);
+  const arrived = await browser.open(await goThrough(browser, page, 'nina'));
+  const session = await place.store.sessions.find(`${sessionOf(browser)}`);
+  const user = await place.store.identity.findUserByEmail('nina@example.com');
+  expect([arrived.url, arrived.status, session?.issuer, session?.userId]).toEqual([
+    place.at('/approvals'),
+    200,
+    upstream.issuer,
+    user?.id,
+  ]);
+  const left = await browser.press(await browser.open(place.at('')), 'sign-out');
+  expect([left.url, read(left).includes('Sign in with Example ID')]).toEqual([place.at('/sign-in'), true]);
+});
+
+test('a page of ours may lead to the provider, and to others from there; every other form is held to the console', async () => {
+  const { place } = await openWorld();
+  const page = await createBrowser().open(place.at('/sign-in'));
+  expect(page.headers.get('content-security-policy')).not.toContain('form-action');
+  const missing = await createBrowser().open(place.at('/nothing'));
+  expect(missing.headers.get('content-security-policy')).toContain("form-action 'self'");
+});
+
+test('a password opens nothing, typed or sent', async () => {
+  const { place } = await openWorld();
+  const browser = createBrowser();
+  const page = await browser.open(place.at('/sign-in'));
+  const body = new URLSearchParams({ csrf: csrfOf(page), action: 'sign-in', ...place.account });
+  const sent = await browser.open(page.url, { method: 'POST', body, headers: { 'sec-fetch-site': 'same-origin' } });
+  expect([sent.status, sessionOf(browser)]).toEqual([400, undefined]);
+});
+
+test('an answer counts in the browser that began it, once, at the door that it was begun at', async () => {
+  const { place } = await openWorld();
+  const browser = createBrowser();
+  const callback = await goThrough(browser, await browser.open(place.at('/approvals')), 'nina');
+  const victim = createBrowser();
+  await victim.open(place.at('/sign-in'));
+  const elsewhere = await victim.open(callback);
+  const otherDoor = new URL(
+    callback.href.replace(place.at('/sso/callback'), `${new URL(place.mcpUrl).origin}/oauth/sso/callback`),
+  );
+  const wrongDoor = await browser.open(otherDoor);
+  const first = await browser.open(callback);
+  const again = await createBrowser().open(callback);
+  expect([elsewhere.status, wrongDoor.status, first.url, again.status, sessionOf(victim)]).toEqual([
+    400,
+    400,
+    place.at('/approvals'),
+    400,
+    undefined,
+  ]);
+});
+
+test.each(['https://evil.example/', '//evil.example', '/sign-out', '/sso/callback', '/../..//evil.example'])(
+  'leads to no other place: %s',
+  async (to) => {
+    const { place } = await openWorld();
+    const browser = createBrowser();
+    const page = await browser.open(`${place.at('/sign-in')}?${new URLSearchParams({ to })}`);
+    const callback = await goThrough(browser, page, 'nina');
+    callback.searchParams.set('to', to);
+    expect((await browser.open(callback)).url).toBe(place.at(''));
+  },
+);
+
+test('who may not come in is told so, with a way back; nobody is signed in', async () => {
+  const { place, upstream } = await openWorld();
+  upstream.people.set('otto', { email: 'otto@example.com', email_verified: false });
+  const browser = createBrowser();
+  const refused = await browser.open(await goThrough(browser, await browser.open(place.at('/approvals')), 'otto'));
+  expect([refused.status, read(refused), sessionOf(browser)]).toEqual([
+    403,
+    expect.stringContaining('does not call your e-mail address verified'),
+    undefined,
+  ]);
+  expect(refused.html).toContain('/sign-in?to=%2Fapprovals');
+});
+
+test('says that the provider is down', async () => {
+  const { place, upstream } = await openWorld();
+  upstream.isDown = true;
+  const browser = createBrowser();
+  const down = await browser.press(await browser.open(place.at('/sign-in')), 'sso');
+  expect([down.status, read(down)]).toEqual([503, expect.stringContaining('cannot be asked who you are')]);
+});
+
+test('a session that was made with a password is none from the moment that single sign-on is on', async () => {
+  const database = await servers[0]!.create();
+  closing.push(() => database.drop());
+  const env = { SERVICE_STORAGE_URL: database.url, SERVICE_SECRET: 'a secret of the tests, long enough' };
+  const before = await openPlace({ env });
+  const { browser } = await before.browse(before.account, '/approvals');
+  const id = `${sessionOf(browser)}`;
+  const upstream = await openUpstream();
+  closing.push(() => upstream.stop());
+  const now = await startServer({
+    database: before.database,
+    account: before.account,
+    env: { ...env, ...upstream.env },
+  });
+  closing.push(
+    () => before.stop(),
+    () => now.stop(),
+  );
+  const port = (url: string) => new URL(url).port;
+  const ask = (url: string) =>
+    fetch(`${url}/approvals`, { redirect: 'manual', headers: { cookie: `portico-console-${port(url)}=${id}` } });
+  const [then, after] = [await ask(before.consoleUrl), await ask(now.consoleUrl)];
+  expect([then.status, after.status, after.headers.get('location')]).toEqual([
+    200,
+    303,
+    expect.stringContaining('/sign-in?to='),
+  ]);
+});
+
+test('application tokens of before open neither /mcp nor the public API, and say why', async () => {
+  const { place } = await openWorld();
+  const make = async (scope: string, sso: boolean) =>
+    (await place.store.tokens.create({ userId: place.ada.id, name: `${scope} ${sso}`, scopes: [scope], sso })).secret;
+  const ask = async (url: string, secret: string, method: string) => {
+    const response = await fetch(url, { method, headers: { authorization: `Bearer ${secret}` } });
+    return [response.status, (await response.text()).includes('Single sign-on is on here')];
+  };
+  const api = `${place.address}/v1/token`;
+  expect([
+    await ask(api, await make('all', false), 'GET'),
+    await ask(api, await make('all', true), 'GET'),
+    await ask(place.mcpUrl, await make('mcp:read', false), 'POST'),
+    (await ask(place.mcpUrl, await make('mcp:read', true), 'POST'))[0] !== 401,
+  ]).toEqual([[401, true], [200, false], [401, true], true]);
+});
