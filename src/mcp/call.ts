@@ -15,7 +15,7 @@ import type { TraceOrigin } from '../core/observe/traces.ts';
 import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
 import type { Authenticated, Gate } from '../oauth/bearer.ts';
-import type { ActivityEntry, ActivityLog, IdempotencyKeys, Intent, KnownOutcome } from '../store/store.ts';
+import type { ActivityEntry, ActivityLog, IdempotencyKeys, Intent, KnownOutcome, Versions } from '../store/store.ts';
 import type { ApprovalDoor, Asker, Cleared, Question } from './approval.ts';
 import type { Files } from './files.ts';
 import { endHold, type Held, holdKey } from './once.ts';
@@ -115,11 +115,11 @@ export function createCallTool(parts: CallParts): CallTool {
   };
 
   /** What `renew` gives was true a moment ago, as what `check` gave is where it still holds. */
-  const standing = async (identity: Identity): Promise<Authenticated> =>
-    (await gate.holds(identity.auth)) ? identity.auth : recheck(identity);
+  const standing = async (identity: Identity, versions?: Versions): Promise<Authenticated> =>
+    (await gate.holds(identity.auth, versions)) ? identity.auth : recheck(identity);
 
-  const write = async (call: Call, identity: Identity, cleared: Access): Promise<ToolAnswer> => {
-    const auth = await standing(identity);
+  const write = async (call: Call, identity: Identity, cleared: Access, marked: Intent): Promise<ToolAnswer> => {
+    const auth = await standing(identity, marked.versions);
     // What was allowed, or approved, was looked at with other rights than those of now.
     if (auth.access !== cleared && approval.concerns(call.tool, call.args, callAs(auth, call)))
       fail('APPROVAL_OVERTAKEN', {});
@@ -195,7 +195,7 @@ export function createCallTool(parts: CallParts): CallTool {
             intent = await begin(parts, entryOf({ tool, type, subject, auth, startedAt }));
             // Who sends a key repeats a call that he lost: it goes on without him, so that there is an answer to repeat.
             const alone = held ? { ...call, signal: limit.withoutClient() } : call;
-            written = await write(alone, identity, cleared.access);
+            written = await write(alone, identity, cleared.access, intent);
           }
         }
       } else {

@@ -45,9 +45,10 @@ export interface Gate {
   check(request: PresentedRequest): Authenticated | Promise<Authenticated>;
   /**
    * Whether everything still stands as it did when `auth` was given. Reads ask it while they work and hold their
-   * answer until it is known; writes ask it before their first mutating statement.
+   * answer until it is known; writes ask it before their first mutating statement, by the versions of their mark where the
+   * storage told them along with it.
    */
-  holds(auth: Authenticated): boolean | Promise<boolean>;
+  holds(auth: Authenticated, versions?: Versions): boolean | Promise<boolean>;
   /**
    * Looks again at what `check` let in, for when it no longer holds: at the token, the grant and the rights, not at the
    * proof, whose one use is taken. UNAUTHENTICATED as for `check`.
@@ -170,8 +171,8 @@ export function createGate({ store, paths, clock, defaultScopes, sso = false }: 
       const kind = tokenId === undefined ? 'access' : 'application';
       return (recall(tokenHash, versions) ?? (await verify(kind, tokenHash, versions))).auth;
     },
-    holds(auth) {
-      const versions = store.versions();
+    holds(auth, marked) {
+      const versions = marked ?? store.versions();
       if (!(versions instanceof Promise)) return same(auth.versions, versions);
       return versions.then((known) => same(auth.versions, known));
     },

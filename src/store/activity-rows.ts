@@ -4,15 +4,21 @@
 // through knex.
 import type { SqliteConnection } from '../core/sqlite.ts';
 import type { Database } from './database.ts';
-import type { ActivityEntry, ActivityLog, Intent } from './store.ts';
+import type { ActivityEntry, ActivityLog, Intent, Versions } from './store.ts';
+import { versionNumbers, versionsOf } from './versions.ts';
 
 export interface ActivityRows {
-  /** The id of the new row. */
-  insert(entry: ActivityEntry): Promise<number>;
+  /** The id of the new row, and where it costs nothing the versions at that moment. */
+  insert(entry: ActivityEntry): Promise<Mark>;
   /** All or none. */
   insertAll(entries: readonly ActivityEntry[]): Promise<void>;
   complete(id: number, result: Completed): Promise<void>;
   readonly list: ActivityLog['list'];
+}
+
+export interface Mark {
+  readonly id: number;
+  readonly versions?: Versions;
 }
 
 export type Completed = Parameters<Intent['complete']>[0] & Pick<ActivityEntry, 'durationMs'>;
@@ -35,10 +41,12 @@ export function createActivityRows(database: Database): ActivityRows {
     return made;
   };
   return {
-    async insert(entry) {
+    async insert(entry): Promise<Mark> {
       const row = toRow(entry);
       const ready = idle();
-      return ready ? Number(ready.insert.run(valuesOf(row)).lastInsertRowid) : database.insert(knex, TABLE, { ...row });
+      if (!ready) return { id: await database.insert(knex, TABLE, { ...row }) };
+      const [id, ...numbers] = ready.mark.get(valuesOf(row)) as [number, ...number[]];
+      return { id, versions: versionsOf(numbers) };
     },
     async insertAll(entries) {
       const rows = entries.map(toRow);
@@ -71,7 +79,7 @@ export function createActivityRows(database: Database): ActivityRows {
 }
 
 interface Statements {
-  readonly insert: ReturnType<SqliteConnection['prepare']>;
+  readonly mark: ReturnType<SqliteConnection['prepare']>;
   readonly insertAll: (rows: readonly Row[]) => void;
   readonly complete: ReturnType<SqliteConnection['prepare']>;
 }
@@ -83,6 +91,7 @@ function prepare(connection: SqliteConnection): Statements {
     return connection.prepare(`insert into ${TABLE} (${columns.join(', ')}) values ${all.join(', ')}`);
   };
   const insert = insertSome(1);
+  const mark = connection.prepare(`${insert.source} returning id, ${versionNumbers}`).raw();
   const insertTogether = insertSome(ROWS_TOGETHER);
   const insertEach = connection.transaction((rows: readonly Row[]) => {
     const whole = rows.length - (rows.length % ROWS_TOGETHER);
@@ -91,7 +100,7 @@ function prepare(connection: SqliteConnection): Statements {
     for (const row of rows.slice(whole)) insert.run(valuesOf(row));
   });
   return {
-    insert,
+    mark,
     insertAll: (rows) => insertEach.immediate(rows),
     complete: connection.prepare(
       `update ${TABLE} set outcome = @outcome, code = @code, duration_ms = @duration_ms,

@@ -77,8 +77,9 @@ export function createActivityLog(database: Database, observe: Observe, clock: C
     },
     async begin(entry) {
       const started = clock.monotonic();
-      const id = await rows.insert({ ...entry, outcome: 'unknown', durationMs: 0 });
+      const { id, versions } = await rows.insert({ ...entry, outcome: 'unknown', durationMs: 0 });
       return {
+        ...(versions && { versions }),
         complete: (result) => rows.complete(id, { ...result, durationMs: clock.monotonic() - started }),
       };
     },

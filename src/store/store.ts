@@ -284,6 +284,8 @@ export interface ActivityEntry {
 
 /** A write that has left its mark; a crash leaves it `unknown`. */
 export interface Intent {
+  /** At the moment of the mark, where the storage tells them with it. */
+  readonly versions?: Versions;
   /** `recordIds` are those that were not known before, such as of new records. */
   complete(result: Pick<ActivityEntry, 'code' | 'recordIds'> & { readonly outcome: KnownOutcome }): Promise<void>;
 }

@@ -45,7 +45,15 @@ function toVersions(rows: readonly VersionRow[]): Versions {
 }
 
 const names = ['permissions', 'grants', 'keys'] as const satisfies readonly VersionName[];
-const numberOf = (name: VersionName): string => `(SELECT number FROM versions WHERE name = '${name}')`;
+
+/** In SQL, of SQLite: the numbers as values of a row. */
+export const versionNumbers = names.map((name) => `(SELECT number FROM versions WHERE name = '${name}')`).join(', ');
+
+export function versionsOf([permissions, grants, keys]: readonly number[]): Versions {
+  return Object.freeze({ permissions: permissions!, grants: grants!, keys: keys! });
+}
+
+const isSame = (a: Versions, b: Versions): boolean => names.every((name) => a[name] === b[name]);
 
 function watchVersions(
   connection: SqliteConnection,
@@ -53,7 +61,7 @@ function watchVersions(
 ): () => Versions | Promise<Versions> {
   const prepareBoth = () => ({
     dataVersion: connection.prepare('PRAGMA data_version').pluck(),
-    numbers: connection.prepare(`SELECT ${names.map(numberOf).join(', ')}`).raw(),
+    numbers: connection.prepare(`SELECT ${versionNumbers}`).raw(),
   });
   let statements: ReturnType<typeof prepareBoth> | undefined;
   let seen: unknown;
@@ -63,12 +71,10 @@ function watchVersions(
       statements ??= prepareBoth();
       const now = statements.dataVersion.get();
       if (versions && now === seen) return versions;
-      const [permissions, grants, keys] = statements.numbers.get() as [number, number, number];
+      const found = versionsOf(statements.numbers.get() as number[]);
       seen = now;
       // Most commits raise none: writes leave their marks in the same file.
-      if (versions?.permissions === permissions && versions.grants === grants && versions.keys === keys)
-        return versions;
-      versions = Object.freeze({ permissions, grants, keys });
+      if (!versions || !isSame(versions, found)) versions = found;
       return versions;
     } catch (error) {
       // Without WAL a writer keeps readers out, and it may be our own transaction: waiting here would never end.
