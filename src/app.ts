@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Engine } from './agent/engine.ts';
 import { createApiPaths } from './api/paths.ts';
+import { admit } from './app/admit.ts';
 import { type Apis, openApis } from './app/apis.ts';
 import { openApprovalDoor } from './app/approval.ts';
 import { type DataOptions, openData } from './app/data.ts';
@@ -25,6 +26,7 @@ import { createFiles } from './mcp/files.ts';
 import { createMcpFront, type McpFront, type McpFrontParts } from './mcp/front.ts';
 import { selectTools } from './mcp/tools.ts';
 import { createWebhookSender } from './mcp/webhook.ts';
+import { type AddressCheck, createAddressCheck } from './oauth/allow-list.ts';
 import { createGate } from './oauth/bearer.ts';
 import { documentFetch, type FetchDocument } from './oauth/documents.ts';
 import type { HostSignInOptions } from './oauth/host-sign-in.ts';
@@ -86,6 +88,7 @@ export interface App {
 /** The authorization server is loaded this long after the start, when nothing asked for it before. */
 const LOAD_AFTER_MS = 1000;
 interface Rooms {
+  readonly checkAddress: AddressCheck;
   readonly store: OpenedStore;
   readonly engine: Engine;
   readonly front: McpFront;
@@ -152,6 +155,7 @@ export function createApp(configured: Config, options: AppOptions): App {
     return {
       store,
       engine,
+      checkAddress: createAddressCheck({ store, config, observe }),
       fileFront: createFileFront({ config, files, gate, observe, clock }),
       front: createMcpFront({
         config,
@@ -295,17 +299,20 @@ function createRoute(config: Config & { readonly publicUrl: string }, rooms: Roo
   return (req, res, next) => {
     const path = pathOf(req);
     const claimed = claim(path);
-    if (claimed === 'endpoint') rooms.front.handle(req, res);
-    else if (claimed === 'file') rooms.fileFront.handle(req, res);
-    else if (rooms.console.handle(req, res)) return;
-    else if (rooms.authorization.handle(req, res)) return;
-    else if (rooms.apis.api.handle(req, res)) return;
-    else if (rooms.apis.rest.handle(req, res)) return;
-    else if (claimed) refuse(res, 'NOT_FOUND', { path });
-    else if (next) next();
-    else if (path === '/healthz') sendJson(res, 200, { status: 'ok' });
-    else if (path === '/readyz') answerReadiness(res, rooms.store, isStopping());
-    else refuse(res, 'NOT_FOUND', { path });
+    // What the host application has, and what says that we live, is not about data.
+    if (!claimed && next) return next();
+    if (path === '/healthz') return sendJson(res, 200, { status: 'ok' });
+    if (path === '/readyz') return answerReadiness(res, rooms.store, isStopping());
+    const dispatch = () => {
+      if (claimed === 'endpoint') rooms.front.handle(req, res);
+      else if (claimed === 'file') rooms.fileFront.handle(req, res);
+      else if (rooms.console.handle(req, res)) return;
+      else if (rooms.authorization.handle(req, res)) return;
+      else if (rooms.apis.api.handle(req, res)) return;
+      else if (rooms.apis.rest.handle(req, res)) return;
+      else refuse(res, 'NOT_FOUND', { path });
+    };
+    admit(rooms.checkAddress, req, res, dispatch);
   };
 }
 

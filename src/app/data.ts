@@ -28,7 +28,7 @@ export async function openData(
   options: DataOptions,
 ): Promise<OpenedData> {
   const limits = { pageSizeLimit: config.pageSizeLimit, queryTimeoutMs: config.querySeconds * 1000 };
-  const openEngine = options.openEngine ?? engineOver(config, options.customize);
+  const openEngine = options.openEngine ?? openEngineOver(config, options.customize);
   const [store, engine] = await Promise.allSettled([
     openStore({ config, observe, clock }),
     openEngine({ observe, clock, limits }),
@@ -52,7 +52,8 @@ async function settle(data: OpenedData): Promise<OpenedData> {
   }
 }
 
-function engineOver({ database, sqlite }: Config, customize?: (agent: EngineAgent) => void) {
+/** CONFIGURATION where no database is named. */
+export function openEngineOver({ database, sqlite }: Config, customize?: (agent: EngineAgent) => void) {
   if (database === null) fail('CONFIGURATION', { problem: 'No database is named: set SERVICE_DATABASE_URL.' });
   return (parts: EngineParts): Promise<Engine> => {
     const agent = createEngineAgent().addDataSource(createSqlDataSource(database, { sqlite }));

@@ -7,7 +7,9 @@ import { type SettingName, settings } from '../core/config.ts';
 import { isAppError } from '../core/errors.ts';
 import { type Flags, readConfig, readEnvironment } from './environment.ts';
 import type { McpOptions } from './mcp.ts';
+import type { PushOptions } from './roles.ts';
 import type { TokenOptions } from './token.ts';
+import type { SetOptions } from './user.ts';
 
 const FAILED = 1;
 const WRONGLY_USED = 2;
@@ -48,6 +50,8 @@ const program = new Command('portico')
   })
   .exitOverride();
 
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
 function addCommand(parent: Command, nameAndArguments: string, description: string): Command {
   const command = parent.command(nameAndArguments).description(description).allowExcessArguments(false);
   command.helpOption('-h, --help', 'Show help');
@@ -87,7 +91,7 @@ withSettings(addCommand(program, 'doctor', 'Print the settings in effect, and wh
   },
 );
 
-const user = addCommand(program, 'user', 'Add and list the people who may sign in');
+const user = addCommand(program, 'user', 'Add, change and list the people who may sign in');
 
 withSettings(addCommand(user, 'add <email>', 'Add a user'), 'dataDir')
   .option('--level <level>', 'admin, developer, editor or user')
@@ -110,12 +114,62 @@ withSettings(addCommand(user, 'password <email>', 'Set another password'), 'data
     await setPassword(readConfig(flagsOf(command)), email, options);
   });
 
+withSettings(addCommand(user, 'set <email>', 'Change what a user is; what is not named stays'), 'dataDir')
+  .option('--level <level>', 'admin, developer, editor or user')
+  .option('--team <name>', 'A team that is there')
+  .option('--role <name>', 'A role that is there')
+  .option('--first-name <name>', 'First name')
+  .option('--last-name <name>', 'Last name')
+  .option('--timezone <name>', 'IANA timezone, such as Europe/Paris')
+  .option('--tag <key=value>', 'Set a tag; may be given several times', collect, [])
+  .option('--unset-tag <key>', 'Take a tag away; may be given several times', collect, [])
+  .action(async (email: string, options: SetOptions & { dataDir?: string }, command: Command) => {
+    const { changeUser } = await import('./user.ts');
+    const { dataDir: _dataDir, ...rest } = options;
+    await changeUser(readConfig(flagsOf(command)), email, rest);
+  });
+
+for (const [name, description] of [
+  ['disable', 'End everything that a user is signed in to, and let him in no more'],
+  ['enable', 'Let a disabled user in again'],
+] as const) {
+  withSettings(addCommand(user, `${name} <email>`, description), 'dataDir').action(
+    async (email: string, _options: object, command: Command) => {
+      const { setDisabled } = await import('./user.ts');
+      await setDisabled(readConfig(flagsOf(command)), email, name === 'disable');
+    },
+  );
+}
+
 withSettings(addCommand(user, 'list', 'List the users'), 'dataDir').action(
   async (_options: object, command: Command) => {
     const { listUsers } = await import('./user.ts');
     await listUsers(readConfig(flagsOf(command)));
   },
 );
+
+const roles = addCommand(program, 'roles', 'Who may do what, as one file (docs/permissions.md)');
+
+withSettings(
+  addCommand(roles, 'pull [file]', 'Write the file, to standard output where none is named'),
+  'dataDir',
+).action(async (file: string | undefined, _options: object, command: Command) => {
+  const { pullRoles } = await import('./roles.ts');
+  await pullRoles(readConfig(flagsOf(command)), file);
+});
+
+withSettings(
+  addCommand(roles, 'push <file>', 'Make it so, after showing what would change; - reads standard input'),
+  'dataDir',
+  'database',
+  'environment',
+)
+  .option('--yes', 'Without asking')
+  .option('--check', 'Only show; exit code 1 when there is a difference')
+  .action(async (file: string, options: PushOptions, command: Command) => {
+    const { pushRoles } = await import('./roles.ts');
+    if (!(await pushRoles(readConfig(flagsOf(command)), file, options))) process.exitCode = FAILED;
+  });
 
 const token = addCommand(program, 'token', 'Make, list and revoke the tokens of programs that cannot sign in');
 

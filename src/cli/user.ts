@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import type { PermissionLevel } from '../core/caller.ts';
 import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
-import type { NewUser } from '../store/store.ts';
+import type { NewUser, Store, User } from '../store/store.ts';
 import { makePassword } from './password.ts';
 import { withStore } from './storage.ts';
 import { alignColumns, createPaint } from './terminal.ts';
@@ -34,14 +34,67 @@ export async function addUser(config: Config, email: string, options: UserOption
 
 export async function setPassword(config: Config, email: string, options: UserOptions): Promise<void> {
   await withStore(config, async (store) => {
-    const user = await store.identity.findUserByEmail(email);
-    if (!user) fail('INVALID_ARGUMENT', { argument: 'email', problem: `no user has the address '${email}'.` });
+    const user = await findUser(store, email);
     const { password, made } = await choosePassword(options.passwordStdin);
     await store.identity.setPassword(user.id, password);
     say(`The password of ${user.email} is changed.`);
     if (made) sayPassword(password);
     sayWhetherItOpens(config);
   });
+}
+
+export interface SetOptions extends Omit<UserOptions, 'passwordStdin'> {
+  /** `key=value`. */
+  readonly tag: readonly string[];
+  readonly unsetTag: readonly string[];
+}
+
+export async function changeUser(config: Config, email: string, options: SetOptions): Promise<void> {
+  const { tag, unsetTag, level, ...rest } = options;
+  const tags = { ...Object.fromEntries(unsetTag.map((key) => [key, null])), ...Object.fromEntries(tag.map(readTag)) };
+  await withStore(config, async (store) => {
+    const user = await findUser(store, email);
+    const chosen = level === undefined ? {} : { level: level as PermissionLevel };
+    const changes = Object.entries(await store.members.change(user.id, { ...rest, ...chosen, tags }));
+    if (changes.length === 0) return say(`Nothing to change: ${user.email} is so already.`);
+    for (const [name, { before, after }] of changes)
+      say(`${user.email}: ${name} ${show(after)} (was: ${show(before)})`);
+  });
+}
+
+export async function setDisabled(config: Config, email: string, disabled: boolean): Promise<void> {
+  await withStore(config, async (store) => {
+    const user = await findUser(store, email);
+    const state = disabled ? 'disabled' : 'active';
+    if (user.disabled === disabled) return say(`Nothing to change: ${user.email} is ${state} already.`);
+    await store.identity.setDisabled(user.id, disabled);
+    say(`${user.email} is ${state} from the next call on.`);
+  });
+}
+
+async function findUser(store: Store, email: string): Promise<User> {
+  const user = await store.identity.findUserByEmail(email);
+  return user ?? fail('INVALID_ARGUMENT', { argument: 'email', problem: `no user has the address '${email}'.` });
+}
+
+function readTag(text: string): readonly [key: string, value: string] {
+  const [, key, value] = /^([^=]+)=([\s\S]*)$/.exec(text) ?? [];
+  if (key === undefined || value === undefined) {
+    fail('INVALID_ARGUMENT', {
+      argument: '--tag',
+      problem: `expected key=value, such as region=south, got '${text}'.`,
+    });
+  }
+  return [key, value];
+}
+
+function show(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return value === '' ? '-' : String(value);
+  return (
+    Object.entries(value)
+      .map((pair) => pair.join('='))
+      .join(' ') || '-'
+  );
 }
 
 export async function listUsers(config: Config): Promise<void> {

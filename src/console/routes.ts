@@ -21,7 +21,7 @@ interface Handlers<V> {
 
 export type Route = ({ readonly open: true } & Handlers<Visit>) | ({ readonly open: false } & Handlers<MemberVisit>);
 
-const routes: readonly Route[] = [
+export const routes: readonly Route[] = [
   { page: '', open: false, get: showStart },
   { page: '/sign-in', open: true, get: showSignIn, post: signIn },
   { page: ssoPage, open: true, get: finishSso },

@@ -223,6 +223,11 @@ const table = {
       `${d.method} is not allowed here; use ${d.allow.join(' or ')}.`,
   },
   HOST_NOT_ALLOWED: { status: 403, say: () => 'This Host is not served here. Set SERVICE_ALLOWED_HOSTS to add it.' },
+  ADDRESS_NOT_ALLOWED: {
+    status: 403,
+    say: (d: { address: string }) =>
+      `Requests from ${d.address || 'an unknown address'} are not let in here. Who runs this server can add the address to its allow-list.`,
+  },
   ORIGIN_NOT_ALLOWED: {
     status: 403,
     say: (d: { setting?: string }) =>

@@ -13,6 +13,7 @@ import { hashToken } from '../core/secret.ts';
 import type { Store, Versions } from '../store/store.ts';
 import { isApplicationToken } from '../store/tokens.ts';
 import { createAccessTokenCheck } from './access-token.ts';
+import { versionsAtArrival } from './allow-list.ts';
 import { createApplicationTokenCheck } from './application-token.ts';
 import { createProofCheck, type PresentedRequest } from './dpop.ts';
 import { dpopAlgorithms } from './metadata.ts';
@@ -162,7 +163,7 @@ export function createGate({ store, paths, clock, defaultScopes, sso = false }: 
       const { authorization } = request.headers;
       if (isDpop(authorization)) return checkBound(request);
       const presented = present(authorization);
-      const versions = store.versions();
+      const versions = versionsAtArrival(request) ?? store.versions();
       if (!(versions instanceof Promise)) return checkBearer(presented, versions);
       return versions.then((known) => checkBearer(presented, known));
     },

@@ -53,7 +53,8 @@ export interface Located {
 }
 
 const ssoPath = '/oauth/sso/callback';
-const fixed: Readonly<Record<string, Endpoint>> = {
+/** Without any prefix; those that end in an id aside. */
+export const endpointPaths: Readonly<Record<string, Endpoint>> = {
   '/oauth/authorize': 'authorize',
   '/oauth/token': 'token',
   '/oauth/register': 'register',
@@ -92,7 +93,7 @@ export function createPaths(publicUrl: string, basePath: string): Paths {
     root === '' ? path : path === root || path.startsWith(`${root}/`) ? path.slice(root.length) || '/' : undefined;
 
   const locateInner = (inner: string): Located | 'unknown' | undefined => {
-    const endpoint = Object.hasOwn(fixed, inner) ? fixed[inner] : undefined;
+    const endpoint = Object.hasOwn(endpointPaths, inner) ? endpointPaths[inner] : undefined;
     if (endpoint) return { endpoint, inner };
     for (const [pattern, name] of withUid) {
       const uid = pattern.exec(inner)?.[1];

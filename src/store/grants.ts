@@ -3,8 +3,9 @@ import type { Knex } from 'knex';
 import { type Policy, readPolicy, type Verb, verbs } from '../core/caller.ts';
 import { fail } from '../core/errors.ts';
 import type { PlainFilter } from '../core/filter.ts';
+import { findFilterProblem } from './filters.ts';
 import { checkPolicies, readPolicies } from './policies.ts';
-import { findFilterProblem, matchesNothing } from './scopes.ts';
+import { matchesNothing } from './scopes.ts';
 import type { ActionTrigger, CollectionPermission } from './store.ts';
 
 export interface Grant {
@@ -61,8 +62,7 @@ function findTriggerProblem(trigger: unknown): string | undefined {
   if (typeof trigger === 'boolean') return undefined;
   if (typeof trigger !== 'object' || trigger === null || Object.keys(trigger).join() !== 'when')
     return 'expected true, false or { when: a filter }.';
-  const problem = findFilterProblem((trigger as { when: unknown }).when, 'when');
-  return problem;
+  return findFilterProblem((trigger as { when: unknown }).when, 'when');
 }
 
 /** The permission as it was set. */

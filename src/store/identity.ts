@@ -1,10 +1,11 @@
 // Users and how they prove who they are.
 import type { Knex } from 'knex';
-import { type PermissionLevel, permissionLevels } from '../core/caller.ts';
+import type { PermissionLevel } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
 import { hashPassword, verifyPassword } from '../core/secret.ts';
 import type { Database } from './database.ts';
+import { checkLevel, checkName, checkTimezone } from './members.ts';
 import { ensureNamed, ensureTeam, getProjectId, logChange, type PlaceReader } from './roles.ts';
 import { endSessionsOf } from './sessions.ts';
 import type { Identity, NewUser, User } from './store.ts';
@@ -166,14 +167,8 @@ function check(user: NewUser): CheckedUser {
     fail('INVALID_ARGUMENT', { argument: 'email', problem: 'expected an address such as ada@example.com.' });
   }
   checkPassword(user.password);
-  const level = user.level ?? 'user';
-  if (!permissionLevels.includes(level)) {
-    fail('INVALID_ARGUMENT', { argument: 'level', problem: `expected one of ${permissionLevels.join(', ')}.` });
-  }
-  const timezone = user.timezone ?? 'UTC';
-  if (!isTimezone(timezone)) {
-    fail('INVALID_ARGUMENT', { argument: 'timezone', problem: 'expected an IANA name such as Europe/Paris.' });
-  }
+  const level = checkLevel(user.level ?? 'user');
+  const timezone = checkTimezone(user.timezone ?? 'UTC');
   return {
     email,
     level,
@@ -190,22 +185,6 @@ function checkPassword(password: string): void {
   if (password.length < PASSWORD_LEAST || password.length > PASSWORD_MOST) {
     const problem = `expected ${PASSWORD_LEAST} to ${PASSWORD_MOST} characters.`;
     fail('INVALID_ARGUMENT', { argument: 'password', problem });
-  }
-}
-
-function checkName(argument: string, value: string, least: number): string {
-  const name = value.trim();
-  if (name.length < least || name.length > 191) {
-    fail('INVALID_ARGUMENT', { argument, problem: `expected ${least} to 191 characters.` });
-  }
-  return name;
-}
-
-export function isTimezone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
   }
 }
 

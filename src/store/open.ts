@@ -13,8 +13,10 @@ import { createIdempotencyKeys } from './idempotency.ts';
 import { createIdentities } from './identities.ts';
 import { createIdentity } from './identity.ts';
 import { createKeys, createSecretReader } from './keys.ts';
+import { createMembers } from './members.ts';
 import { createOAuthRows } from './oauth.ts';
 import { createPermissions } from './permissions.ts';
+import { createRights } from './rights.ts';
 import { createPlaceReader } from './roles.ts';
 import { migrate } from './schema.ts';
 import { createSessions } from './sessions.ts';
@@ -69,6 +71,8 @@ export async function openStore(options: {
     identity,
     identities: createIdentities(database, versions, clock, identity.findUser),
     permissions: createPermissions(database, versions, getPlace, observe, clock),
+    rights: createRights(database, versions, clock),
+    members: createMembers(versions, clock),
     oauth: createOAuthRows(database, versions, clock),
     activity,
     idempotency: createIdempotencyKeys(database, clock, getSecret),

@@ -17,9 +17,10 @@ import type { PlainFilter } from '../core/filter.ts';
 import { nearNames } from '../core/near.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Database } from './database.ts';
+import { findFilterProblem } from './filters.ts';
 import { checkCollection, type Grant, loadGrants, noGrant, toPermissionRow } from './grants.ts';
 import { ensureNamed, logChange, type Place, type PlaceReader } from './roles.ts';
-import { fillScope, findFilterProblem, matchesNothing } from './scopes.ts';
+import { fillScope, matchesNothing } from './scopes.ts';
 import type { Permissions } from './store.ts';
 import type { VersionRows } from './versions.ts';
 

@@ -9,6 +9,7 @@ import { connectionTables } from './connections.ts';
 import type { Database } from './database.ts';
 import { fileTables } from './files.ts';
 import { addIdentities } from './identities.ts';
+import { networkTables } from './networks.ts';
 import {
   addActionPermissions,
   addIdempotencyKeys,
@@ -35,6 +36,7 @@ const migrations: readonly Migration[] = [
   { name: '006-approvals', up: addApprovals },
   { name: '007-console-sessions', up: ({ dialect }, on) => createTables(on, dialect, sessionTables) },
   { name: '008-application-tokens', up: ({ dialect }, on) => createTables(on, dialect, tokenTables) },
+  { name: '009-allowed-networks', up: ({ dialect }, on) => createTables(on, dialect, networkTables) },
   { name: '011-connections', up: addConnections },
   { name: '012-identities', up: (database, on) => addIdentities(database, on) },
   { name: '013-agent-sessions', up: ({ dialect }, on) => createTables(on, dialect, agentSessionTables) },

@@ -1,29 +1,11 @@
 // Row scopes: a filter as JSON whose values may hold variables of the user who asks. Everything here fails closed: a
 // variable without a value makes its leaf match nothing, and JSON that is not a filter matches nothing as a whole.
 import type { Caller } from '../core/caller.ts';
-import { isBranch, operators, type PlainFilter, type PlainLeaf } from '../core/filter.ts';
+import { isBranch, type PlainFilter, type PlainLeaf } from '../core/filter.ts';
+import { nearNames } from '../core/near.ts';
 
 /** An `Or` of nothing. */
 export const matchesNothing: PlainFilter = Object.freeze({ aggregator: 'Or', conditions: Object.freeze([]) });
-
-/** What is wrong with a value that should be a filter, or undefined when it is one. */
-export function findFilterProblem(value: unknown, at = 'filter', depth = 0): string | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return `${at}: expected an object.`;
-  if (depth > 50) return `${at}: nested too deeply.`;
-  const node = value as Record<string, unknown>;
-  if ('aggregator' in node) {
-    if (node.aggregator !== 'And' && node.aggregator !== 'Or') return `${at}.aggregator: expected And or Or.`;
-    if (!Array.isArray(node.conditions)) return `${at}.conditions: expected a list.`;
-    for (const [index, condition] of node.conditions.entries()) {
-      const problem = findFilterProblem(condition, `${at}.conditions[${index}]`, depth + 1);
-      if (problem) return problem;
-    }
-    return undefined;
-  }
-  if (typeof node.field !== 'string' || node.field === '') return `${at}.field: expected the name of a field.`;
-  if (!(operators as readonly unknown[]).includes(node.operator)) return `${at}.operator: expected an operator.`;
-  return undefined;
-}
 
 /** The filter with every variable replaced for the caller. */
 export function fillScope(filter: PlainFilter, caller: Caller): PlainFilter {
@@ -78,10 +60,31 @@ const attributes: Readonly<Record<string, (caller: Caller) => string | number>> 
   renderingId: (caller) => caller.renderingId,
 };
 
+const prefix = 'currentUser.';
+const tagPrefix = 'tags.';
+
+/** What is wrong with the variables of a text: those that no user can have a value for. */
+export function findVariableProblems(text: string): readonly string[] {
+  const problems = [...text.matchAll(variable)].flatMap(([whole, name = '']) => {
+    const attribute = name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
+    if (attribute !== undefined && Object.hasOwn(attributes, attribute)) return [];
+    if (attribute?.startsWith(tagPrefix) && attribute.length > tagPrefix.length) return [];
+    const known = [...Object.keys(attributes), 'tags.<key>'].map((each) => prefix + each);
+    const near = nearNames(name, known, 3);
+    return [
+      `there is no variable ${whole}. ${near.length > 0 ? `Near: ${near.join(', ')}.` : `There are ${known.join(', ')}.`}`,
+    ];
+  });
+  const rest = text.replace(variable, '');
+  return rest.includes('{{') || rest.includes('}}')
+    ? [...problems, 'braces that are not those of a variable.']
+    : problems;
+}
+
 function getVariable(name: string, caller: Caller, leaf: PlainLeaf): string | number | typeof missing {
-  const attribute = name.startsWith('currentUser.') ? name.slice('currentUser.'.length) : '';
-  const value = attribute.startsWith('tags.')
-    ? ownValue(caller.tags, attribute.slice('tags.'.length))
+  const attribute = name.startsWith(prefix) ? name.slice(prefix.length) : '';
+  const value = attribute.startsWith(tagPrefix)
+    ? ownValue(caller.tags, attribute.slice(tagPrefix.length))
     : ownValue(attributes, attribute)?.(caller);
   // An empty text is no value: `StartsWith ''` would let everything through.
   if (value === undefined || value === '') return missing;

@@ -6,6 +6,8 @@ export interface Store {
   readonly identity: Identity;
   readonly identities: Identities;
   readonly permissions: Permissions;
+  readonly rights: Rights;
+  readonly members: Members;
   readonly oauth: OAuthRows;
   readonly activity: ActivityLog;
   readonly idempotency: IdempotencyKeys;
@@ -157,6 +159,65 @@ export interface Permissions {
   setRole(role: string, collections: Readonly<Record<string, CollectionPermission>>): Promise<void>;
   /** The filter as JSON with `{{currentUser...}}` variables, or null to remove it. */
   setScope(team: string, collection: string, filter: unknown): Promise<void>;
+}
+
+export type RightKind =
+  | 'organization'
+  | 'project'
+  | 'environment'
+  | 'network'
+  | 'team'
+  | 'scope'
+  | 'role'
+  | 'permission';
+
+/**
+ * One fact of who may do what. The path of a `scope` is team, environment, collection, and its value a filter; that of a
+ * `permission` is role, environment, collection, and its value a CollectionPermission; of the others, the value is the name.
+ */
+export interface Right {
+  readonly kind: RightKind;
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
+/** Added where `before` is absent, removed where `after` is. */
+export interface RightChange {
+  readonly kind: RightKind;
+  readonly path: readonly string[];
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+/** All of it at once, for the whole project: every environment, team and role, and from where it may be reached. */
+export interface Rights {
+  read(): Promise<readonly Right[]>;
+  /**
+   * Makes `after` of `before` in one transaction, with a row in the admin log for each change; answers the changes.
+   * INVALID_ARGUMENT, and nothing is changed, when they are no longer as `before` says, or when a team or role that has
+   * members would be removed.
+   */
+  apply(before: readonly Right[], after: readonly Right[]): Promise<readonly RightChange[]>;
+  /** The networks from which the project may be reached; none: from anywhere. Changed together with `versions().permissions`. */
+  networks(): Promise<readonly string[]>;
+}
+
+/** What of a user is to be another; what is absent stays. */
+export interface UserChange {
+  readonly firstName?: string;
+  readonly lastName?: string;
+  readonly timezone?: string;
+  readonly level?: PermissionLevel;
+  /** One that is there; so is the role. */
+  readonly team?: string;
+  readonly role?: string;
+  /** By key; null takes the tag away. */
+  readonly tags?: Readonly<Record<string, string | null>>;
+}
+
+export interface Members {
+  /** INVALID_ARGUMENT for an unknown team or role, with near names, or a value that cannot be. Answers what has changed. */
+  change(userId: number, change: UserChange): Promise<Readonly<Record<string, { before: unknown; after: unknown }>>>;
 }
 
 /** Rows of oidc-provider's adapter and what goes with them; ids are hashed before they get here where they are secrets. */

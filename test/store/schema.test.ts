@@ -17,6 +17,7 @@ const all = [
   '006-approvals',
   '007-console-sessions',
   '008-application-tokens',
+  '009-allowed-networks',
   '011-connections',
   '012-identities',
   '013-agent-sessions',

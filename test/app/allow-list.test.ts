@@ -1,0 +1,240 @@
+// The allow-list of a project covers every way in: each route of ours, walked by the tables that they are made of, at the
+// root, under a basePath and inside a host application; it believes only proxies that are named, and another list is felt
+// by the next request, whichever process made it so.
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import { routes } from '../../src/console/routes.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { loadConfig } from '../../src/core/config.ts';
+import type { Observation } from '../../src/core/observe.ts';
+import { endpointPaths } from '../../src/oauth/paths.ts';
+import { createNetworkMatch, readNetwork } from '../../src/store/networks.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Right, Store } from '../../src/store/store.ts';
+import { servers } from '../databases.ts';
+import { runSql } from '../sql/schemas.ts';
+import { makeFolder } from './agent.ts';
+import { callTool } from './call.ts';
+import { openShop, signedIn } from './shop.ts';
+
+interface Served {
+  readonly origin: string;
+  /** Of another process on the same storage. */
+  readonly store: Store;
+  readonly observed: readonly Observation[];
+  readonly isHosted: boolean;
+}
+
+interface Place {
+  readonly basePath: string;
+  readonly consolePath: string;
+  readonly isHosted?: boolean;
+}
+
+const places: readonly (readonly [string, Place])[] = [
+  ['at the root', { basePath: '', consolePath: '/console' }],
+  ['under a basePath', { basePath: '/data', consolePath: '/data/desk' }],
+  ['inside a host application', { basePath: '/data', consolePath: '/service/_console', isHosted: true }],
+];
+
+async function serve(
+  { basePath, consolePath, isHosted = false }: Place,
+  env: Record<string, string> = {},
+): Promise<Served> {
+  const database = await servers[0]!.create();
+  onTestFinished(() => database.drop());
+  await runSql(database, ['CREATE TABLE notes (id INTEGER PRIMARY KEY)']);
+  const host = createServer();
+  await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve));
+  const hostOrigin = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
+  const config = loadConfig({
+    env: {
+      SERVICE_DATA_DIR: makeFolder(),
+      SERVICE_DATABASE_URL: database.url,
+      SERVICE_MCP_BASE_PATH: basePath,
+      SERVICE_CONSOLE_PATH: consolePath,
+      SERVICE_LOG_LEVEL: 'Error',
+      MCP_SERVER_PORT: '0',
+      ...(isHosted && { SERVICE_PUBLIC_URL: hostOrigin }),
+      ...env,
+    },
+  });
+  const observed: Observation[] = [];
+  const observe = (one: Observation) => void observed.push(one);
+  const app = createApp(config, { version: '0', log: observe, listens: !isHosted });
+  const { address } = await app.start();
+  host.on('request', (req, res) => app.handle(req, res, () => res.end('of the host')));
+  const store = await openStore({ config, observe, clock: systemClock });
+  onTestFinished(async () => {
+    await app.stop('end of the test');
+    await store.close();
+    host.closeAllConnections();
+    await new Promise((resolve) => host.close(resolve));
+  });
+  return { origin: isHosted ? hostOrigin : address, store, observed, isHosted };
+}
+
+/** Null: from anywhere. */
+async function allow({ rights }: Pick<Store, 'rights'>, networks: readonly string[] | null): Promise<void> {
+  const before = await rights.read();
+  const others = before.filter(({ kind }) => kind !== 'network');
+  const allowed = (networks ?? []).map((network): Right => ({ kind: 'network', path: [network], value: network }));
+  await rights.apply(before, [...others, ...allowed]);
+}
+
+function pathsOf({ basePath, consolePath }: Place): string[] {
+  return [
+    ...['/mcp', '/mcp/', '/mcp?readonly=true', '/mcp/uploads/abc', '/mcp/downloads/abc', '/mcp/unknown'].map(
+      (path) => basePath + path,
+    ),
+    ...[...Object.keys(endpointPaths), '/oauth/authorize/abc', '/oauth/interaction/abc', '/oauth/unknown'].map(
+      (path) => basePath + path,
+    ),
+    `/.well-known/oauth-authorization-server${basePath}`,
+    `/.well-known/oauth-protected-resource${basePath}/mcp`,
+    ...[...routes.map(({ page }) => page.replace(':id', 'abc')), '/unknown'].map((page) => consolePath + page),
+  ];
+}
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
+
+function ask(origin: string, path: string, method = 'GET', headers: Record<string, string> = {}) {
+  return new Promise<{ status: number; type: string; body: string }>((resolve, reject) => {
+    const asked = request(origin + path, { method, headers }, (res) => {
+      const done = (body: string) => resolve({ status: res.statusCode!, type: `${res.headers['content-type']}`, body });
+      text(res).then(done, reject);
+    });
+    asked.on('error', reject).end(method === 'POST' ? '{}' : undefined);
+  });
+}
+
+describe.each(places)('%s', (_name, place) => {
+  test('every route of ours refuses who is not in the list, and no route does when there is none', async () => {
+    const served = await serve(place);
+    const { origin, store, isHosted } = served;
+    const walk = async () => {
+      const refused: string[] = [];
+      const passed: string[] = [];
+      for (const path of [...pathsOf(place), ...(isHosted ? [] : ['/', '/unknown'])]) {
+        for (const method of methods) {
+          const { status, body } = await ask(origin, path, method);
+          const isRefused =
+            status === 403 && (method === 'HEAD' || body.includes('Requests from 127.0.0.1 are not let in here.'));
+          (isRefused ? refused : passed).push(`${method} ${path} ${status}`);
+        }
+      }
+      return { refused, passed };
+    };
+    const before = await walk();
+    await allow(store, ['203.0.113.0/24', '2001:db8::/32']);
+    const during = await walk();
+    await allow(store, null);
+    const after = await walk();
+    expect([before.refused, during.passed, after]).toEqual([[], [], before]);
+    expect(during.refused.length).toBe(before.passed.length);
+  });
+
+  test('what says that we live, and what is of the host, is not about data', async () => {
+    const { origin, store, isHosted } = await serve(place);
+    await allow(store, ['203.0.113.0/24']);
+    const others = isHosted ? ['/', '/healthz', '/oauthx', '/data', '/service'] : ['/healthz', '/readyz'];
+    const bodies = await Promise.all(others.map(async (path) => (await ask(origin, path)).body));
+    expect(bodies).toEqual(isHosted ? others.map(() => 'of the host') : ['{"status":"ok"}', '{"status":"ready"}']);
+  });
+});
+
+test('a person reads a page, a program JSON, and the log has who it was', async () => {
+  const { origin, store, observed } = await serve(places[0]![1]);
+  await allow(store, ['203.0.113.0/24']);
+  const page = await ask(origin, '/console', 'GET', { accept: 'text/html,*/*' });
+  expect([page.status, page.type, page.body.match(/<p class="lead" role="alert">(.*?)<\/p>/)?.[1]]).toEqual([
+    403,
+    'text/html; charset=utf-8',
+    'Requests from 127.0.0.1 are not let in here. Who runs this server can add the address to its allow-list.',
+  ]);
+  const told = await ask(origin, '/oauth/token', 'POST', { authorization: 'Bearer secret-of-somebody' });
+  expect(JSON.parse(told.body)).toEqual({
+    error: 'address_not_allowed',
+    error_description:
+      'Requests from 127.0.0.1 are not let in here. Who runs this server can add the address to its allow-list.',
+  });
+  expect(observed.filter(({ type }) => type === 'security')).toEqual([
+    { type: 'security', event: 'address.refused', address: '127.0.0.1' },
+    { type: 'security', event: 'address.refused', address: '127.0.0.1' },
+  ]);
+});
+
+describe('who is asked for the address', () => {
+  const seen = async (env: Record<string, string>, forwarded: string, networks: readonly string[]) => {
+    const { origin, store } = await serve(places[0]![1], env);
+    await allow(store, networks);
+    const { status, body } = await ask(origin, '/oauth/jwks', 'GET', { 'x-forwarded-for': forwarded });
+    return status === 403 ? /from (\S+) are/.exec(body)?.[1] : status;
+  };
+  const proxied = { SERVICE_TRUSTED_PROXIES: 'loopback' };
+
+  test.each([
+    ['a stranger says what he likes', {}, '203.0.113.7', ['203.0.113.0/24'], '127.0.0.1'],
+    ['a proxy that is named is believed', proxied, '203.0.113.7', ['203.0.113.0/24'], 200],
+    ['and what it was told itself is not', proxied, '203.0.113.7, 198.51.100.1', ['203.0.113.0/24'], '198.51.100.1'],
+    ['with IPv6', proxied, '2001:db8::5', ['2001:db8::/32'], 200],
+    ['with IPv4 in IPv6', proxied, '::ffff:203.0.113.7', ['203.0.113.0/24'], 200],
+    ['and what is no address counts for the proxy', proxied, 'unknown', ['203.0.113.0/24'], '127.0.0.1'],
+    ['the proxy itself may be allowed', proxied, '198.51.100.1', ['127.0.0.0/8'], '198.51.100.1'],
+  ])('%s', async (_what, env, forwarded, networks, expected) => {
+    expect(await seen(env as Record<string, string>, forwarded, networks)).toBe(expected);
+  });
+});
+
+test.each(servers)('another list is felt by the next call, from another process, on $dialect', async (server) => {
+  const storage = await server.create();
+  onTestFinished(() => storage.drop());
+  const env = { SERVICE_STORAGE_URL: storage.url, SERVICE_SECRET: 'a secret that two processes share' };
+  const shop = await openShop({ env });
+  onTestFinished(() => shop.stop());
+  const { token } = await signedIn(shop);
+  const config = loadConfig({ env: { ...env, SERVICE_DATA_DIR: makeFolder() } });
+  const other = await openStore({ config, observe: () => undefined, clock: systemClock });
+  onTestFinished(() => other.close());
+  const ends: unknown[] = [];
+  const call = async () => {
+    const answer = await callTool(shop.mcpUrl, token, 'list', { collectionName: 'categories', fields: ['id'] });
+    ends.push('json' in answer ? 'ok' : answer);
+  };
+  for (let round = 0; round < 3; round++) {
+    await call();
+    await allow(other, ['203.0.113.0/24']);
+    await Promise.all([call(), call(), call()]);
+    await allow(other, ['203.0.113.0/24', '127.0.0.1/32', '::1/128']);
+  }
+  const refused = { status: 403 };
+  expect(ends).toEqual([1, 2, 3].flatMap(() => ['ok', refused, refused, refused]));
+});
+
+test('where the list cannot be read, nobody is let in', async () => {
+  const shop = await openShop();
+  onTestFinished(() => shop.stop());
+  await shop.store.close();
+  const { status } = await fetch(`${new URL(shop.mcpUrl).origin}/.well-known/oauth-protected-resource/mcp`);
+  expect(status).toBe(503);
+});
+
+test.each([
+  ['10.0.0.0/8', '10.0.0.0/8'],
+  ['192.0.2.7', '192.0.2.7/32'],
+  ['2001:DB8::/32', '2001:db8::/32'],
+  ['2001:db8:0:0::1', '2001:db8::1/128'],
+  ['0.0.0.0/0', '0.0.0.0/0'],
+])('%s is kept as %s', (written, network) => {
+  expect(readNetwork(written)).toEqual({ network });
+});
+
+test('a network holds its own addresses, of its own kind', () => {
+  const admits = createNetworkMatch(['10.0.0.0/8', '192.0.2.7/32', '2001:db8::/32']);
+  const inside = ['10.0.0.0', '10.255.255.255', '192.0.2.7', '::ffff:10.1.2.3', '2001:db8:ffff::1'];
+  const outside = ['11.0.0.0', '9.255.255.255', '192.0.2.6', '::1', '::a00:1', '2001:db9::', '', 'localhost'];
+  expect([inside.filter((one) => !admits(one)), outside.filter(admits)]).toEqual([[], []]);
+});

@@ -1,0 +1,274 @@
+// The file of roles: what is pulled is what is pushed, and everything that is wrong in a file is told at once, where it is.
+import { describe, expect, test } from 'vitest';
+import { findNetworkWarnings } from '../../src/cli/roles/network-warnings.ts';
+import { readRolesFile } from '../../src/cli/roles/read.ts';
+import { describeChanges } from '../../src/cli/roles/words.ts';
+import { writeRolesFile } from '../../src/cli/roles/write.ts';
+import { verbs } from '../../src/core/caller.ts';
+import { diffRights } from '../../src/store/rights.ts';
+import type { CollectionPermission, Right } from '../../src/store/store.ts';
+
+const base = `organization: Acme
+project: Shop
+environments: [Production, Staging]
+teams:
+  South: {}
+roles:
+  Clerk: {}
+`;
+
+function read(text: string): readonly Right[] {
+  const file = readRolesFile(text);
+  if (file.problems) throw new Error(JSON.stringify(file.problems));
+  return file.rights.map(({ kind, path, value }) => ({ kind, path, value }));
+}
+
+/** With more lines below Clerk, in Production. */
+const clerk = (...lines: string[]) =>
+  base.replace('  Clerk: {}\n', `  Clerk:\n    Production:\n${lines.map((line) => `      ${line}\n`).join('')}`);
+
+describe('pulled and pushed', () => {
+  const words = [
+    'a',
+    '*',
+    'yes',
+    'null',
+    '2024',
+    '1e3',
+    '0x1f',
+    ' # x',
+    'a: b',
+    '-',
+    "it's",
+    '"',
+    'ü',
+    '{x}',
+    '~',
+    '<<',
+    '__proto__',
+  ];
+
+  /** A file that nobody would write, of everything that there is; the same for the same number. */
+  function makeRights(seed: number): Right[] {
+    let state = seed * 7919 + 13;
+    const pick = <T>(some: readonly T[]): T => {
+      state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return some[state % some.length]!;
+    };
+    const some = <T>(list: readonly T[]): T[] => list.filter(() => pick([true, false]));
+    const name = () => pick(words.filter((word) => word.trim() === word)) + pick(['', '1', ' b', '.c']);
+    const leaf = () => ({
+      field: name(),
+      operator: 'Equal',
+      value: pick<unknown>(['x', 3, null, true, ['a', 1], '{{currentUser.tags.a}}']),
+    });
+    const filter = (): object =>
+      pick([
+        leaf,
+        () => ({ aggregator: 'Or', conditions: [leaf(), { aggregator: 'And', conditions: some([leaf(), leaf()]) }] }),
+      ])();
+    const each = <T>(make: () => T) => Object.fromEntries(some([1, 2, 3]).map(() => [name(), make()]));
+    const permission = (): CollectionPermission => {
+      const held = some(verbs);
+      const parts = {
+        fields: each(() => pick(['read', 'hidden'])),
+        approval: Object.fromEntries(
+          some(['add', 'edit', 'delete']).map((verb) => [
+            verb,
+            pick(['ask', 'deny', { policy: 'ask-person', secondPerson: true }]),
+          ]),
+        ),
+        actions: each(() => ({
+          trigger: pick<unknown>([true, false, { when: filter() }]),
+          ...pick([{}, { approval: 'ask' }]),
+        })),
+      };
+      return {
+        ...Object.fromEntries(verbs.map((verb) => [verb, held.includes(verb)])),
+        ...Object.fromEntries(Object.entries(parts).filter(([, value]) => Object.keys(value).length > 0)),
+      } as unknown as CollectionPermission;
+    };
+    const names = (count: number) => [...new Set(Array.from({ length: count }, name))];
+    const [environments, teams, roles] = [names(pick([1, 3])), names(3), names(3)];
+    const is =
+      (kind: Right['kind']) =>
+      (text: string): Right => ({ kind, path: [text], value: text });
+    return [
+      { kind: 'organization', path: [], value: name() },
+      { kind: 'project', path: [], value: name() },
+      ...environments.map(is('environment')),
+      ...some(['10.0.0.0/8', '::1/128', '203.0.113.7/32']).map(is('network')),
+      ...teams.map(is('team')),
+      ...teams.flatMap((team) =>
+        some(environments).map((env): Right => ({ kind: 'scope', path: [team, env, name()], value: filter() })),
+      ),
+      ...roles.map(is('role')),
+      ...roles.flatMap((role) =>
+        some(environments).map(
+          (env): Right => ({ kind: 'permission', path: [role, env, name()], value: permission() }),
+        ),
+      ),
+    ];
+  }
+
+  test.each(Array.from({ length: 60 }, (_, seed) => seed))(
+    'is no change, and writes the same file again (%i)',
+    (seed) => {
+      const rights = makeRights(seed);
+      const text = writeRolesFile(rights);
+      expect(diffRights(rights, read(text))).toEqual([]);
+      expect(writeRolesFile(read(text))).toBe(text);
+      expect(
+        writeRolesFile([...rights].reverse())
+          .split('\n')
+          .sort(),
+      ).toEqual(text.split('\n').sort());
+    },
+  );
+
+  test('the comments teach what may stand there', () => {
+    const text = writeRolesFile(read(base));
+    for (const part of [
+      'portico roles push',
+      'SERVICE_ENVIRONMENT',
+      'allowList: [',
+      '{{currentUser.tags.<key>}}',
+      'trigger: { when:',
+    ])
+      expect(text).toContain(part);
+  });
+});
+
+describe('what is wrong', () => {
+  const told = (text: string) =>
+    readRolesFile(text).problems?.map(({ line, column, at, problem }) => `${line}:${column} ${at}: ${problem}`);
+
+  test('is told at once, with line and column, and the names that are near', () => {
+    const text = `organization: Acme
+environments: [Production, Production]
+allowList: [10.1.2.3/8, "::1", ::1/128, 300.1.1.1, 10.0.0.0/33]
+teams:
+  South:
+    Productoin: {}
+    Production:
+      orders: { field: region, operator: Equall, value: "{{currentUser.tag.x}}" }
+      lines: { aggregator: And, conditions: [{ field: a, operator: Equal }, { field: b, operator: Present, vlue: 1 }] }
+      notes: { field: a, operator: Equal, value: ["{{currentUser.id}", "{{ currentUser.tags. }}"] }
+roles:
+  Clerk:
+    Production:
+      orders:
+        may: [browse, reed]
+        fields: { total: hiden }
+        approval: { read: ask, delete: askperson }
+        actions: { Refund: sometimes, Remind: { approval: ask }, Cancel: { trigger: { whn: {} } } }
+        colour: red
+rolls: {}
+`;
+    expect(told(text)).toEqual([
+      "1:1 : 'project' is missing: its name.",
+      "2:28 environments[1]: 'Production' stands here twice.",
+      '3:13 allowList[0]: the address has bits beyond the first 8. Write 10.0.0.0/8, or 10.1.2.3.',
+      '3:32 allowList[2]: ::1/128 stands here twice.',
+      '3:41 allowList[3]: expected an address, or a network such as 10.0.0.0/8 or 2001:db8::/32.',
+      '3:52 allowList[4]: expected a number from 0 to 32 after the slash.',
+      "6:5 teams.South: there is no environment 'Productoin' in the list of 'environments'. Near: Production.",
+      "8:42 teams.South.Production.orders.operator: no operator 'Equall'. Near: Equal.",
+      '8:57 teams.South.Production.orders.value: there is no variable {{currentUser.tag.x}}. Near: currentUser.team, currentUser.email, currentUser.id.',
+      '9:68 teams.South.Production.lines.conditions[0].operator: Equal needs a value.',
+      '9:114 teams.South.Production.lines.conditions[1].vlue: unknown; a filter has field, operator, value here.',
+      '10:51 teams.South.Production.notes.value[0]: braces that are not those of a variable.',
+      '10:72 teams.South.Production.notes.value[1]: there is no variable {{ currentUser.tags. }}. Near: currentUser.tags.<key>, currentUser.team, currentUser.email.',
+      "15:23 roles.Clerk.Production.orders.may[1]: there is no verb 'reed'. Near: read.",
+      '16:26 roles.Clerk.Production.orders.fields.total: expected read or hidden; leave the field out where it may be written.',
+      "17:21 roles.Clerk.Production.orders.approval: there is nothing called 'read' here. Known: add, edit, delete.",
+      "17:40 roles.Clerk.Production.orders.approval.delete: expected allow, ask, ask-person, deny, or { policy: 'ask-person', secondPerson: true }.",
+      '18:28 roles.Clerk.Production.orders.actions.Refund: expected always, never, or when: with a filter.',
+      "18:47 roles.Clerk.Production.orders.actions.Remind: 'trigger' is missing: expected always, never, or when: with a filter.",
+      "18:87 roles.Clerk.Production.orders.actions.Cancel.trigger: there is nothing called 'whn' here. Near: when.",
+      "19:9 roles.Clerk.Production.orders: there is nothing called 'colour' here. Known: may, fields, approval, actions.",
+      "20:1 : there is nothing called 'rolls' here. Near: roles.",
+    ]);
+  });
+
+  test.each([
+    ['', 6],
+    ['[]', 6],
+    ['organization: Acme', 4],
+    [`${base}roles: {}`, 1],
+    [base.replace('[Production, Staging]', '[]'), 1],
+    [base.replace('[Production, Staging]', 'Production'), 1],
+    [base.replace('Acme', '2024'), 1],
+    [base.replace('teams:\n  South: {}\n', 'teams: [South]\n'), 1],
+    [`${base}allowList: []`, 1],
+    [`${base}allowList: ::ffff:10.0.0.1`, 1],
+    [`${base}allowList: [010.0.0.1, 10.1, 0x7f.1, "fe80::1%eth0", "::ffff:10.0.0.0/104", 1/2/3]`, 6],
+    [clerk('orders: { may: all }'), 1],
+    [clerk('"": { may: everything }'), 1],
+    [clerk('orders: &a { may: [browse] }', 'lines: *b'), 1],
+    ['\ta: b', 1],
+  ])('%j', (text, least) => {
+    const problems = told(text)!;
+    expect(problems.length).toBeGreaterThanOrEqual(least === 6 ? 1 : least);
+    for (const problem of problems) expect(problem).toMatch(/^\d+:\d+ .*: .+$/);
+  });
+
+  test('an alias is what it stands for', () => {
+    const rights = read(clerk('orders: &a { may: [browse] }', 'lines: *a'));
+    expect(rights.filter(({ kind }) => kind === 'permission').map(({ path, value }) => [path[2], value])).toEqual([
+      ['orders', expect.objectContaining({ browse: true, read: false })],
+      ['lines', expect.objectContaining({ browse: true, read: false })],
+    ]);
+  });
+});
+
+test('changes are told in words', () => {
+  const before = clerk(
+    'orders:',
+    '  may: [browse, edit]',
+    '  fields: { total: hidden, note: read }',
+    '  actions: { Refund: always, Remind: never }',
+    '"*": { may: everything }',
+  );
+  const after = clerk(
+    'orders:',
+    '  may: [browse, read]',
+    '  fields: { total: read }',
+    '  approval: { delete: { policy: ask-person, secondPerson: true } }',
+    '  actions:',
+    '    Refund: { trigger: { when: { aggregator: And, conditions: [{ field: status, operator: Equal, value: paid }, { aggregator: Or, conditions: [{ field: a, operator: Present }, { field: b, operator: Blank }] }] } }, approval: ask }',
+  ).replace('South: {}', 'South: { Staging: { "*": { field: id, operator: Present } } }');
+  const changes = diffRights(read(before), read(`${after}allowList: [10.0.0.0/8]`.replace('Acme', 'Apex')));
+  expect(describeChanges(changes).map(({ sign, text }) => `${sign} ${text}`)).toEqual([
+    "~ the organization is called 'Apex' (was: 'Acme')",
+    '+ may be reached from 10.0.0.0/8',
+    "~ role 'Clerk' in Production, orders: may read",
+    "~ role 'Clerk' in Production, orders: may no longer edit",
+    "~ role 'Clerk' in Production, orders: field note is written (was: read)",
+    "~ role 'Clerk' in Production, orders: field total is read (was: hidden)",
+    "~ role 'Clerk' in Production, orders: to delete: another person must say yes (was: nobody is asked)",
+    '~ role \'Clerk\' in Production, orders: action Refund is triggered where status Equal "paid" and (a Present or b Blank), the assistant asks (was: always)',
+    "~ role 'Clerk' in Production, orders: action Remind is triggered by those who may edit (was: never)",
+    "+ team 'South' in Staging, every other collection: sees only records where id Present (was: every record, or those of *)",
+    "- role 'Clerk' in Production, every other collection: has no permissions of its own any more; what * says holds, else nothing",
+  ]);
+  const removed = diffRights(read(before), read(base.replace('  Clerk: {}\n', '  Other: {}\n')));
+  expect(describeChanges(removed).map(({ sign, text }) => `${sign} ${text}`)).toEqual([
+    "+ role 'Other'",
+    "- role 'Clerk' is removed",
+  ]);
+});
+
+test.each([
+  [['10.0.0.0/8'], 'https://data.example', ['10.0.0.0/8'], []],
+  [['0.0.0.0/0'], null, [], ['0.0.0.0/0 lets everybody in']],
+  [['::/0', '10.0.0.0/8'], null, [], ['::/0 lets everybody in']],
+  [['0.0.0.0/32', '224.0.0.0/4'], null, [], ['everybody would be locked out']],
+  [['127.0.0.0/8', '::1/128'], 'https://data.example', ['loopback'], ['only this machine']],
+  [['127.0.0.0/8'], 'http://localhost:3931', [], []],
+  [['10.0.0.0/8'], 'https://data.example', [], ['SERVICE_TRUSTED_PROXIES is empty']],
+])('the list %j at %s behind %j', (networks, publicUrl, trustedProxies, expected) => {
+  const rights = networks.map((network): Right => ({ kind: 'network', path: [network], value: network }));
+  const warnings = findNetworkWarnings(rights, { publicUrl, trustedProxies });
+  expect(warnings).toEqual(expected.map((part) => expect.stringContaining(part)));
+});
