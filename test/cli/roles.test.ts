@@ -136,8 +136,8 @@ portico: 1 problem in roles.yaml. Nothing was changed.
     const { code, stderr } = await portico(['roles', 'push', file, '--yes'], place);
     expect([code, stderr]).toEqual([
       0,
-      `warning: roles.yaml:6: 'reviews': there is no field 'strs'. Near: stars.
-warning: roles.yaml:14: 'orders': there is no field 'totl'. Near: total.
+      `warning: roles.yaml:6: 'reviews': there is no field 'strs'.
+warning: roles.yaml:14: 'orders': there is no field 'totl'. Near: total, note.
 warning: roles.yaml:14: 'orders': there is no action 'Shipp'. Near: Ship.
 warning: roles.yaml:14: 'customers': there is no field 'citty'. Near: city.
 warning: roles.yaml:15: there is no collection 'ordres'. Near: orders.
