@@ -5,6 +5,7 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { routes as apiRoutes } from '../../src/api/routes.ts';
 import { createApp } from '../../src/app.ts';
 import { routes } from '../../src/console/routes.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -31,17 +32,28 @@ interface Served {
 interface Place {
   readonly basePath: string;
   readonly consolePath: string;
+  readonly prefix: string;
+  readonly apiPath: string;
   readonly isHosted?: boolean;
 }
 
 const places: readonly (readonly [string, Place])[] = [
-  ['at the root', { basePath: '', consolePath: '/console' }],
-  ['under a basePath', { basePath: '/data', consolePath: '/data/desk' }],
-  ['inside a host application', { basePath: '/data', consolePath: '/service/_console', isHosted: true }],
+  ['at the root', { basePath: '', consolePath: '/console', prefix: '/service', apiPath: '' }],
+  ['under a basePath', { basePath: '/data', consolePath: '/data/desk', prefix: '/rest', apiPath: '/api' }],
+  [
+    'inside a host application',
+    {
+      basePath: '/data',
+      consolePath: '/service/_console',
+      prefix: '/service',
+      apiPath: '/service/_api',
+      isHosted: true,
+    },
+  ],
 ];
 
 async function serve(
-  { basePath, consolePath, isHosted = false }: Place,
+  { basePath, consolePath, prefix, apiPath, isHosted = false }: Place,
   env: Record<string, string> = {},
 ): Promise<Served> {
   const database = await servers[0]!.create();
@@ -56,6 +68,8 @@ async function serve(
       SERVICE_DATABASE_URL: database.url,
       SERVICE_MCP_BASE_PATH: basePath,
       SERVICE_CONSOLE_PATH: consolePath,
+      SERVICE_PREFIX: prefix,
+      SERVICE_API_PATH: apiPath,
       SERVICE_LOG_LEVEL: 'Error',
       MCP_SERVER_PORT: '0',
       ...(isHosted && { SERVICE_PUBLIC_URL: hostOrigin }),
@@ -85,7 +99,7 @@ async function allow({ rights }: Pick<Store, 'rights'>, networks: readonly strin
   await rights.apply(before, [...others, ...allowed]);
 }
 
-function pathsOf({ basePath, consolePath }: Place): string[] {
+function pathsOf({ basePath, consolePath, prefix, apiPath }: Place): string[] {
   return [
     ...['/mcp', '/mcp/', '/mcp?readonly=true', '/mcp/uploads/abc', '/mcp/downloads/abc', '/mcp/unknown'].map(
       (path) => basePath + path,
@@ -95,7 +109,11 @@ function pathsOf({ basePath, consolePath }: Place): string[] {
     ),
     `/.well-known/oauth-authorization-server${basePath}`,
     `/.well-known/oauth-protected-resource${basePath}/mcp`,
-    ...[...routes.map(({ page }) => page.replace(':id', 'abc')), '/unknown'].map((page) => consolePath + page),
+    ...[...apiRoutes.map(({ path }) => path.replace(/\{\w+\}/g, 'abc')), '/v1', '/v1/unknown'].map(
+      (path) => apiPath + path,
+    ),
+    ...['', '/', '/authentication', '/authentication/callback', '/unknown'].map((path) => `${prefix}${path}`),
+    ...[...routes.map(({ page }) => page.replace(/:\w+/g, 'abc')), '/unknown'].map((page) => consolePath + page),
   ];
 }
 
@@ -140,7 +158,7 @@ describe.each(places)('%s', (_name, place) => {
   test('what says that we live, and what is of the host, is not about data', async () => {
     const { origin, store, isHosted } = await serve(place);
     await allow(store, ['203.0.113.0/24']);
-    const others = isHosted ? ['/', '/healthz', '/oauthx', '/data', '/service'] : ['/healthz', '/readyz'];
+    const others = isHosted ? ['/', '/healthz', '/oauthx', '/data', '/services'] : ['/healthz', '/readyz'];
     const bodies = await Promise.all(others.map(async (path) => (await ask(origin, path)).body));
     expect(bodies).toEqual(isHosted ? others.map(() => 'of the host') : ['{"status":"ok"}', '{"status":"ready"}']);
   });
