@@ -279,11 +279,13 @@ export function createApp(configured: Config, options: AppOptions): App {
 
 const ENVIRONMENT = 'environment';
 
-/** The storage holds users, permissions and grants of one environment. CONFIGURATION when it is another's. */
-async function claimEnvironment({ settings }: OpenedStore, envSecret: string): Promise<void> {
+/** Each environment of the storage belongs to the first that serves it. CONFIGURATION when it is another's. */
+async function claimEnvironment({ settings, identity }: OpenedStore, envSecret: string): Promise<void> {
+  const { environmentId } = await identity.place();
+  const key = environmentId === 1 ? ENVIRONMENT : `${ENVIRONMENT}/${environmentId}`;
   const mark = sign(ENVIRONMENT, envSecret);
-  const known = await settings.get(ENVIRONMENT);
-  if (known === undefined) await settings.set(ENVIRONMENT, mark);
+  const known = await settings.get(key);
+  if (known === undefined) await settings.set(key, mark);
   else if (!sameText(known, mark))
     fail('CONFIGURATION', {
       problem:

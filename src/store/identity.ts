@@ -88,8 +88,8 @@ export function createIdentity(
       });
     },
     async place() {
-      const { organization, project, environment } = await getPlace(knex);
-      return { organization, project, environment };
+      const { organization, project, environment, environmentId } = await getPlace(knex);
+      return { organization, project, environment, environmentId };
     },
   };
 

@@ -80,7 +80,12 @@ export interface Identity {
   setPassword(userId: number, password: string): Promise<void>;
   setDisabled(userId: number, disabled: boolean): Promise<void>;
   /** Names of the one project and environment that this process serves. */
-  place(): Promise<{ readonly organization: string; readonly project: string; readonly environment: string }>;
+  place(): Promise<{
+    readonly organization: string;
+    readonly project: string;
+    readonly environment: string;
+    readonly environmentId: number;
+  }>;
 }
 
 /** Users who are known elsewhere, by (issuer, subject). */

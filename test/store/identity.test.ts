@@ -159,6 +159,7 @@ describe('users', () => {
       organization: 'My organization',
       project: 'My project',
       environment: 'Production',
+      environmentId: 1,
     });
   });
 });

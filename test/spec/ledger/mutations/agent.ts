@@ -21,7 +21,7 @@ export const agent: Points = {
     '2.1 · isProduction': ['if (options.isProduction) {', 'if (false) {'],
   },
   'src/app.ts': {
-    '7 · namespaces': ["else if (claimed) refuse(res, 'NOT_FOUND', { path });", ''],
+    '7 · namespaces': ["else refuse(res, 'NOT_FOUND', { path });", 'else next?.();'],
     '2.1 · envSecret': ['if (options.envSecret !== undefined) await', 'if (false) await'],
   },
   'src/agent/agent.ts': {
