@@ -125,3 +125,4 @@ export type { ErrorCode } from './core/errors.ts';
 export { AppError } from './core/errors.ts';
 export type { Operator, PlainBranch, PlainFilter, PlainLeaf, PlainSort } from './core/filter.ts';
 export type { LogFunction, LogLevel, Observation, Observe } from './core/observe.ts';
+export type { Authenticate, HostCaller } from './oauth/host-sign-in.ts';

@@ -1,0 +1,96 @@
+// What the claims of a provider say of a user: the mapping as an operator writes it, and what it makes of tokens.
+import { describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/core/config.ts';
+import { applyMapping, readMapping } from '../../src/oauth/claims.ts';
+
+const apply = (mapping: unknown, claims: Record<string, unknown>) =>
+  applyMapping(readMapping(JSON.stringify(mapping)), claims);
+
+describe('claims', () => {
+  test('what is not mapped is not said', () => {
+    expect(applyMapping(readMapping(null), { groups: ['admins'] })).toEqual({ tags: {} });
+  });
+
+  test.each<[string, unknown, readonly string[]]>([
+    ['a text', 'clerks', ['Clerk', 'Member']],
+    ['a list, in the order of the mapping', ['clerks', 'x', 'chiefs'], ['Chief', 'Clerk', 'Member']],
+    ['none', undefined, ['Member']],
+    ['null', null, ['Member']],
+    ['an object', { clerks: true }, ['Member']],
+    ['a list of lists', [['clerks']], ['Member']],
+    ['another case', 'Clerks', ['Member']],
+    ['a name of every object', 'constructor', ['Member']],
+  ])('values of %s', (_what, groups, roles) => {
+    const role = { claim: 'groups', values: { chiefs: 'Chief', clerks: 'Clerk' } };
+    expect(apply({ role }, { groups }).role).toEqual(roles);
+  });
+
+  test('claims within claims, names alone, defaults, and null for nobody', () => {
+    const mapping = {
+      team: { claim: ['organization', 'unit'], default: null },
+      role: 'job',
+      level: { claim: 'groups', values: { admins: 'admin' }, default: null },
+      tags: { region: 'office', site: { claim: 'site', default: 'Oslo' } },
+    };
+    expect(apply(mapping, { organization: { unit: 'Sales' }, job: 'Clerk', groups: ['admins'], office: 7 })).toEqual({
+      team: ['Sales'],
+      role: ['Clerk', 'Member'],
+      level: 'admin',
+      tags: { region: '7', site: 'Oslo' },
+    });
+    expect(apply(mapping, { organization: 'Sales' })).toEqual({
+      team: [],
+      role: ['Member'],
+      level: null,
+      tags: { region: null, site: 'Oslo' },
+    });
+    expect(apply({ team: { claim: ['constructor', 'name'], default: null } }, {}).team).toEqual([]);
+  });
+
+  test.each([
+    ['{', 'expected JSON'],
+    ['[]', 'it: expected an object'],
+    ['{"group":"x"}', "there is no 'group'; there are team, role, level, tags"],
+    ['{"role":{"claims":"x"}}', "there is no 'claims'"],
+    ['{"role":{"claim":""}}', 'role.claim'],
+    ['{"role":{"claim":[]}}', 'role.claim'],
+    ['{"role":{"claim":"x","values":{"a":1}}}', 'role.values'],
+    ['{"role":{"claim":"x","default":3}}', 'role.default'],
+    ['{"level":"x"}', "level: 'values' must say"],
+    ['{"level":{"claim":"x","values":{"a":"king"}}}', "level: 'king' is none of admin, developer, editor, user"],
+    ['{"tags":{"region":{}}}', 'tags.region.claim'],
+  ])('a mapping that cannot be used says what is wrong: %s', (text, said) => {
+    expect(() => readMapping(text)).toThrow(said);
+  });
+});
+
+describe('settings', () => {
+  test.each<[Record<string, string>, string]>([
+    [{ SERVICE_SSO_ISSUER: 'https://login.example.com' }, 'SERVICE_SSO_CLIENT_ID is missing'],
+    [{ SERVICE_SSO_CLIENT_ID: 'portico' }, 'SERVICE_SSO_ISSUER is missing'],
+    [{ SERVICE_SSO_ISSUER: 'http://login.example.com', SERVICE_SSO_CLIENT_ID: 'x' }, 'expected an https address'],
+    [{ SERVICE_SSO_ISSUER: 'http://127.0.0.1.evil.example', SERVICE_SSO_CLIENT_ID: 'x' }, 'expected an https address'],
+    [{ SERVICE_SSO_ISSUER: 'https://a:b@login.example.com', SERVICE_SSO_CLIENT_ID: 'x' }, 'expected an https address'],
+    [{ SERVICE_SSO_ISSUER: 'https://login.example.com?x', SERVICE_SSO_CLIENT_ID: 'x' }, 'expected an https address'],
+    [
+      {
+        SERVICE_SSO_ISSUER: 'https://login.example.com',
+        SERVICE_SSO_CLIENT_ID: 'x',
+        SERVICE_SSO_VERIFIED_EMAIL: 'false',
+        SERVICE_LINK_USERS: 'true',
+      },
+      'only verified addresses link users',
+    ],
+  ])('%j', (env, said) => {
+    expect(() => loadConfig({ env })).toThrow(said);
+  });
+
+  test('a provider on this machine may speak http, and openid is always asked for', () => {
+    const env = {
+      SERVICE_SSO_ISSUER: 'http://localhost:9/x',
+      SERVICE_SSO_CLIENT_ID: 'x',
+      SERVICE_SSO_SCOPES: 'email, groups',
+    };
+    expect(loadConfig({ env }).ssoScopes).toEqual(['openid', 'email', 'groups']);
+  });
+});
