@@ -66,7 +66,7 @@ function bracketed(host: string): string {
 /** Never a wildcard and never with credentials: the bearer token is the only authority, and the page must hold it itself. */
 export function allowOrigin(res: ServerResponse, origin: string): void {
   res.setHeader('Access-Control-Allow-Origin', origin);
-  res.setHeader('Access-Control-Expose-Headers', 'WWW-Authenticate, Mcp-Session-Id');
+  res.setHeader('Access-Control-Expose-Headers', 'WWW-Authenticate, Mcp-Session-Id, Retry-After');
   res.setHeader('Vary', 'Origin');
 }
 

@@ -42,11 +42,6 @@ export function describeRedirect(redirectUri: string): Destination {
   return { kind: 'app', name: url.protocol.slice(0, -1) };
 }
 
-function holdsPrivateKey(jwks: unknown): boolean {
-  const { keys } = (jwks ?? {}) as { readonly keys?: unknown };
-  return Array.isArray(keys) && keys.some((key) => key && typeof key === 'object' && ('d' in key || 'k' in key));
-}
-
 export function createClientNormaliser(errors: typeof oidcErrors): (metadata: ClientMetadata) => void {
   const refuse = (description: string): never => {
     throw new errors.InvalidClientMetadata(description);
@@ -83,10 +78,6 @@ export function createClientNormaliser(errors: typeof oidcErrors): (metadata: Cl
     }
     // MCP 2025-11-25 "Client ID Metadata Documents": client_name is required there.
     if (isDocumentClient(metadata.client_id) && !name?.trim()) refuse('client_name is required in a metadata document');
-
-    // draft-ietf-oauth-client-id-metadata-document section 4.1, RFC 7591 section 2: public keys only.
-    if (holdsPrivateKey(metadata.jwks))
-      refuse('jwks must only contain public keys: make new ones, these are known now');
 
     const redirects = metadata.redirect_uris;
     if (!Array.isArray(redirects) || redirects.length === 0 || redirects.length > 50) {

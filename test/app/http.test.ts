@@ -119,7 +119,7 @@ describe('a browser', () => {
         undefined,
       ],
       [403, undefined, undefined, undefined, undefined],
-      [200, 'https://assistant.example', 'WWW-Authenticate, Mcp-Session-Id'],
+      [200, 'https://assistant.example', 'WWW-Authenticate, Mcp-Session-Id, Retry-After'],
     ]);
   });
 

@@ -85,7 +85,7 @@ describe('Host and Origin', () => {
       answer.headers['access-control-allow-credentials'],
       answer.headers['access-control-expose-headers'],
       answer.headers.vary,
-    ]).toEqual([200, 'https://app.example.test', undefined, 'WWW-Authenticate, Mcp-Session-Id', 'Origin']);
+    ]).toEqual([200, 'https://app.example.test', undefined, 'WWW-Authenticate, Mcp-Session-Id, Retry-After', 'Origin']);
   });
 
   test('preflight of an allowed Origin allows POST with the headers of MCP and no others', async () => {

@@ -366,11 +366,23 @@ export const oauth21: Standard = {
       level: 'MUST',
       requires: 'A token request needs no redirect URI; one that is sent is compared',
       async send(at) {
-        const none = await redeem(at, await codeFor(at), { redirect_uri: undefined });
-        const wrong = await redeem(at, await codeFor(at), { redirect_uri: `${redirectUri}/2` });
-        return [none.status, shown(wrong)];
+        const two = await newClient(at, { redirect_uris: [redirectUri, `${redirectUri}/2`] });
+        const device = await desktop(at);
+        const given = async (client_id: string, redirect_uri: string, sent?: string) => {
+          const code = await codeFor(at, { client_id, redirect_uri });
+          return shown(await redeem(at, code, { client_id, redirect_uri: sent }));
+        };
+        return [
+          await given(two.id, `${redirectUri}/2`),
+          await given(device.id, 'http://127.0.0.1:51004/callback'),
+          await given(two.id, `${redirectUri}/2`, redirectUri),
+        ];
       },
-      back: [200, [400, 'invalid_grant']],
+      back: [
+        [200, undefined],
+        [200, undefined],
+        [400, 'invalid_grant'],
+      ],
     },
     {
       section: '10.2',
