@@ -1,6 +1,6 @@
 // The agent's HTTP API: who gets in, by which way, and what is felt at once.
-import { createHash } from 'node:crypto';
-import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
+import { createHash, createHmac } from 'node:crypto';
+import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { openShop, type Shop } from '../app/shop.ts';
@@ -196,32 +196,37 @@ test('rights are asked of the storage, not of the token', async () => {
   expect([await roleOf(), JSON.stringify(decodeJwt(token))]).toEqual(['Clerk', expect.not.stringContaining('Clerk')]);
 });
 
-const claims = () => ({ sub: '1', sid: 'x'.repeat(43), iss: api, aud: api, exp: Math.floor(Date.now() / 1000) + 600 });
+// Each is made of the claims of a session that is under way, so that what is wrong with it is all that is wrong.
 test.each([
-  ['signed with the bare secret', { secret: authSecret }],
-  ['of the testing client', { typ: 'portico-testing+jwt' }],
-  ['of no type', { typ: undefined }],
-  ['for another audience', { aud: 'https://elsewhere.example/service' }],
-  ['of another issuer', { iss: 'https://elsewhere.example/service' }],
-  ['that is well made, of a session that never was', {}],
-])(
-  'a token %s is refused',
-  async (_, changes: { secret?: string; typ?: string | undefined } & Partial<ReturnType<typeof claims>>) => {
-    const { secret, typ, ...more } = { typ: 'portico-session+jwt', ...changes };
-    const { createHmac } = await import('node:crypto');
-    const key = secret
-      ? new TextEncoder().encode(secret)
-      : createHmac('sha256', authSecret).update('portico session token').digest();
-    const header = { alg: 'HS256', ...(typ !== undefined && { typ }) };
-    const token = await new SignJWT({ ...claims(), ...more }).setProtectedHeader(header).setIssuedAt().sign(key);
-    const { status, headers } = await whoAmI(api, token);
-    expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="agent", error="invalid_token"']);
-  },
-);
+  ['signed with the bare secret', { secret: authSecret }, 401],
+  ['signed with another secret', { secret: 'another' }, 401],
+  ['of the testing client', { typ: 'portico-testing+jwt' }, 401],
+  ['of no type', { typ: undefined }, 401],
+  ['for another audience', { aud: 'https://elsewhere.example/service' }, 401],
+  ['of another issuer', { iss: 'https://elsewhere.example/service' }, 401],
+  ['of another user', { sub: '2' }, 401],
+  ['of a session that never was', { sid: 'x'.repeat(43) }, 401],
+  ['that says it has expired', { exp: 1_000_000_000 }, 401],
+  ['that is just as it should be', {}, 200],
+])('a token %s: %o', async (_, changes: { secret?: string; typ?: string | undefined } & JWTPayload, expected) => {
+  const session = decodeJwt(await sessionToken(api, shop.account));
+  const { secret, typ, ...more } = { typ: 'portico-session+jwt', ...changes };
+  const key = secret
+    ? new TextEncoder().encode(secret)
+    : createHmac('sha256', authSecret).update('portico session token').digest();
+  const header = { alg: 'HS256', ...(typ !== undefined && { typ }) };
+  const token = await new SignJWT({ ...session, ...more }).setProtectedHeader(header).sign(key);
+  const { status, headers } = await whoAmI(api, token);
+  expect([status, headers.get('www-authenticate')]).toEqual([
+    expected,
+    expected === 200 ? null : 'Bearer realm="agent", error="invalid_token"',
+  ]);
+});
 
 test('an unsigned token is refused', async () => {
+  const session = decodeJwt(await sessionToken(api, shop.account));
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const none = `${part({ alg: 'none', typ: 'portico-session+jwt' })}.${part(claims())}.`;
+  const none = `${part({ alg: 'none', typ: 'portico-session+jwt' })}.${part(session)}.`;
   expect((await whoAmI(api, none)).status).toBe(401);
   expect((await whoAmI(api, `${none}x`)).status).toBe(401);
 });
