@@ -212,23 +212,34 @@ export function createApp(configured: Config, options: AppOptions): App {
     };
   };
 
+  const closeRooms = async (): Promise<void> => {
+    rooms?.authorization.close();
+    await rooms?.front.close();
+    await rooms?.engine.close();
+    await rooms?.store.close();
+  };
+
   return {
     async start() {
       const from = clock.monotonic();
-      const listening = await server?.open();
+      // Where the public address is what we listen at, that comes first. Otherwise nothing listens before it can be answered:
+      // a balancer then goes to another process.
+      let listening = configured.publicUrl === null ? await server?.open() : undefined;
       const publicUrl = configured.publicUrl ?? listening?.address ?? failWithoutAddress();
       const config = { ...configured, ...(listening && { port: listening.port }), publicUrl };
-      const address = listening?.address ?? publicUrl;
       let metricsUrl: string | undefined;
       try {
         metricsUrl = await metricsDoor?.open();
         rooms = await open(config);
+        route = createRoute(config, rooms, () => stopping !== undefined);
+        listening ??= await server?.open();
       } catch (error) {
         metrics?.close();
         await Promise.all([server?.close(0), metricsDoor?.close()]);
+        await closeRooms();
         throw error;
       }
-      route = createRoute(config, rooms, () => stopping !== undefined);
+      const address = listening?.address ?? publicUrl;
       const { authorization, store, engine } = rooms;
       clock.after(LOAD_AFTER_MS, () => {
         authorization.load().catch((cause: unknown) => {
@@ -260,14 +271,13 @@ export function createApp(configured: Config, options: AppOptions): App {
     stop(reason) {
       stopping ??= (async () => {
         observe({ type: 'server.stopping', reason });
+        // Not ready any more, but still answering: balancers take it out before it is gone.
+        if (server && rooms) await clock.sleep(configured.drainSeconds * 1000);
         rooms?.front.stopListening();
         const limitMs = configured.shutdownSeconds * 1000;
         await Promise.all([server?.close(limitMs), host.close(limitMs)]);
         route = routeBeforeStart(configured);
-        rooms?.authorization.close();
-        await rooms?.front.close();
-        await rooms?.engine.close();
-        await rooms?.store.close();
+        await closeRooms();
         metrics?.close();
         await metricsDoor?.close();
         observe({ type: 'server.stopped' });

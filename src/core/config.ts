@@ -206,6 +206,12 @@ export const settings = {
     fallback: '127.0.0.1',
     read: text,
   }),
+  drainSeconds: setting({
+    env: 'SERVICE_DRAIN_SECONDS',
+    about: 'How long after SIGTERM it goes on taking requests while /readyz says no, so that a balancer takes it out first',
+    fallback: 0,
+    read: whole(0, 600),
+  }),
   shutdownSeconds: setting({
     env: 'SERVICE_SHUTDOWN_SECONDS',
     about: 'How long calls under way may go on after SIGTERM',

@@ -1,0 +1,150 @@
+// Two server processes on one storage, as operators run them: the built command, each with a data folder of its own, behind a
+// balancer that sends the requests of one sign-in to both in turn, leaves out a process that says that it is not ready, and goes to the
+// other where a connection is refused.
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { systemClock } from '../../src/core/clock.ts';
+import { loadConfig } from '../../src/core/config.ts';
+import { type OpenedStore, openStore } from '../../src/store/open.ts';
+import { makePlace, type StartedServer, startServer, takePort } from '../cli/command.ts';
+import type { TestServer } from '../databases.ts';
+import { frontOrigin } from '../rest/front-end.ts';
+
+export interface Cluster {
+  /** Of the balancer, which is the public address. */
+  readonly origin: string;
+  /** Of each process itself. */
+  readonly direct: readonly string[];
+  /** A third process's view of the storage: this one's. */
+  readonly store: OpenedStore;
+  /** Of each process, how many requests of a kind such as `POST interaction` came to it. */
+  readonly served: readonly ReadonlyMap<string, number>[];
+  /** How often the balancer found a process gone and went to the other. */
+  readonly retried: () => number;
+  /** SIGTERM, its end, and a new process at the same port. */
+  restart(which: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** How often the balancer asks /readyz. */
+const LOOK_MS = 100;
+const secret = 'the secret that both processes share';
+
+/** `POST interaction`: what of a sign-in a request is. */
+function kindOf({ method, url = '/' }: IncomingMessage): string {
+  const [, room = '', what = '', more] = url.split(/[/?]/);
+  return `${method} ${room === 'oauth' ? what : room}${what === 'authorize' && more && !url.includes('?') ? ' resume' : ''}`;
+}
+
+export async function openCluster(server: TestServer): Promise<Cluster> {
+  const storage = await server.create();
+  const taken = await Promise.all([takePort(), takePort()]);
+  const ports = taken.map(({ port }) => port);
+  await Promise.all(taken.map(({ free }) => free()));
+  const places = [makePlace(), makePlace()];
+  const served = [new Map<string, number>(), new Map<string, number>()];
+  const isReady = [true, true];
+  let turn = 0;
+  let retries = 0;
+
+  const pass = (req: IncomingMessage, res: ServerResponse, body: Buffer, to: number, isRetry = false): void => {
+    const { 'transfer-encoding': _, ...headers } = req.headers;
+    const onward = request(
+      {
+        port: ports[to],
+        host: '127.0.0.1',
+        method: req.method,
+        path: req.url,
+        headers: { ...headers, 'content-length': body.length, connection: 'close' },
+        agent: false,
+      },
+      (answer) => {
+        res.writeHead(answer.statusCode!, answer.rawHeaders);
+        answer.pipe(res);
+        const kind = kindOf(req);
+        served[to]!.set(kind, (served[to]!.get(kind) ?? 0) + 1);
+      },
+    );
+    onward.on('error', (error: NodeJS.ErrnoException) => {
+      // Only what never arrived is sent again: a code that arrived twice would be used twice.
+      if (error.code === 'ECONNREFUSED' && !isRetry) {
+        retries++;
+        pass(req, res, body, 1 - to, true);
+      } else if (!res.headersSent) {
+        res.writeHead(502).end(`${error.code}`);
+      } else res.destroy();
+    });
+    onward.end(body);
+  };
+  const balancer = createServer(async (req, res) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk as Buffer);
+    const uid = /\/oauth\/(?:interaction|authorize)\/([\w-]+)/.exec(req.url ?? '')?.[1];
+    // Of one sign-in the pages come from one process, and their forms go to the other.
+    const to = uid ? (uid.charCodeAt(0) + (req.method === 'POST' ? 1 : 0)) % 2 : turn++ % 2;
+    pass(req, res, Buffer.concat(chunks), isReady[to] ? to : 1 - to);
+  });
+  await new Promise<void>((resolve) => balancer.listen(0, '127.0.0.1', resolve));
+  const look = setInterval(() => {
+    for (const [which, port] of ports.entries()) {
+      fetch(`http://127.0.0.1:${port}/readyz`).then(
+        ({ ok }) => {
+          isReady[which] = ok;
+        },
+        () => {
+          isReady[which] = false;
+        },
+      );
+    }
+  }, LOOK_MS);
+  const origin = `http://127.0.0.1:${(balancer.address() as AddressInfo).port}`;
+
+  const env = {
+    SERVICE_STORAGE_URL: storage.url,
+    SERVICE_SECRET: secret,
+    SERVICE_PUBLIC_URL: origin,
+    SERVICE_AGENT_ORIGINS: frontOrigin,
+    SERVICE_LOG_LEVEL: 'Error',
+    // Ten looks of the balancer.
+    SERVICE_DRAIN_SECONDS: '1',
+    // All sign-ins come from one address, side by side.
+    SERVICE_SIGN_IN_ATTEMPTS: '1000',
+    SERVICE_DCR_PER_HOUR: '10000',
+    SERVICE_API_PER_MINUTE: '1000000',
+    SERVICE_API_PER_HOUR: '1000000',
+    SERVICE_API_PER_DAY: '1000000',
+  };
+  const start = (which: number): Promise<StartedServer> =>
+    startServer(['--port', `${ports[which]}`], { folder: places[which]!.folder, env });
+  const processes = await Promise.all([start(0), start(1)]);
+  const store = await openStore({
+    config: loadConfig({ env: { ...env, SERVICE_DATA_DIR: places[0]!.folder } }),
+    observe: () => undefined,
+    clock: systemClock,
+  });
+  const end = async (which: number): Promise<void> => {
+    processes[which]!.signal('SIGTERM');
+    const { code, stderr } = await processes[which]!.ended;
+    if (code !== 0) throw new Error(`a process ended with ${code}: ${stderr}`);
+  };
+  return {
+    origin,
+    direct: ports.map((port) => `http://127.0.0.1:${port}`),
+    store,
+    served,
+    retried: () => retries,
+    async restart(which) {
+      await end(which);
+      processes[which] = await start(which);
+    },
+    async stop() {
+      await Promise.all([end(0), end(1)]);
+      await store.close();
+      clearInterval(look);
+      balancer.closeAllConnections();
+      balancer.close();
+      for (const place of places) place.remove();
+      await storage.drop();
+    },
+  };
+}

@@ -1,0 +1,70 @@
+// The same at two sizes: a sample with every run of the tests, the whole in the long ones.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildOnce } from '../cli/command.ts';
+import { servers } from '../databases.ts';
+import type { Account } from '../oauth/flow.ts';
+import { type Cluster, openCluster } from './cluster.ts';
+import { expectSpread, signInMany } from './sign-ins.ts';
+import { takeAway, takings } from './taken-away.ts';
+
+export interface Size {
+  readonly signIns: number;
+  /** Of which so many while one process is restarted, and then the other. */
+  readonly duringRestarts: number;
+  readonly calls: number;
+}
+
+const account: Account = { email: 'ada@example.com', password: 'correct horse battery' };
+const shared = servers.filter(({ dialect }) => dialect !== 'sqlite');
+
+export function proveProcesses({ signIns, duringRestarts, calls }: Size): void {
+  describe.each(shared)('two processes on one $dialect', (server) => {
+    let cluster: Cluster;
+    beforeAll(async () => {
+      await buildOnce();
+      cluster = await openCluster(server);
+      await cluster.store.identity.addUser({ ...account, level: 'admin' });
+    }, 180_000);
+    afterAll(() => cluster?.stop(), 60_000);
+
+    test(`${signIns} sign-ins spread over both all succeed, each with a token that both take`, {
+      timeout: 600_000,
+    }, async () => {
+      const { done, failures, seconds } = await signInMany(cluster, account, signIns);
+      console.log(`${server.dialect}: ${done} sign-ins in ${seconds.toFixed(1)} s`);
+      expect([failures, done]).toEqual([[], signIns]);
+      expectSpread(cluster);
+    });
+
+    test(`${duringRestarts} sign-ins while one process after the other is restarted: none is lost`, {
+      timeout: 600_000,
+    }, async () => {
+      let isRolling = true;
+      const roll = async () => {
+        try {
+          for (const which of [0, 1]) await cluster.restart(which);
+        } finally {
+          isRolling = false;
+        }
+      };
+      const [{ done, failures }] = await Promise.all([
+        signInMany(cluster, account, duringRestarts, () => isRolling),
+        roll(),
+      ]);
+      console.log(`${server.dialect}: 2 restarts, ${done} sign-ins, ${cluster.retried()} requests sent on`);
+      expect([failures, done >= duringRestarts]).toEqual([[], true]);
+    });
+
+    test.each(Object.keys(takings))(
+      '%s: no call uses it that begins after it was taken',
+      { timeout: 120_000 },
+      async (name) => {
+        const seen = await takeAway(cluster, takings[name]!, calls);
+        console.log(`${server.dialect}: ${name}: ${JSON.stringify(seen)}`);
+        expect(seen.usedBefore.map((count) => count > 0)).toEqual([true, true]);
+        expect(seen.begunAfter.map((count) => count >= calls)).toEqual([true, true]);
+        expect(seen.usedAfter).toEqual([0, 0]);
+      },
+    );
+  });
+}
