@@ -1,6 +1,7 @@
 // Rows of the authorization server. What they mean is the oauth room's business; here is what must be atomic.
 import type { Clock } from '../core/clock.ts';
 import { hashToken } from '../core/secret.ts';
+import type { SqliteConnection } from '../core/sqlite.ts';
 import { endGrant } from './connections.ts';
 import type { Database } from './database.ts';
 import type { OAuthRow, OAuthRows } from './store.ts';
@@ -18,6 +19,42 @@ interface StoredRow {
   readonly expires_at: number | null;
 }
 
+type Statements = Readonly<
+  Record<'find' | 'consume' | 'upsert' | 'upsertConsumed', ReturnType<SqliteConnection['prepare']>>
+>;
+
+const columns = [
+  'id',
+  'payload',
+  'grant_id',
+  'uid',
+  'account_id',
+  'client_id',
+  'rotations',
+  'consumed_at',
+  'expires_at',
+] as const satisfies readonly (keyof ReturnType<typeof toStored>)[];
+
+function prepare(connection: SqliteConnection): Statements {
+  const all = ['model', 'id_hash', ...columns, 'created_at'];
+  const upsert = (merged: readonly string[]) =>
+    connection.prepare(
+      `INSERT INTO oauth_store (${all.join(', ')}) VALUES (${all.map((name) => `@${name}`).join(', ')})
+       ON CONFLICT (model, id_hash) DO UPDATE SET ${merged.map((name) => `${name} = excluded.${name}`).join(', ')}`,
+    );
+  return {
+    find: connection.prepare(
+      `SELECT model, ${columns.join(', ')} FROM oauth_store
+       WHERE model = @model AND id_hash = @id_hash AND (expires_at IS NULL OR expires_at > @now)`,
+    ),
+    consume: connection.prepare(
+      'UPDATE oauth_store SET consumed_at = @at WHERE model = @model AND id_hash = @id_hash AND consumed_at IS NULL',
+    ),
+    upsert: upsert(columns.filter((name) => name !== 'consumed_at')),
+    upsertConsumed: upsert(columns),
+  };
+}
+
 const SWEEP_BATCH = 1000;
 /** What the databases call a second row under the same key. */
 const duplicates: ReadonlySet<unknown> = new Set([
@@ -32,12 +69,27 @@ const revocable: ReadonlySet<string> = new Set(['AccessToken', 'RefreshToken', '
 export function createOAuthRows(database: Database, versions: VersionRows, clock: Clock): OAuthRows {
   const { knex } = database;
   const key = (model: string, id: string) => ({ model, id_hash: hashToken(id) });
+  const statements = new WeakMap<SqliteConnection, Statements>();
+  /** On SQLite the four statements that a sign-in is made of are prepared once: building them costs more than they do. */
+  const idle = (): Statements | undefined => {
+    const connection = database.sqlite?.idle();
+    if (!connection) return undefined;
+    const made = statements.get(connection) ?? prepare(connection);
+    statements.set(connection, made);
+    return made;
+  };
   const alive = (query: ReturnType<typeof knex>) =>
     query.where((either) => either.whereNull('expires_at').orWhere('expires_at', '>', clock.now()));
 
   return {
     async upsert(row) {
       const stored = toStored(row);
+      const ready = idle();
+      if (ready) {
+        const statement = row.consumedAt === undefined ? ready.upsert : ready.upsertConsumed;
+        statement.run({ ...key(row.model, row.id), ...stored, created_at: clock.now() });
+        return;
+      }
       // What was consumed stays so: only `consume` and a row that says it may set the mark, and nothing takes it back.
       const merged = Object.keys(stored).filter((column) => column !== 'consumed_at' || row.consumedAt !== undefined);
       await database.retry(() =>
@@ -60,7 +112,10 @@ export function createOAuthRows(database: Database, versions: VersionRows, clock
       }
     },
     async find(model, id) {
-      const row = await alive(knex('oauth_store').where(key(model, id))).first<StoredRow | undefined>();
+      const ready = idle();
+      const row = ready
+        ? (ready.find.get({ ...key(model, id), now: clock.now() }) as StoredRow | undefined)
+        : await alive(knex('oauth_store').where(key(model, id))).first<StoredRow | undefined>();
       return row && fromStored(row);
     },
     async findByUid(model, uid) {
@@ -68,6 +123,8 @@ export function createOAuthRows(database: Database, versions: VersionRows, clock
       return row && fromStored(row);
     },
     async consume(model, id, at) {
+      const ready = idle();
+      if (ready) return ready.consume.run({ ...key(model, id), at }).changes === 1;
       const touched = await database.retry(() =>
         knex('oauth_store').where(key(model, id)).whereNull('consumed_at').update({ consumed_at: at }),
       );
