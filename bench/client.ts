@@ -1,6 +1,6 @@
 // A client of the benchmarks: registers, signs in through the real pages and redeems the code.
 import { createHash, randomBytes } from 'node:crypto';
-import { type Account, signIn } from '../test/oauth/flow.ts';
+import { type Account, type Browser, signIn } from '../test/oauth/flow.ts';
 import { account } from './account.ts';
 
 const redirectUri = 'http://127.0.0.1:9/callback';
@@ -24,7 +24,12 @@ export async function register(address: string): Promise<string> {
 }
 
 /** Authorization request, sign-in page, consent page, code, token: as a browser and a client do it. */
-export async function obtainTokens(address: string, clientId: string, as: Account = account): Promise<Tokens> {
+export async function obtainTokens(
+  address: string,
+  clientId: string,
+  as: Account = account,
+  browser?: Browser,
+): Promise<Tokens> {
   const verifier = randomBytes(32).toString('base64url');
   const url = new URL(`${address}/oauth/authorize`);
   url.search = new URLSearchParams({
@@ -37,7 +42,7 @@ export async function obtainTokens(address: string, clientId: string, as: Accoun
     scope: 'mcp:read mcp:write',
     state: 'bench',
   }).toString();
-  const back = await signIn(url, as);
+  const back = await signIn(url, as, browser);
   return token(address, {
     grant_type: 'authorization_code',
     code: back.searchParams.get('code') ?? '',

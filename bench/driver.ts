@@ -73,9 +73,10 @@ export async function startServer(
   name: string,
   file: string,
   env: Readonly<Record<string, string>>,
+  core = SERVER_CORE,
 ): Promise<ServerProcess> {
   const script = join(root, '.bench', 'bench', 'contestants', `${file}.js`);
-  const command = [...(pins ? ['taskset', '-c', SERVER_CORE] : []), process.execPath, ...flags, script];
+  const command = [...(pins ? ['taskset', '-c', core] : []), process.execPath, ...flags, script];
   const child = spawn(command[0]!, command.slice(1), {
     env: { ...process.env, NODE_ENV: 'production', ...env },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],

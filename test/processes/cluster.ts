@@ -110,6 +110,7 @@ export async function openCluster(server: TestServer): Promise<Cluster> {
     // All sign-ins come from one address, side by side.
     SERVICE_SIGN_IN_ATTEMPTS: '1000',
     SERVICE_DCR_PER_HOUR: '10000',
+    SERVICE_MCP_REQUESTS_PER_MINUTE: '0',
     SERVICE_API_PER_MINUTE: '1000000',
     SERVICE_API_PER_HOUR: '1000000',
     SERVICE_API_PER_DAY: '1000000',
