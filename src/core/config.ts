@@ -208,7 +208,8 @@ export const settings = {
   }),
   drainSeconds: setting({
     env: 'SERVICE_DRAIN_SECONDS',
-    about: 'How long after SIGTERM it goes on taking requests while /readyz says no, so that a balancer takes it out first',
+    about:
+      'How long after SIGTERM it goes on taking requests while /readyz says no, so that a balancer takes it out first',
     fallback: 0,
     read: whole(0, 600),
   }),
