@@ -322,6 +322,18 @@ export const settings = {
     fallback: 10_000,
     read: whole(1, 100_000_000),
   }),
+  invitationSeconds: setting({
+    env: 'SERVICE_INVITATION_SECONDS',
+    about: 'Life of the link that invites a user',
+    fallback: 7 * 86_400,
+    read: whole(300, 90 * 86_400),
+  }),
+  resetSeconds: setting({
+    env: 'SERVICE_RESET_SECONDS',
+    about: 'Life of the link that lets a user choose another password',
+    fallback: 3600,
+    read: whole(300, 7 * 86_400),
+  }),
   signInAttempts: setting({
     env: 'SERVICE_SIGN_IN_ATTEMPTS',
     about: 'Wrong passwords for an account or address before it waits 15 minutes',

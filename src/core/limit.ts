@@ -16,7 +16,40 @@ export interface Limiter {
   reset(key: string): Promise<void>;
 }
 
-/** Counts in this process. What several processes must share goes through the store or Redis (a later issue). */
+/** Where counts are kept that all processes share (store/limits.ts). */
+export interface Windows {
+  /** Counts one more, in a new window of `ms` where the last one is over. Atomic, in every process. */
+  add(key: string, ms: number): Promise<Counted>;
+  takeBack(key: string): Promise<void>;
+  clear(key: string): Promise<void>;
+}
+
+export interface Counted {
+  /** With this one. */
+  readonly count: number;
+  /** Of the window; milliseconds since the epoch. */
+  readonly endsAt: number;
+}
+
+/** Counts for all processes. The first attempt begins a window, and those that are refused do not make it longer. */
+export function createSharedLimiter(
+  name: string,
+  { points, seconds }: RateWindow,
+  { windows, clock }: { readonly windows: Windows; readonly clock: { now(): number } },
+): Limiter {
+  const keyOf = (key: string) => `${name} ${key}`;
+  return {
+    async consume(key) {
+      const { count, endsAt } = await windows.add(keyOf(key), seconds * 1000);
+      if (count <= points) return;
+      fail('RATE_LIMITED', { retryAfterSeconds: Math.max(1, Math.ceil((endsAt - clock.now()) / 1000)) });
+    },
+    giveBack: (key) => windows.takeBack(keyOf(key)),
+    reset: (key) => windows.clear(keyOf(key)),
+  };
+}
+
+/** Counts in this process: for what must be quick rather than exact. */
 export function createLimiter(name: string, window: RateWindow): Limiter {
   const limiter = new RateLimiterMemory({ keyPrefix: name, points: window.points, duration: window.seconds });
   return {

@@ -6,14 +6,11 @@ import { fail } from '../core/errors.ts';
 import { hashPassword, verifyPassword } from '../core/secret.ts';
 import type { Database } from './database.ts';
 import { checkLevel, checkName, checkTimezone } from './members.ts';
+import { checkPassword, PASSWORD_MOST, writePassword } from './passwords.ts';
 import { ensureNamed, ensureTeam, getProjectId, logChange, type PlaceReader } from './roles.ts';
 import { endSessionsOf } from './sessions.ts';
 import type { Identity, NewUser, User } from './store.ts';
 import type { VersionRows } from './versions.ts';
-
-const PASSWORD_LEAST = 10;
-/** Stretching costs time for every byte: nobody's password is longer. */
-const PASSWORD_MOST = 1024;
 
 interface UserRow {
   readonly id: number;
@@ -23,6 +20,7 @@ interface UserRow {
   readonly last_name: string;
   readonly timezone: string;
   readonly disabled_at: number | null;
+  readonly sessions_from: number | string | null;
   readonly level: PermissionLevel;
   readonly tags: string;
   readonly team: string;
@@ -40,7 +38,8 @@ export function createIdentity(
   return {
     async addUser(given) {
       const user = check(given);
-      const password_hash = await hashPassword(given.password);
+      // No password has an empty hash: a link lets him choose one.
+      const password_hash = given.password === undefined ? '' : await hashPassword(given.password);
       try {
         return await versions.change('permissions', (trx) => insertUser(trx, user, password_hash));
       } catch (error) {
@@ -56,14 +55,8 @@ export function createIdentity(
       const rows = await selectUsers(knex).orderBy('users.id');
       return rows.map(toUser);
     },
-    async findUser(id) {
-      const row = await findRow(knex, { 'users.id': id });
-      return row && toUser(row);
-    },
-    async findUserByEmail(email) {
-      const row = await findRow(knex, { 'users.email': fold(email) });
-      return row && toUser(row);
-    },
+    findUser: (id) => findUserBy(knex, { 'users.id': id }),
+    findUserByEmail: (email) => findUserBy(knex, { 'users.email': fold(email) }),
     async verifyPassword(email, password) {
       const row = await findRow(knex, { 'users.email': fold(email) });
       // OWASP ASVS 2.2: who exists and who is disabled must not be told by the time it takes; so the password is
@@ -71,20 +64,32 @@ export function createIdentity(
       const right = await verifyPassword(password.slice(0, PASSWORD_MOST), row?.password_hash ?? null);
       return right && row && row.disabled_at === null && password.length <= PASSWORD_MOST ? toUser(row) : undefined;
     },
-    async setPassword(userId, password) {
-      checkPassword(password);
+    async setPassword(userId, password, by) {
+      const user = await knex('users').where({ id: userId }).first<{ id: number; email: string } | undefined>();
+      if (!user) unknown(userId);
+      checkPassword(password, user.email);
       const password_hash = await hashPassword(password);
-      await versions.change('permissions', async (trx) => {
-        await updateUser(trx, userId, 'user.password', { password_hash });
-        // OWASP ASVS 3.3.3: who signed in with the old password is signed out.
-        await endSessionsOf(trx, userId);
-      });
+      await versions.change('permissions', (trx) =>
+        writePassword(trx, clock, user, { password_hash, ...(by && { by }) }),
+      );
+    },
+    async setProfile(userId, given) {
+      const profile = checkProfile(given);
+      await versions.change('permissions', (trx) =>
+        updateUser(
+          trx,
+          userId,
+          'user.profile',
+          { first_name: profile.firstName, last_name: profile.lastName, timezone: profile.timezone },
+          userId,
+        ),
+      );
     },
     async setDisabled(userId, disabled) {
       const disabled_at = disabled ? clock.now() : null;
       await versions.change('permissions', async (trx) => {
         await updateUser(trx, userId, disabled ? 'user.disable' : 'user.enable', { disabled_at });
-        if (disabled) await endSessionsOf(trx, userId);
+        if (disabled) await endSessionsOf(trx, userId, clock.now());
       });
     },
     async place() {
@@ -119,11 +124,17 @@ export function createIdentity(
     return toUser((await findRow(trx, { 'users.id': user_id }))!);
   }
 
-  async function updateUser(trx: Knex.Transaction, userId: number, action: string, change: Record<string, unknown>) {
+  async function updateUser(
+    trx: Knex.Transaction,
+    userId: number,
+    action: string,
+    change: Record<string, unknown>,
+    by?: number,
+  ) {
     const user = await trx('users').where({ id: userId }).first<{ email: string } | undefined>('email');
-    if (!user) fail('INVALID_ARGUMENT', { argument: 'userId', problem: `there is no user ${userId}.` });
+    if (!user) unknown(userId);
     await trx('users').where({ id: userId }).update(change);
-    await logChange(trx, { at: clock.now(), action, subject: user.email });
+    await logChange(trx, { at: clock.now(), by, action, subject: user.email });
   }
 }
 
@@ -133,6 +144,12 @@ function selectUsers(on: Knex): Knex.QueryBuilder<object, UserRow[]> {
     .join('teams', 'teams.id', 'memberships.team_id')
     .join('roles', 'roles.id', 'memberships.role_id')
     .select('users.*', 'memberships.level', 'memberships.tags', 'teams.name as team', 'roles.name as role');
+}
+
+/** The user by the conditions that are given, as `users.id`. */
+export async function findUserBy(on: Knex, where: Record<string, unknown>): Promise<User | undefined> {
+  const row = await findRow(on, where);
+  return row && toUser(row);
 }
 
 async function findRow(on: Knex, where: Record<string, unknown>): Promise<UserRow | undefined> {
@@ -147,6 +164,8 @@ function toUser(row: UserRow): User {
     lastName: row.last_name,
     timezone: row.timezone,
     disabled: row.disabled_at !== null,
+    hasPassword: row.password_hash !== '',
+    sessionsFrom: row.sessions_from === null ? null : Number(row.sessions_from),
     level: row.level,
     team: row.team,
     role: row.role,
@@ -166,26 +185,28 @@ function check(user: NewUser): CheckedUser {
   if (email.length > 254 || !/^[^\s@\p{C}]+@[^\s@\p{C}]+$/u.test(email)) {
     fail('INVALID_ARGUMENT', { argument: 'email', problem: 'expected an address such as ada@example.com.' });
   }
-  checkPassword(user.password);
+  if (user.password !== undefined) checkPassword(user.password, email);
   const level = checkLevel(user.level ?? 'user');
-  const timezone = checkTimezone(user.timezone ?? 'UTC');
   return {
     email,
     level,
-    timezone,
-    firstName: checkName('firstName', user.firstName ?? '', 0),
-    lastName: checkName('lastName', user.lastName ?? '', 0),
+    ...checkProfile(user),
     team: checkName('team', user.team ?? 'Operations', 1),
     role: checkName('role', user.role ?? (level === 'admin' ? 'Administrator' : 'Member'), 1),
     tags: user.tags ?? {},
   };
 }
 
-function checkPassword(password: string): void {
-  if (password.length < PASSWORD_LEAST || password.length > PASSWORD_MOST) {
-    const problem = `expected ${PASSWORD_LEAST} to ${PASSWORD_MOST} characters.`;
-    fail('INVALID_ARGUMENT', { argument: 'password', problem });
-  }
+function checkProfile({ firstName = '', lastName = '', timezone = 'UTC' }: Omit<NewUser, 'email'>) {
+  return {
+    timezone: checkTimezone(timezone),
+    firstName: checkName('firstName', firstName, 0),
+    lastName: checkName('lastName', lastName, 0),
+  };
+}
+
+function unknown(userId: number): never {
+  fail('INVALID_ARGUMENT', { argument: 'userId', problem: `there is no user ${userId}.` });
 }
 
 function taken(email: string): never {

@@ -13,12 +13,15 @@ import { createIdempotencyKeys } from './idempotency.ts';
 import { createIdentities } from './identities.ts';
 import { createIdentity } from './identity.ts';
 import { createKeys, createSecretReader } from './keys.ts';
+import { createWindows } from './limits.ts';
+import { createLinks } from './links.ts';
 import { createMembers } from './members.ts';
 import { createOAuthRows } from './oauth.ts';
 import { createPermissions } from './permissions.ts';
 import { createRights } from './rights.ts';
 import { createPlaceReader } from './roles.ts';
 import { migrate } from './schema.ts';
+import { createSecondFactors } from './second-factors.ts';
 import { createSessions } from './sessions.ts';
 import { createSettingRows } from './settings.ts';
 import type { Store } from './store.ts';
@@ -46,6 +49,8 @@ export async function openStore(options: {
     | 'agentSessionSeconds'
     | 'interactionSeconds'
     | 'authorizationCodeSeconds'
+    | 'invitationSeconds'
+    | 'resetSeconds'
   >;
   readonly observe: Observe;
   readonly clock: Clock;
@@ -79,8 +84,11 @@ export async function openStore(options: {
     approvals: createApprovals(database, clock, getSecret, config),
     settings: createSettingRows(database),
     files: createFileRows(database, clock),
-    sessions: createSessions(database, clock, config),
+    sessions: createSessions(database, versions, clock, config),
     agentSessions: createAgentSessions(database, versions, clock, config),
+    links: createLinks(database, versions, clock, config),
+    secondFactors: createSecondFactors(database, clock, getSecret),
+    windows: createWindows(database, clock),
     tokens,
     connections,
     keys: createKeys(database, clock, getSecret),

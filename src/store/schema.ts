@@ -3,6 +3,7 @@
 // database holds for a connection goes away with a process that dies; a row in a lock table would stay.
 import type { Knex } from 'knex';
 import { AppError, fail, isAppError } from '../core/errors.ts';
+import { addAccounts } from './account-tables.ts';
 import { agentSessionTables } from './agent-sessions.ts';
 import { approvalTables } from './approvals.ts';
 import { connectionTables } from './connections.ts';
@@ -37,6 +38,7 @@ const migrations: readonly Migration[] = [
   { name: '007-console-sessions', up: ({ dialect }, on) => createTables(on, dialect, sessionTables) },
   { name: '008-application-tokens', up: ({ dialect }, on) => createTables(on, dialect, tokenTables) },
   { name: '009-allowed-networks', up: ({ dialect }, on) => createTables(on, dialect, networkTables) },
+  { name: '010-accounts', up: addAccounts },
   { name: '011-connections', up: addConnections },
   { name: '012-identities', up: (database, on) => addIdentities(database, on) },
   { name: '013-agent-sessions', up: ({ dialect }, on) => createTables(on, dialect, agentSessionTables) },

@@ -5,8 +5,10 @@ import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { hashToken, randomToken } from '../core/secret.ts';
 import type { Database } from './database.ts';
+import { logChange } from './roles.ts';
 import type { Tables } from './schema-tables.ts';
 import type { Sessions } from './store.ts';
+import type { VersionRows } from './versions.ts';
 
 export const sessionTables: Tables = {
   console_sessions(table) {
@@ -26,6 +28,7 @@ interface StoredSession {
   readonly user_id: number;
   readonly browser: string;
   readonly issuer: string | null;
+  readonly address: string | null;
   readonly created_at: number | string;
   readonly seen_at: number | string;
   readonly expires_at: number | string;
@@ -35,9 +38,11 @@ interface StoredSession {
 const SEEN_MS = 60_000;
 const SWEEP_MS = 600_000;
 const BROWSER_MOST = 200;
+const ADDRESS_MOST = 64;
 
 export function createSessions(
   database: Database,
+  versions: VersionRows,
   clock: Clock,
   config: Pick<Config, 'consoleIdleSeconds' | 'consoleSessionSeconds'>,
 ): Sessions {
@@ -57,7 +62,7 @@ export function createSessions(
   }
 
   return {
-    async begin({ userId, browser, issuer = null }) {
+    async begin({ userId, browser, issuer = null, address, since = clock.now() }) {
       const now = clock.now();
       await sweep(now);
       const id = randomToken();
@@ -66,7 +71,8 @@ export function createSessions(
         user_id: userId,
         browser: browser.replace(/[\p{C}]/gu, '').slice(0, BROWSER_MOST),
         issuer,
-        created_at: now,
+        address: address?.slice(0, ADDRESS_MOST) ?? null,
+        created_at: since,
         seen_at: now,
         expires_at: expiryOf(now, now),
       };
@@ -76,7 +82,9 @@ export function createSessions(
     async find(id) {
       const now = clock.now();
       const mine = () => table().where({ id_hash: hashToken(id) });
-      const row = await mine().where('expires_at', '>', now).first<StoredSession | undefined>();
+      const row = await alive(now)
+        .where({ id_hash: hashToken(id) })
+        .first<StoredSession | undefined>();
       if (!row) return undefined;
       const createdAt = Number(row.created_at);
       // Both limits are asked here too: a setting that was made shorter holds for sessions of before.
@@ -87,6 +95,23 @@ export function createSessions(
       const { user_id: userId, browser, issuer } = row;
       return { userId, browser, issuer, createdAt, seenAt: Number(row.seen_at) };
     },
+    async list(userId, current) {
+      const now = clock.now();
+      const rows: StoredSession[] = await alive(now).where({ user_id: userId }).orderBy('seen_at', 'desc');
+      const mine = current === undefined ? undefined : hashToken(current);
+      return rows
+        .map((row) => ({
+          // A hash of 256 random bits: who reads it is no nearer to the id.
+          name: row.id_hash,
+          browser: row.browser,
+          issuer: row.issuer,
+          address: row.address,
+          createdAt: Number(row.created_at),
+          seenAt: Number(row.seen_at),
+          current: row.id_hash === mine,
+        }))
+        .filter(({ createdAt, seenAt }) => expiryOf(createdAt, seenAt) > now);
+    },
     async end(id) {
       await database.retry(() =>
         table()
@@ -94,11 +119,50 @@ export function createSessions(
           .delete(),
       );
     },
+    endListed: (userId, name, by) =>
+      database.write(async (trx) => {
+        const gone = await trx('console_sessions').where({ id_hash: name, user_id: userId }).delete();
+        if (gone > 0) await tell(trx, userId, 'user.end-session', by);
+        return gone > 0;
+      }),
+    endAll: (userId, { grants, by }) =>
+      versions.change('grants', async (trx) => {
+        await endSessionsOf(trx, userId, clock.now());
+        if (grants)
+          await trx('oauth_store')
+            .where({ account_id: `${userId}` })
+            .delete();
+        await tell(trx, userId, 'user.sign-out', by, { assistants: grants });
+      }),
   };
+
+  /** A session from before the user was signed out everywhere is none, whoever wrote it down last. */
+  function alive(now: number) {
+    return table()
+      .join('users', 'users.id', 'console_sessions.user_id')
+      .where('console_sessions.expires_at', '>', now)
+      .where((either) =>
+        either.whereNull('users.sessions_from').orWhereRaw('users.sessions_from <= console_sessions.created_at'),
+      )
+      .select('console_sessions.*');
+  }
+
+  async function tell(trx: Knex.Transaction, userId: number, action: string, by?: number, detail?: unknown) {
+    const { email } = await trx('users').where({ id: userId }).first<{ email: string }>('email');
+    await logChange(trx, { at: clock.now(), by, action, subject: email, detail });
+  }
 }
 
-/** Of the console and of front ends, within the transaction of whatever takes the sessions of a user away. */
-export async function endSessionsOf(trx: Knex.Transaction, userId: number): Promise<void> {
+/**
+ * Within the transaction of whatever takes the sessions of a user away: those of the console and of front ends, and those of the browsers in
+ * which assistants were connected. A request under way may write the latter once more; so the time is kept too, and a session
+ * that began before it is none (oauth/provider.ts).
+ */
+export async function endSessionsOf(trx: Knex.Transaction, userId: number, now: number): Promise<void> {
   await trx('console_sessions').where({ user_id: userId }).delete();
   await trx('agent_sessions').where({ user_id: userId }).delete();
+  await trx('oauth_store')
+    .where({ model: 'Session', account_id: `${userId}` })
+    .delete();
+  await trx('users').where({ id: userId }).update({ sessions_from: now });
 }

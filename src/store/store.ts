@@ -1,6 +1,7 @@
 // What the platform keeps, as the rooms above see it: one object with a part for each subject. No HTTP, no protocol.
 import type { Access, Caller, PermissionLevel, Policy, PolicyWish, WriteVerb } from '../core/caller.ts';
 import type { PlainFilter } from '../core/filter.ts';
+import type { Windows } from '../core/limit.ts';
 
 export interface Store {
   readonly identity: Identity;
@@ -17,6 +18,10 @@ export interface Store {
   readonly files: FileRows;
   readonly sessions: Sessions;
   readonly agentSessions: AgentSessions;
+  readonly links: Links;
+  readonly secondFactors: SecondFactors;
+  /** Counts of attempts, for all processes together. */
+  readonly windows: Windows;
   readonly tokens: ApplicationTokens;
   readonly connections: Connections;
   /**
@@ -46,6 +51,10 @@ export interface User {
   readonly lastName: string;
   readonly timezone: string;
   readonly disabled: boolean;
+  /** False for one who was invited and has not chosen one yet. */
+  readonly hasPassword: boolean;
+  /** Sessions that began before this have ended; milliseconds since the epoch. */
+  readonly sessionsFrom: number | null;
   readonly level: PermissionLevel;
   readonly team: string;
   readonly role: string;
@@ -54,7 +63,8 @@ export interface User {
 
 export interface NewUser {
   readonly email: string;
-  readonly password: string;
+  /** Absent: he cannot sign in with one until a link lets him choose it. */
+  readonly password?: string;
   readonly firstName?: string;
   readonly lastName?: string;
   readonly timezone?: string;
@@ -68,7 +78,7 @@ export interface NewUser {
 }
 
 export interface Identity {
-  /** INVALID_ARGUMENT when the address is taken or malformed, or the password shorter than 10 characters. */
+  /** INVALID_ARGUMENT when the address is taken or malformed, or the password too short or too common. */
   addUser(user: NewUser): Promise<User>;
   countUsers(): Promise<number>;
   /** Oldest first. */
@@ -77,8 +87,11 @@ export interface Identity {
   findUserByEmail(email: string): Promise<User | undefined>;
   /** The user, when the password is right and the user is not disabled; takes equally long otherwise. */
   verifyPassword(email: string, password: string): Promise<User | undefined>;
-  setPassword(userId: number, password: string): Promise<void>;
+  /** Ends every session of the user. `by` is who did it, where it was not the command. INVALID_ARGUMENT as of `addUser`. */
+  setPassword(userId: number, password: string, by?: number): Promise<void>;
   setDisabled(userId: number, disabled: boolean): Promise<void>;
+  /** By the user himself. INVALID_ARGUMENT as of `addUser`. */
+  setProfile(userId: number, profile: Required<Pick<NewUser, 'firstName' | 'lastName' | 'timezone'>>): Promise<void>;
   /** Names of the one project and environment that this process serves. */
   place(): Promise<{
     readonly organization: string;
@@ -576,11 +589,29 @@ export interface FileRow {
  * changed.
  */
 export interface Sessions {
-  /** Answers the id, which is kept nowhere: 256 random bits, new with every sign-in. */
-  begin(session: Pick<Session, 'userId' | 'browser'> & { readonly issuer?: string | null }): Promise<string>;
+  /**
+   * Answers the id, which is kept nowhere: 256 random bits, new with every sign-in. `since` is when he began to prove who he
+   * is: a password that was changed meanwhile ends the session too.
+   */
+  begin(
+    session: Pick<Session, 'userId' | 'browser'> & {
+      readonly issuer?: string | null;
+      readonly address?: string;
+      readonly since?: number;
+    },
+  ): Promise<string>;
   /** And keeps it from ending for want of use. Undefined when it has ended, or never was. */
   find(id: string): Promise<Session | undefined>;
+  /** Of a user, the one that was used last first; `current` is an id. */
+  list(userId: number, current?: string): Promise<readonly ListedSession[]>;
   end(id: string): Promise<void>;
+  /** By the name of the list. False when it is not his, or has ended. `by` as of `endAll`. */
+  endListed(userId: number, name: string, by?: number): Promise<boolean>;
+  /**
+   * Those of the console, and of the browsers in which assistants were connected; with `grants` the assistants are
+   * disconnected too. `by` is who did it, where it was not the command.
+   */
+  endAll(userId: number, options: { readonly grants: boolean; readonly by?: number }): Promise<void>;
 }
 
 export interface Session {
@@ -633,4 +664,61 @@ export interface AgentSession {
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly expiresAt: number;
+}
+
+export interface ListedSession extends Omit<Session, 'userId'> {
+  /** Opens nothing. */
+  readonly name: string;
+  /** Of the client at the sign-in, where it was known. */
+  readonly address: string | null;
+  readonly current: boolean;
+}
+
+/** What lets somebody choose a password who has none, or forgot it: once, and not for long. */
+export interface Links {
+  /** `token` is kept nowhere. The links that the user had before open nothing any more. INVALID_ARGUMENT for a disabled user. */
+  make(
+    userId: number,
+    purpose: LinkPurpose,
+    by?: number,
+  ): Promise<{ readonly token: string; readonly expiresAt: number }>;
+  find(token: string): Promise<FoundLink>;
+  /**
+   * Sets the password, ends every session of the user, and uses the link up: of several calls at once, in all processes, one is
+   * answered `used-now`. INVALID_ARGUMENT for a password that cannot be one, which uses nothing up.
+   */
+  use(token: string, password: string): Promise<UsedLink>;
+}
+
+export type LinkPurpose = 'invite' | 'reset';
+/** `unknown`: never made, replaced by another, or of a user who is disabled. */
+export type DeadLink = 'used' | 'expired' | 'unknown';
+export type FoundLink =
+  | { readonly state: 'open'; readonly purpose: LinkPurpose; readonly user: User; readonly expiresAt: number }
+  | { readonly state: DeadLink; readonly userId?: number };
+export type UsedLink = { readonly state: 'used-now'; readonly user: User } | Exclude<FoundLink, { state: 'open' }>;
+
+/** One-time codes of an app (TOTP, RFC 6238: SHA-1, 6 digits, 30 seconds), and the recovery codes for when it is lost. */
+export interface SecondFactors {
+  /** How many recovery codes are left; undefined when it is off. */
+  of(userId: number): Promise<{ readonly since: number; readonly recoveryCodes: number } | undefined>;
+  /**
+   * Base32, 160 random bits, and the address that the app reads of it; kept nowhere until it is switched on. `kept` is a
+   * secret that was proposed before.
+   */
+  propose(email: string, issuer: string, kept?: string): Promise<{ readonly secret: string; readonly uri: string }>;
+  /**
+   * Answers ten recovery codes, which are kept as keyed hashes; undefined when the code is not one of the secret. The code is
+   * used up.
+   */
+  switchOn(userId: number, secret: string, code: string): Promise<readonly string[] | undefined>;
+  /** Ten new ones in place of those that are left. */
+  renewRecoveryCodes(userId: number): Promise<readonly string[]>;
+  /**
+   * How the code was right: a code of the app counts in the 30 seconds before and after its own as well, and once in all
+   * processes; so does a recovery code. Undefined when it was not.
+   */
+  check(userId: number, code: string): Promise<'app' | 'recovery' | undefined>;
+  /** False when it was off. */
+  switchOff(userId: number, by?: number): Promise<boolean>;
 }

@@ -68,6 +68,8 @@ const owners: readonly (readonly [packages: RegExp, where: RegExp])[] = [
   [/^pino$/, /^src\/core\/observe\.ts$/],
   [/^@opentelemetry\//, /^src\/core\/observe\//],
   [/^rate-limiter-flexible$/, /^src\/core\/limit\.ts$/],
+  [/^otpauth$/, /^src\/store\/second-factors\.ts$/],
+  [/^uqr$/, /^src\/console\//],
   [/^re2js$/, /^src\/agent\/sources\/pattern\.ts$/],
   [/^express$/, /^src\/(.+\/)?(routes|interaction)\.ts$|^src\/console\/|^src\/app\.ts$/],
   [/^(fastify|koa|@nestjs\/\w+)$/, /^src\/hosts\//],

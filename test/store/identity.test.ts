@@ -19,6 +19,8 @@ describe.each(variants)('users on $name', (variant) => {
       lastName: '',
       timezone: 'UTC',
       disabled: false,
+      hasPassword: true,
+      sessionsFrom: null,
       level: 'user',
       team: 'Operations',
       role: 'Member',
@@ -44,7 +46,17 @@ describe.each(variants)('users on $name', (variant) => {
     const { password: _, ...kept } = full;
     expect([admin.role, user]).toEqual([
       'Administrator',
-      { ...kept, id: user.id, disabled: false, level: 'editor', team: 'Süd', role: 'Clerk', tags: { region: 'é' } },
+      {
+        ...kept,
+        id: user.id,
+        disabled: false,
+        hasPassword: true,
+        sessionsFrom: null,
+        level: 'editor',
+        team: 'Süd',
+        role: 'Clerk',
+        tags: { region: 'é' },
+      },
     ]);
   });
 
@@ -114,6 +126,14 @@ describe('users', () => {
     [{ email: 'a b@c.d' }, 'email'],
     [{ password: 'short' }, 'password'],
     [{ password: 'x'.repeat(1025) }, 'password'],
+    [{ password: 'Ada@Example.com' }, 'password'],
+    [{ email: 'lovelace-a@example.com', password: 'Lovelace-A 2026' }, 'password'],
+    [{ password: 'Password 12345!' }, 'password'],
+    [{ password: 'qwertyuiop' }, 'password'],
+    [{ password: '1234567890' }, 'password'],
+    [{ password: '0987654321' }, 'password'],
+    [{ password: 'abababababab' }, 'password'],
+    [{ password: '🎩'.repeat(9) }, 'password'],
     [{ timezone: 'Mars/Olympus' }, 'timezone'],
     [{ level: 'god' as 'admin' }, 'level'],
     [{ team: ' ' }, 'team'],

@@ -18,6 +18,7 @@ const all = [
   '007-console-sessions',
   '008-application-tokens',
   '009-allowed-networks',
+  '010-accounts',
   '011-connections',
   '012-identities',
   '013-agent-sessions',

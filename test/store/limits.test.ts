@@ -1,0 +1,61 @@
+// Counts of attempts, shared by every process on one storage.
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { createSharedLimiter } from '../../src/core/limit.ts';
+import type { OpenedStore } from '../../src/store/open.ts';
+import { cleanUpAfterEach, createPlace, openPair, variants } from './stores.ts';
+
+cleanUpAfterEach();
+
+const window = { points: 10, seconds: 900 };
+
+describe.each(variants)('attempts on $name', (variant) => {
+  const limiterOf = ({ windows }: OpenedStore, now = systemClock.now) =>
+    createSharedLimiter('test', window, { windows, clock: { now } });
+
+  test('of two processes at once, exactly as many get through as there are', async () => {
+    const stores = await openPair(await createPlace(variant), variant);
+    const limiters = stores.map((store) => limiterOf(store));
+    const tries = await Promise.allSettled(
+      Array.from({ length: 30 }, (_, turn) => limiters[turn % 2]!.consume('somebody')),
+    );
+    await limiters[0]!.consume('another');
+    const refused = tries.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    const waits = refused.map(({ details }) => details.retryAfterSeconds as number);
+    expect([refused.length, new Set(refused.map(({ code }) => code))]).toEqual([20, new Set(['RATE_LIMITED'])]);
+    expect(waits.every((wait) => wait > 880 && wait <= 900)).toBe(true);
+  });
+
+  test('are given back one by one, or all; and a window that is over begins anew, and is swept', async () => {
+    let now = systemClock.now();
+    const clock = { ...systemClock, now: () => now };
+    const place = await createPlace(variant);
+    const store = await place.open({ clock });
+    const limiter = limiterOf(store, clock.now);
+    const takeAll = async () => {
+      let taken = 0;
+      while (
+        taken < 20 &&
+        (await limiter.consume('somebody').then(
+          () => true,
+          () => false,
+        ))
+      )
+        taken++;
+      return taken;
+    };
+    const first = await takeAll();
+    await limiter.giveBack('somebody');
+    // The refused one counted as well.
+    await limiter.giveBack('somebody');
+    const afterOne = await takeAll();
+    await limiter.reset('somebody');
+    const afterAll = await takeAll();
+    now += 900_000;
+    const nextWindow = await takeAll();
+    now += 3_600_000;
+    await limiter.consume('another');
+    const rows = await place.tables().knex('attempt_windows').pluck('key_hash');
+    expect([first, afterOne, afterAll, nextWindow, rows.length]).toEqual([10, 1, 10, 10, 1]);
+  });
+});
