@@ -33,7 +33,7 @@ import type { HostSignInOptions } from './oauth/host-sign-in.ts';
 import { createPaths } from './oauth/paths.ts';
 import { type AuthorizationServer, createAuthorizationServer } from './oauth/routes.ts';
 import { defaultScopes } from './oauth/scopes.ts';
-import { createPasswordCheck } from './oauth/sign-in.ts';
+import { createSignIn } from './oauth/sign-in.ts';
 import { createSignInWays } from './oauth/sign-in-ways.ts';
 import { createRestPaths } from './rest/paths.ts';
 import type { OpenedStore } from './store/open.ts';
@@ -140,7 +140,7 @@ export function createApp(configured: Config, options: AppOptions): App {
     const gate = createGate({ store, paths, clock, defaultScopes: scopes, sso: config.ssoIssuer !== null });
     const fetchDocument = options[documentFetch];
     const ways = createSignInWays({ store, config, clock, observe, hostSignIn: options.hostSignIn });
-    const checkPassword = createPasswordCheck(store.identity, config, ways.passwords);
+    const signIn = createSignIn({ store, config, clock, isOpen: ways.passwords });
     const mcpUrl = `${config.publicUrl}${config.basePath}/mcp`;
     const sendWebhook = createWebhookSender({ config, clock, observe });
     const files = createFiles({
@@ -178,7 +178,7 @@ export function createApp(configured: Config, options: AppOptions): App {
         paths,
         clock,
         observe,
-        checkPassword,
+        signIn,
         ways,
         defaultScopes: scopes,
         listCollections: (access) =>
@@ -192,7 +192,7 @@ export function createApp(configured: Config, options: AppOptions): App {
         store,
         config,
         paths: consolePaths,
-        checkPassword,
+        signIn,
         ways,
         clock,
         observe,

@@ -11,7 +11,7 @@ import { randomId } from '../core/secret.ts';
 import { createAddressReader, createHostCheck } from '../oauth/address.ts';
 import { messagePage, sendPage } from '../oauth/page.ts';
 import { isForm, readBody } from '../oauth/request.ts';
-import type { CheckPassword } from '../oauth/sign-in.ts';
+import type { SignIn } from '../oauth/sign-in.ts';
 import { passwordsAlone, type SignInWays } from '../oauth/sign-in-ways.ts';
 import type { Store } from '../store/store.ts';
 import { consoleLook } from './frame.ts';
@@ -26,7 +26,7 @@ export interface ConsoleOptions extends ReviewParts {
   readonly store: Store;
   readonly config: Pick<Config, 'trustedProxies' | 'allowedHosts'>;
   readonly paths: ConsolePaths;
-  readonly checkPassword: CheckPassword;
+  readonly signIn: SignIn;
   /** Passwords alone when absent. */
   readonly ways?: SignInWays;
   readonly clock: Clock;

@@ -1,12 +1,21 @@
-// Signing in and out. The count of wrong passwords is the one of the authorization server.
+// Signing in and out. The count of wrong passwords and codes is the one of the authorization server.
 import { isAppError } from '../core/errors.ts';
 import { html } from '../oauth/html.ts';
 import { messagePage } from '../oauth/page.ts';
-import { readCredentials, throttledText, wrongPassword } from '../oauth/sign-in.ts';
+import type { SignInAnswer } from '../oauth/sign-in.ts';
 import { lostPage, signInChoices, tryAgainPage } from '../oauth/sign-in-choices.ts';
+import {
+  codeForm,
+  codeLead,
+  readCode,
+  readCredentials,
+  throttledText,
+  wrongCode,
+  wrongPassword,
+} from '../oauth/sign-in-form.ts';
 import { consoleLook, createConsoleCard } from './frame.ts';
 import { ssoPage } from './paths.ts';
-import type { SignedIn } from './session.ts';
+import type { Begun } from './session.ts';
 import type { Answer, Parts, Sent, Shown, Visit } from './visit.ts';
 
 /** The sign-in page, which leads back to the page that was asked for. */
@@ -59,24 +68,65 @@ export async function signIn(visit: Visit, parts: Parts): Promise<Answer> {
   if (ways.host && action === 'host') return signInByHost(visit, parts);
   if (!ways.passwords)
     return signInPage(visit, parts, { problem: 'Passwords do not open this console. Sign in as the page says.' });
-  return signInByPassword(visit, parts);
+  return action === 'code' ? secondStep(visit, parts) : signInByPassword(visit, parts);
 }
 
 async function signInByPassword(visit: Visit, parts: Parts): Promise<Answer> {
-  const credentials = readCredentials(visit.form, visit.address);
-  const answer = await parts.checkPassword(credentials);
-  note(visit, parts, answer.state, answer.state === 'ok' ? answer.user.id : undefined);
-  switch (answer.state) {
-    case 'throttled': {
-      const text = throttledText(answer.retryAfterSeconds, 'sign in again.');
-      const headers = { 'Retry-After': `${answer.retryAfterSeconds}` };
-      return { status: 429, headers, page: messagePage({ title: 'Please wait', text }, consoleLook) };
-    }
-    case 'failed':
-      return signInPage(visit, parts, { email: credentials.email, problem: wrongPassword });
-    case 'ok':
-      return enter(visit, parts, { userId: answer.user.id, issuer: null }, visit.to);
+  const credentials = readCredentials(visit.form);
+  const answer = await parts.signIn.password({ ...credentials, ...guesserOf(visit) });
+  if (answer.state === 'failed') {
+    note(visit, parts, 'sign-in.failed');
+    return signInPage(visit, parts, { email: credentials.email, problem: wrongPassword });
   }
+  if (answer.state === 'code') {
+    note(visit, parts, 'sign-in.half', answer.user.id);
+    return codePage(visit, parts, answer.ticket);
+  }
+  return settle(answer, visit, parts);
+}
+
+async function secondStep(visit: Visit, parts: Parts): Promise<Answer> {
+  const sent = readCode(visit.form);
+  const answer = await parts.signIn.code({ ...sent, ...guesserOf(visit) });
+  if (answer.state === 'failed') {
+    note(visit, parts, 'totp.failed', answer.userId);
+    return codePage(visit, parts, sent.ticket, wrongCode);
+  }
+  if (answer.state === 'ok') note(visit, parts, `totp.${answer.by}`, answer.user.id);
+  return settle(answer, visit, parts);
+}
+
+// Both steps are of one visit, of which the browser alone has the cookie.
+const guesserOf = ({ address, visitor }: Visit) => ({ address, device: visitor.device, binding: visitor.binding });
+
+function codePage(visit: Visit, { paths }: Parts, ticket: string, problem?: string): Shown {
+  const hidden = html`<input type="hidden" name="to" value="${visit.to}">`;
+  const page = createConsoleCard(
+    problem ? 'Error: One more step' : 'One more step',
+    visit.place,
+    html`<h1>One more step</h1>
+<p class="lead">${codeLead}</p>
+${codeForm({ action: paths.path('/sign-in'), csrf: visit.csrf, ticket, problem, hidden })}
+<p class="below"><a href="${paths.path('/sign-in')}">Begin again</a></p>`,
+  );
+  return { page, status: problem === undefined ? 200 : 400 };
+}
+
+async function settle(answer: SignInAnswer, visit: Visit, parts: Parts): Promise<Answer> {
+  note(visit, parts, `sign-in.${answer.state}`, answer.state === 'ok' ? answer.user.id : undefined);
+  if (answer.state === 'throttled') return toWait(answer.retryAfterSeconds, 'sign in again.');
+  if (answer.state !== 'ok') return signInPage(visit, parts, { problem: 'That took too long. Sign in again.' });
+  const { user, since, device } = answer;
+  return enter(visit, parts, { userId: user.id, issuer: null, since, device }, visit.to);
+}
+
+export function toWait(seconds: number, next: string): Answer {
+  const text = throttledText(seconds, next);
+  return {
+    status: 429,
+    headers: { 'Retry-After': `${seconds}` },
+    page: messagePage({ title: 'Please wait', text }, consoleLook),
+  };
 }
 
 /** Asked anew: what the page showed may be another's session by now. */
@@ -85,11 +135,11 @@ async function signInByHost(visit: Visit, parts: Parts): Promise<Answer> {
   const answer = await host.ask(visit.req);
   if (answer.state === 'nobody') return signInPage(visit, parts, {});
   if (answer.state === 'refused') {
-    note(visit, parts, 'refused', undefined, answer.why);
+    note(visit, parts, 'sign-in.refused', undefined, answer.why);
     const problem = 'Your account cannot be used here. Ask an administrator to let you in.';
     return signInPage(visit, parts, { problem, status: 403 });
   }
-  note(visit, parts, 'ok', answer.user.id);
+  note(visit, parts, 'sign-in.ok', answer.user.id);
   return enter(visit, parts, { userId: answer.user.id, issuer: host.issuer }, visit.to);
 }
 
@@ -128,14 +178,17 @@ export async function finishSso(visit: Visit, parts: Parts): Promise<Answer> {
 const ssoPlace = ({ visitor, address }: Visit, { paths }: Parts) =>
   ({ door: 'console', binding: visitor.binding, redirectUri: paths.url(ssoPage), address }) as const;
 
-async function enter(visit: Visit, parts: Parts, user: SignedIn, to: string): Promise<Answer> {
-  return { to, cookies: await parts.sessions.begin(visit.visitor, user, visit.browser) };
+type Entering = Omit<Begun, 'browser' | 'address'>;
+
+async function enter(visit: Visit, parts: Parts, user: Entering, to: string): Promise<Answer> {
+  const { visitor, browser, address } = visit;
+  return { to, cookies: await parts.sessions.begin(visitor, { ...user, browser, address }) };
 }
 
-function note(visit: Visit, parts: Parts, state: string, userId?: number, detail?: string): void {
+function note(visit: Visit, parts: Parts, event: string, userId?: number, detail?: string): void {
   parts.observe({
     type: 'security',
-    event: `console.sign-in.${state}`,
+    event: `console.${event}`,
     address: visit.address,
     ...(userId !== undefined && { userId }),
     ...(detail !== undefined && { detail }),

@@ -4,7 +4,7 @@ import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Page, Place } from '../oauth/page.ts';
-import type { CheckPassword } from '../oauth/sign-in.ts';
+import type { SignIn } from '../oauth/sign-in.ts';
 import type { SignInWays } from '../oauth/sign-in-ways.ts';
 import type { Store } from '../store/store.ts';
 import type { ConsolePaths } from './paths.ts';
@@ -16,7 +16,7 @@ export interface Parts {
   readonly store: Store;
   readonly sessions: Sessions;
   readonly reviewer: Reviewer;
-  readonly checkPassword: CheckPassword;
+  readonly signIn: SignIn;
   readonly ways: SignInWays;
   /** Where a sign-in may lead: the page, where it is one of ours, else the start page. */
   readonly readReturn: (page: string) => string;

@@ -10,14 +10,16 @@ import { sameText, sign } from '../core/secret.ts';
 import type { Store, User } from '../store/store.ts';
 import { describeRedirect, isDocumentClient } from './clients.ts';
 import { createConsent, type ListCollections, shownName } from './consent.ts';
+import { type DeviceCookie, readDevice, writeDevice } from './devices.ts';
 import { createFederation } from './federation.ts';
 import { completeSignIn, forgetSession } from './login.ts';
 import { messagePage, sendPage } from './page.ts';
 import type { Paths } from './paths.ts';
 import { originalOf } from './request.ts';
-import { type CheckPassword, readCredentials, throttledText, wrongPassword } from './sign-in.ts';
+import type { SignIn, SignInAnswer } from './sign-in.ts';
+import { readCode, readCredentials, throttledText, wrongCode, wrongPassword } from './sign-in-form.ts';
 import type { SignInWays } from './sign-in-ways.ts';
-import { type ShownClient, signInPage } from './views.ts';
+import { codePage, type ShownClient, signInPage } from './views.ts';
 
 type Details = Awaited<ReturnType<Provider['interactionDetails']>>;
 
@@ -26,7 +28,7 @@ export interface InteractionOptions {
   /** Newest first. */
   readonly cookieKeys: readonly string[];
   readonly store: Store;
-  readonly checkPassword: CheckPassword;
+  readonly signIn: SignIn;
   readonly paths: Paths;
   readonly clock: Pick<Clock, 'now'>;
   readonly observe: Observe;
@@ -63,6 +65,7 @@ export const expiredPage = messagePage({
 export function createInteraction(options: InteractionOptions): Interaction {
   const { provider, cookieKeys, store, paths, observe, ways } = options;
   const federation = createFederation(options);
+  const device = deviceCookie(paths);
 
   const begin = async (req: IncomingMessage, res: ServerResponse, uid: string): Promise<Step | undefined> => {
     const details = await provider.interactionDetails(req, res).catch((error: unknown) => {
@@ -124,6 +127,12 @@ export function createInteraction(options: InteractionOptions): Interaction {
     sendPage(step.res, status ?? (problem === undefined ? (closed ? 401 : 200) : 400), page);
   };
 
+  const showCode = async (step: Step, ticket: string, problem?: string): Promise<void> => {
+    const { action, csrf, client } = step;
+    const page = codePage({ place: await store.identity.place(), client, action, csrf, ticket, problem });
+    sendPage(step.res, problem === undefined ? 200 : 400, page);
+  };
+
   const showConsent = async (step: Step): Promise<void> => {
     const user = await findUser(step);
     if (!user) return sendPage(step.res, 400, expiredPage);
@@ -136,12 +145,44 @@ export function createInteraction(options: InteractionOptions): Interaction {
   };
 
   const signIn = async (step: Step, form: URLSearchParams): Promise<void> => {
-    const credentials = readCredentials(form, options.addressOf(step.req));
-    const answer = await options.checkPassword(credentials);
+    const credentials = readCredentials(form);
+    const answer = await options.signIn.password({ ...credentials, ...guesserOf(step) });
+    if (answer.state === 'failed') {
+      note(step, 'sign-in.failed');
+      return showSignIn(step, credentials.email, wrongPassword);
+    }
+    if (answer.state === 'code') {
+      note(step, 'sign-in.half', answer.user.id);
+      return showCode(step, answer.ticket);
+    }
+    await settle(step, answer);
+  };
+
+  const secondStep = async (step: Step, form: URLSearchParams): Promise<void> => {
+    const sent = readCode(form);
+    const answer = await options.signIn.code({ ...sent, ...guesserOf(step) });
+    if (answer.state === 'failed') {
+      note(step, 'totp.failed', answer.userId);
+      return showCode(step, sent.ticket, wrongCode);
+    }
+    if (answer.state === 'ok') note(step, `totp.${answer.by}`, answer.user.id);
+    await settle(step, answer);
+  };
+
+  // The second step is held to the interaction, of which the browser alone has the cookie.
+  const guesserOf = (step: Step) => ({
+    address: options.addressOf(step.req),
+    device: readDevice(step.req, device.name),
+    binding: `interaction ${step.details.uid}`,
+  });
+
+  const settle = async (step: Step, answer: SignInAnswer): Promise<void> => {
     note(step, `sign-in.${answer.state}`, answer.state === 'ok' ? answer.user.id : undefined);
     if (answer.state === 'throttled') return sendThrottled(step.res, answer.retryAfterSeconds);
-    if (answer.state === 'failed') return showSignIn(step, credentials.email, wrongPassword);
-    redirect(step.res, await completeSignIn(options, step.details, { userId: answer.user.id, issuer: null }));
+    if (answer.state !== 'ok') return showSignIn(step, '', 'That took too long. Sign in again.');
+    step.res.appendHeader('Set-Cookie', writeDevice(device, answer.device));
+    const { user, since } = answer;
+    redirect(step.res, await completeSignIn(options, step.details, { userId: user.id, issuer: null, since }));
   };
 
   /** Whoever the host application says is there, without a page of ours; consent is asked for after it. */
@@ -242,6 +283,7 @@ export function createInteraction(options: InteractionOptions): Interaction {
       const action = form.get('action');
       const consenting = step.details.prompt.name === 'consent';
       if (action === 'sign-in' && !consenting && ways.passwords) return signIn(step, form);
+      if (action === 'code' && !consenting && ways.passwords) return secondStep(step, form);
       if ((action === 'sso' || action === 'sso-again') && !consenting && ways.sso) {
         return beginSso(step, action === 'sso-again');
       }
@@ -255,6 +297,12 @@ export function createInteraction(options: InteractionOptions): Interaction {
     },
     finishSso: federation.finish,
   };
+}
+
+/** Beside the cookies of the provider, with names of the same kind. */
+function deviceCookie({ secure, origin, prefix }: Paths): DeviceCookie {
+  const { port } = new URL(origin);
+  return { name: `${secure ? '__Secure-' : ''}portico_device${port && `_${port}`}`, path: `${prefix}/oauth`, secure };
 }
 
 function makeCsrf(details: Details, key: string): string {

@@ -8,13 +8,15 @@ export interface SignedIn {
   readonly userId: number;
   /** Through whom; null: by a password. The session keeps it, as `acr`. */
   readonly issuer: string | null;
+  /** When he began to prove who he is: a session that is ended meanwhile is none. Default now. */
+  readonly since?: number;
 }
 
 /** Answers where the browser goes on. */
 export async function completeSignIn(
   { provider, clock }: { readonly provider: Provider; readonly clock: Pick<Clock, 'now'> },
   details: Details,
-  { userId, issuer }: SignedIn,
+  { userId, issuer, since = clock.now() }: SignedIn,
 ): Promise<string> {
   const accountId = `${userId}`;
   if (details.session && details.session.accountId !== accountId) {
@@ -23,7 +25,7 @@ export async function completeSignIn(
     Object.assign(details, { session: undefined });
   }
   const mark = issuer === null ? {} : { acr: issuer };
-  Object.assign(details, { result: { login: { accountId, ...mark } } });
+  Object.assign(details, { result: { login: { accountId, ts: Math.floor(since / 1000), ...mark } } });
   await details.save(details.exp - Math.floor(clock.now() / 1000));
   return details.returnTo;
 }

@@ -1,10 +1,18 @@
 // oidc-provider, configured as the authorization server of one MCP resource. The package is loaded when it is first
 // needed (it takes a quarter of a second), and everything else in the room imports its types only.
 import type Provider from 'oidc-provider';
-import type { ClientMetadata, Configuration, JWK, KoaContextWithOIDC, errors as oidcErrors } from 'oidc-provider';
+import type {
+  Account,
+  ClientMetadata,
+  Configuration,
+  JWK,
+  KoaContextWithOIDC,
+  errors as oidcErrors,
+} from 'oidc-provider';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
-import { createLimiter } from '../core/limit.ts';
+import { isAppError } from '../core/errors.ts';
+import { createSharedLimiter } from '../core/limit.ts';
 import type { Observe } from '../core/observe.ts';
 import { hashToken, makeSigningKey, randomId, randomToken, sameText } from '../core/secret.ts';
 import type { Store } from '../store/store.ts';
@@ -42,6 +50,12 @@ export interface LoadedProvider {
 
 type Errors = typeof oidcErrors;
 
+/** As the provider keeps it for the time of a request. */
+interface KnownAccount extends Account {
+  /** Milliseconds since the epoch. */
+  readonly sessionsFrom: number;
+}
+
 /** Metadata documents fetched for one client address in a minute: each costs an outgoing request. */
 const documentsPerMinute = 30;
 const oneYear = 365 * 86_400;
@@ -77,6 +91,14 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
     }),
   );
 
+  // A session from before its user was signed out everywhere is none, though a request under way wrote it down once more.
+  policy.get('login')?.checks.add(
+    new interactionPolicy.Check('signed_out', 'the account was signed out everywhere', (ctx) => {
+      const { session, account } = ctx.oidc;
+      const from = Math.floor(((account as KnownAccount | undefined)?.sessionsFrom ?? 0) / 1000);
+      return session?.accountId !== undefined && (session.loginTs ?? 0) < from;
+    }),
+  );
   // No token outlives what the person allowed.
   const withinLimits = (seconds: number) => (ctx: KoaContextWithOIDC | undefined) =>
     Math.min(seconds, secondsLeft(readLimits(ctx?.oidc.entities.Grant ?? {}), clock.now()));
@@ -137,10 +159,17 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
     // RFC 7009 section 2.1: revoking any token of an authorization ends the authorization.
     revokeGrantPolicy: () => true,
     loadExistingGrant: (ctx) => rememberConsent(ctx, { store, clock }),
-    async findAccount(_ctx, id) {
+    async findAccount(ctx, id) {
       // From memory while the permissions stand still: nobody who is disabled has any.
       if (!(await store.permissions.accessOf(Number(id)))) return undefined;
-      return { accountId: id, claims: async () => ({ sub: id }) };
+      // Only of a browser session is it asked since when it may be.
+      const user = ctx.oidc.session === undefined ? undefined : await store.identity.findUser(Number(id));
+      const known: KnownAccount = {
+        accountId: id,
+        claims: async () => ({ sub: id }),
+        sessionsFrom: user?.sessionsFrom ?? 0,
+      };
+      return known;
     },
     // The gate tells the activity log the client by its name.
     extraTokenClaims: async (ctx) => {
@@ -205,8 +234,12 @@ function describeCookies(paths: Paths, keys: string[]): NonNullable<Configuratio
 }
 
 function describeFeatures(options: ProviderOptions, errors: Errors): NonNullable<Configuration['features']> {
-  const { config, paths } = options;
-  const fetches = createLimiter('oauth-document', { points: documentsPerMinute, seconds: 60 });
+  const { store, config, paths, clock } = options;
+  const fetches = createSharedLimiter(
+    'oauth-document',
+    { points: documentsPerMinute, seconds: 60 },
+    { windows: store.windows, clock },
+  );
   const tried = new WeakSet<object>();
   return {
     devInteractions: { enabled: false },
@@ -246,7 +279,8 @@ function describeFeatures(options: ProviderOptions, errors: Errors): NonNullable
         try {
           await fetches.consume(ctx ? options.addressOf(ctx.req) : 'none');
           return true;
-        } catch {
+        } catch (error) {
+          if (!isAppError(error, 'RATE_LIMITED')) throw error;
           throw new errors.TemporarilyUnavailable('too many client metadata documents; try again in a minute');
         }
       },

@@ -6,7 +6,7 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { AppError, isAppError, toAppError } from '../core/errors.ts';
-import { createLimiter } from '../core/limit.ts';
+import { createSharedLimiter } from '../core/limit.ts';
 import type { Observe } from '../core/observe.ts';
 import { hashToken, randomId } from '../core/secret.ts';
 import type { Store } from '../store/store.ts';
@@ -22,7 +22,7 @@ import { createProvider } from './provider.ts';
 import { addressOf, canonicaliseResources, composeRequest, isForm, readBody } from './request.ts';
 import { withDefaultScope } from './scopes.ts';
 import { createSecretGuesses } from './secret-guesses.ts';
-import type { CheckPassword } from './sign-in.ts';
+import type { SignIn } from './sign-in.ts';
 import { passwordsAlone, type SignInWays } from './sign-in-ways.ts';
 
 export interface AuthorizationServerOptions {
@@ -31,7 +31,7 @@ export interface AuthorizationServerOptions {
   readonly paths: Paths;
   readonly clock: Clock;
   readonly observe: Observe;
-  readonly checkPassword: CheckPassword;
+  readonly signIn: SignIn;
   /** Passwords alone when absent. */
   readonly ways?: SignInWays;
   /** What a request without scopes gets: `defaultScopes` of the tools that are served. */
@@ -73,11 +73,15 @@ const pages: ReadonlySet<Endpoint> = new Set(['authorize', 'resume', 'interactio
 const sweepEveryMs = 600_000;
 
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
-  const { store, config, paths, clock, observe, checkPassword, ways = passwordsAlone } = options;
+  const { store, config, paths, clock, observe, signIn, ways = passwordsAlone } = options;
   const metadata = buildMetadata(paths, config, options.resourceName ?? 'Portico');
   const readAddress = createAddressReader(config.trustedProxies);
   const isOurHost = createHostCheck(paths.host, config);
-  const registrations = createLimiter('oauth-register', { points: config.registrationsPerHour, seconds: 3600 });
+  const registrations = createSharedLimiter(
+    'oauth-register',
+    { points: config.registrationsPerHour, seconds: 3600 },
+    { windows: store.windows, clock },
+  );
 
   const secrets = createSecretGuesses();
 
@@ -106,7 +110,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       provider,
       cookieKeys,
       store,
-      checkPassword,
+      signIn,
       paths,
       clock,
       observe,

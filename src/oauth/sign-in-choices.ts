@@ -1,7 +1,7 @@
 // What a sign-in page offers: a button for each way in that is open, and the form of passwords where they are.
 import { type Html, html } from './html.ts';
 import { createCard, type Look, messagePage, type Page, signInLook } from './page.ts';
-import { type SignInForm, signInForm } from './sign-in.ts';
+import { type SignInForm, signInForm } from './sign-in-form.ts';
 import type { SignInWays } from './sign-in-ways.ts';
 
 export interface SignInChoices extends SignInForm {

@@ -1,89 +1,179 @@
-// Where a password is typed: one count of wrong ones for every page that takes one, and one form.
+// Where somebody proves who he is: a password, and the code of an app where he has switched that on. One count of wrong ones
+// for every page that takes them, in all processes.
+import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { isAppError } from '../core/errors.ts';
-import { createLimiter } from '../core/limit.ts';
-import { hashToken } from '../core/secret.ts';
-import type { Identity, User } from '../store/store.ts';
-import { type Html, html } from './html.ts';
+import { createSharedLimiter } from '../core/limit.ts';
+import { decrypt, encrypt, randomToken } from '../core/secret.ts';
+import type { Store, User } from '../store/store.ts';
+import { accountOf, createDevices } from './devices.ts';
 
-export interface Credentials {
+export interface Guesser {
+  /** Whoever guesses, as the front read it. */
+  readonly address: string;
+  /** What his browser kept of an earlier sign-in, if anything. */
+  readonly device?: string | undefined;
+}
+
+export interface Credentials extends Guesser {
   /** As it was typed; cut to what an address can be. */
   readonly email: string;
   readonly password: string;
-  /** Whoever guesses, as the front read it. */
-  readonly address: string;
+  /** What the second step is held to: the interaction, or the visit. */
+  readonly binding: string;
+}
+
+export interface Code extends Guesser {
+  /** Of the first step. */
+  readonly ticket: string;
+  readonly code: string;
+  readonly binding: string;
 }
 
 export type SignInAnswer =
-  | { readonly state: 'ok'; readonly user: User }
-  | { readonly state: 'failed' }
+  | {
+      readonly state: 'ok';
+      readonly user: User;
+      /** When he began to prove it. */
+      readonly since: number;
+      /** For his browser to keep. */
+      readonly device: string;
+      /** The second step, where there was one. */
+      readonly by?: 'app' | 'recovery';
+    }
+  /** The password was right; `ticket` goes with the code. */
+  | { readonly state: 'code'; readonly ticket: string; readonly user: User }
+  | { readonly state: 'failed'; readonly userId?: number }
+  /** The second step comes too late, or in another browser: from the beginning. */
+  | { readonly state: 'stale' }
   | { readonly state: 'throttled'; readonly retryAfterSeconds: number };
 
-export type CheckPassword = (credentials: Credentials) => Promise<SignInAnswer>;
+export interface SignIn {
+  password(credentials: Credentials): Promise<SignInAnswer>;
+  code(code: Code): Promise<SignInAnswer>;
+  /** Asks somebody who is signed in once more, before something that matters. Counted by itself. */
+  confirm(
+    user: Pick<User, 'id' | 'email'>,
+    password: string,
+  ): Promise<Extract<SignInAnswer, { state: 'failed' | 'throttled' }> | { readonly state: 'ok' }>;
+  /** What the browser of somebody who proved who he is by a link is to keep; and wrong guesses of before count no more. */
+  introduce(email: string): Promise<string>;
+}
+
+interface Ticket {
+  readonly userId: number;
+  readonly since: number;
+  readonly binding: string;
+}
 
 const throttleSeconds = 900;
+const ticketMs = 300_000;
+const ticketKeys = 'sign-in-tickets';
 
-/** One for the process: guesses at one page count at the others. `isOpen`: whether passwords open anything. */
-export function createPasswordCheck(
-  identity: Pick<Identity, 'verifyPassword'>,
-  config: Pick<Config, 'signInAttempts'>,
-  isOpen = true,
-): CheckPassword {
-  const attempts = createLimiter('sign-in', { points: config.signInAttempts, seconds: throttleSeconds });
-  return async (credentials) => {
-    // Where people sign in elsewhere a password opens nothing, whichever page it was typed into.
-    if (!isOpen) return { state: 'failed' };
-    const address = `address ${credentials.address}`;
-    const account = `account ${hashToken(credentials.email.toLowerCase())}`;
-    // NIST SP 800-63B section 5.2.2: guesses are limited, for the account and for whoever guesses. The attempt is
-    // counted before the password is looked at, so that attempts side by side cannot slip through.
-    try {
-      await attempts.consume(address);
-      await attempts.consume(account);
-    } catch (error) {
-      if (!isAppError(error, 'RATE_LIMITED')) throw error;
-      return { state: 'throttled', retryAfterSeconds: error.details.retryAfterSeconds };
+export function createSignIn(options: {
+  readonly store: Pick<Store, 'identity' | 'secondFactors' | 'windows' | 'keys'>;
+  readonly config: Pick<Config, 'signInAttempts'>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Whether passwords open anything; default true. */
+  readonly isOpen?: boolean;
+}): SignIn {
+  const { store, config, clock, isOpen = true } = options;
+  const { identity, secondFactors } = store;
+  const parts = { windows: store.windows, clock };
+  const window = { points: config.signInAttempts, seconds: throttleSeconds };
+  const attempts = createSharedLimiter('sign-in', window, parts);
+  const confirmations = createSharedLimiter('confirm', window, parts);
+  const devices = createDevices(store);
+  const keys = async () => (await store.keys.of(ticketKeys, () => randomToken())).map(({ value }) => value);
+
+  /**
+   * NIST SP 800-63B section 5.2.2: guesses are limited, for the account and for whoever guesses; a browser that knows the
+   * account is limited by itself. The attempt is counted before anything is looked at, so that attempts side by side cannot
+   * slip through. Answers what gives it back: one attempt, or all of them once somebody is signed in.
+   */
+  async function take(email: string, { address, device }: Guesser) {
+    const known = await devices.recognise(device, email);
+    const account = known === undefined ? `account ${accountOf(email)}` : `device ${known}`;
+    const from = known === undefined ? `address ${address}` : undefined;
+    if (from !== undefined) await attempts.consume(from);
+    await attempts.consume(account);
+    return async (all: boolean): Promise<void> => {
+      await Promise.all([
+        from === undefined ? undefined : attempts.giveBack(from),
+        all ? attempts.reset(account) : attempts.giveBack(account),
+      ]);
+    };
+  }
+
+  async function begin(user: User, since: number, by?: 'app' | 'recovery'): Promise<SignInAnswer> {
+    return { state: 'ok', user, since, device: await devices.make(user.email), ...(by && { by }) };
+  }
+
+  async function open(sealed: string): Promise<Ticket | undefined> {
+    for (const key of await keys()) {
+      try {
+        return JSON.parse(decrypt(sealed, key)) as Ticket;
+      } catch {
+        // Not by this key, or by none.
+      }
     }
-    const user = await identity.verifyPassword(credentials.email, credentials.password);
-    if (!user) return { state: 'failed' };
-    await attempts.giveBack(address);
-    await attempts.reset(account);
-    return { state: 'ok', user };
+    return undefined;
+  }
+
+  return {
+    password: ({ email, password, binding, ...guesser }) =>
+      throttled(async () => {
+        // Where people sign in elsewhere a password opens nothing, whichever page it was typed into.
+        if (!isOpen) return { state: 'failed' };
+        const since = clock.now();
+        const giveBack = await take(email, guesser);
+        const user = await identity.verifyPassword(email, password);
+        if (!user) return { state: 'failed' };
+        // The count goes on to the second step: who knows the password has no more guesses there than others have here.
+        const second = (await secondFactors.of(user.id)) !== undefined;
+        await giveBack(!second);
+        if (!second) return begin(user, since);
+        const ticket: Ticket = { userId: user.id, since, binding };
+        return { state: 'code', user, ticket: encrypt(JSON.stringify(ticket), (await keys())[0]!) };
+      }),
+    code: ({ ticket, code, binding, ...guesser }) =>
+      throttled(async () => {
+        const found = isOpen ? await open(ticket) : undefined;
+        const user = found && (await identity.findUser(found.userId));
+        // The second step is of the browser and the sign-in of the first, soon after it, and nothing has ended it since.
+        const stale =
+          !user ||
+          user.disabled ||
+          found.binding !== binding ||
+          found.since + ticketMs <= clock.now() ||
+          (user.sessionsFrom ?? 0) > found.since;
+        if (stale) return { state: 'stale' };
+        const giveBack = await take(user.email, guesser);
+        const by = await secondFactors.check(user.id, code);
+        if (!by) return { state: 'failed', userId: user.id };
+        await giveBack(true);
+        return begin(user, found.since, by);
+      }),
+    confirm: ({ id, email }, password) =>
+      throttled(async () => {
+        await confirmations.consume(`${id}`);
+        const user = await identity.verifyPassword(email, password);
+        if (user?.id !== id) return { state: 'failed' };
+        await confirmations.reset(`${id}`);
+        return { state: 'ok' };
+      }),
+    async introduce(email) {
+      await attempts.reset(`account ${accountOf(email)}`);
+      return devices.make(email);
+    },
   };
 }
 
-export function readCredentials(form: URLSearchParams, address: string): Credentials {
-  return { email: (form.get('email') ?? '').trim().slice(0, 254), password: form.get('password') ?? '', address };
-}
-
-export const wrongPassword = 'Wrong e-mail or password.';
-
-/** `next` says what to do when the wait is over. */
-export function throttledText(seconds: number, next: string): string {
-  const minutes = Math.ceil(seconds / 60);
-  return `Too many wrong passwords. Wait ${minutes === 1 ? 'a minute' : `${minutes} minutes`}, then ${next}`;
-}
-
-export interface SignInForm {
-  readonly action: string;
-  readonly csrf: string;
-  readonly email: string;
-  /** What was wrong with the last attempt. */
-  readonly problem?: string | undefined;
-  /** Further fields that go with the form unseen. */
-  readonly hidden?: Html;
-}
-
-export function signInForm({ action, csrf, email, problem, hidden }: SignInForm): Html {
-  const described = problem ? html` aria-invalid="true" aria-describedby="problem"` : undefined;
-  const [emailFocus, passwordFocus] = email ? [undefined, html` autofocus`] : [html` autofocus`, undefined];
-  return html`<form method="post" action="${action}">
-<input type="hidden" name="csrf" value="${csrf}">${hidden}
-<div class="field"><label for="email">E-mail</label>
-<input id="email" name="email" type="email" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="254" value="${email}"${described}${emailFocus}></div>
-<div class="field"><label for="password">Password</label>
-<input id="password" name="password" type="password" autocomplete="current-password" required maxlength="1024"${described}${passwordFocus}>
-<p class="note" id="problem" role="alert">${problem}</p></div>
-<button class="primary" name="action" value="sign-in">Sign in</button>
-</form>`;
+async function throttled<T>(run: () => Promise<T>) {
+  try {
+    return await run();
+  } catch (error) {
+    if (!isAppError(error, 'RATE_LIMITED')) throw error;
+    return { state: 'throttled', retryAfterSeconds: error.details.retryAfterSeconds } as const;
+  }
 }

@@ -26,9 +26,11 @@ main>p:last-child{margin-bottom:0}
 .field{margin:0 0 16px}
 label{font-weight:600;font-size:15px}
 .field label{display:block;margin-bottom:6px}
-input[type=email],input[type=password]{width:100%;height:46px;padding:0 12px;font:inherit;color:inherit;background:var(--field);border:1px solid var(--edge);border-radius:10px}
+input[type=email],input[type=password],input[type=text],select{width:100%;height:46px;padding:0 12px;font:inherit;color:inherit;background:var(--field);border:1px solid var(--edge);border-radius:10px}
 input[aria-invalid=true]{border-color:var(--bad-ink);border-width:2px;padding:0 11px}
 .note{min-height:22px;margin:6px 0 0;font-size:14px;line-height:22px;color:var(--bad-ink);font-weight:500}
+input.code{font-size:20px;letter-spacing:.12em;font-variant-numeric:tabular-nums}
+.hint{margin:16px 0 0;color:var(--soft);font-size:14px}
 button{width:100%;min-height:48px;padding:10px 20px;font:inherit;font-weight:600;border-radius:10px;border:1px solid transparent;cursor:pointer}
 a.button{display:block;width:100%;min-height:48px;padding:11px 20px;font-weight:600;border-radius:10px;text-align:center;text-decoration:none;overflow-wrap:anywhere}
 button{overflow-wrap:anywhere}

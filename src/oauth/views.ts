@@ -1,7 +1,8 @@
 // The page on which a person signs in for an app.
-import { html } from './html.ts';
+import { type Html, html } from './html.ts';
 import { createCard, type Page, type Place, signInLook } from './page.ts';
 import { type SignInChoices, signInChoices } from './sign-in-choices.ts';
+import { type CodeForm, codeForm, codeLead } from './sign-in-form.ts';
 
 export interface ShownClient {
   readonly name: string;
@@ -22,9 +23,30 @@ export function signInPage(page: SignInPage): Page {
     html`<h1>Sign in</h1>
 <p class="lead"><b>${page.client.name}</b> ${page.client.verifiedHost && html`(${page.client.verifiedHost}) `}asks to connect. You will see what it asks for before anything is shared.</p>
 ${signInChoices(page)}
-<form method="post" action="${page.action}" class="below">
-<input type="hidden" name="csrf" value="${page.csrf}">
-<button class="quiet" name="action" value="cancel">Cancel and go back to ${page.client.name}</button>
-</form>`,
+${cancelForm(page)}`,
   );
+}
+
+export interface CodePage extends CodeForm {
+  readonly place: Place;
+  readonly client: ShownClient;
+}
+
+export function codePage(page: CodePage): Page {
+  return createCard(
+    signInLook,
+    page.problem ? 'Error: One more step' : 'One more step',
+    page.place,
+    html`<h1>One more step</h1>
+<p class="lead">${codeLead}</p>
+${codeForm(page)}
+${cancelForm(page)}`,
+  );
+}
+
+function cancelForm({ action, csrf, client }: Pick<CodePage, 'action' | 'csrf' | 'client'>): Html {
+  return html`<form method="post" action="${action}" class="below">
+<input type="hidden" name="csrf" value="${csrf}">
+<button class="quiet" name="action" value="cancel">Cancel and go back to ${client.name}</button>
+</form>`;
 }

@@ -120,7 +120,7 @@ describe('the sign-in page', () => {
         Array(10).fill(400),
         429,
         true,
-        'Portico Please wait Too many wrong passwords. Wait 15 minutes, then go back to your assistant and connect again.',
+        'Portico Please wait Too many wrong passwords or codes. Wait 15 minutes, then go back to your assistant and connect again.',
         ['sign-in.failed', 'sign-in.throttled'],
       ]);
     } finally {

@@ -15,7 +15,7 @@ import { documentFetch } from '../../src/oauth/documents.ts';
 import type { HostSignInOptions } from '../../src/oauth/host-sign-in.ts';
 import { createPaths, type Paths } from '../../src/oauth/paths.ts';
 import { createAuthorizationServer } from '../../src/oauth/routes.ts';
-import { createPasswordCheck } from '../../src/oauth/sign-in.ts';
+import { createSignIn } from '../../src/oauth/sign-in.ts';
 import { createSignInWays } from '../../src/oauth/sign-in-ways.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -81,7 +81,7 @@ export async function startServer(options: StartOptions = {}): Promise<Started> 
     paths,
     clock,
     observe,
-    checkPassword: createPasswordCheck(store.identity, config, ways.passwords),
+    signIn: createSignIn({ store, config, clock, isOpen: ways.passwords }),
     ways,
     defaultScopes,
     listCollections: options.listCollections ?? (() => []),

@@ -1,6 +1,4 @@
 // Signing in through a provider in a real browser, without scripts of ours, with the keyboard: for an app, and to the console.
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { issuerOf, openShop, type Shop } from '../app/shop.ts';
@@ -9,7 +7,6 @@ import { authorizationUrl, register } from './client.ts';
 import { openUpstream, type Upstream } from './upstream.ts';
 
 const executablePath = findChromium();
-const judge = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const redirectUri = 'http://127.0.0.1:49152/callback';
 
 describe.skipIf(!executablePath)('in a browser', () => {
@@ -73,26 +70,5 @@ describe.skipIf(!executablePath)('in a browser', () => {
     await stranger.tab.goto(`${shop.consoleUrl}/sso/callback?code=x&state=${'x'.repeat(43)}`);
     await stranger.tab.getByRole('heading', { name: 'This sign-in cannot be finished' }).waitFor();
     await Promise.all([tab.context().close(), stranger.tab.context().close()]);
-  });
-
-  test.each(['light', 'dark'] as const)('axe-core finds no fault in the pages, in %s', async (colorScheme) => {
-    const registered = await register(issuerOf(shop), { client_name: 'Notebook', redirect_uris: [redirectUri] });
-    const tab = await (await browser.newContext({ colorScheme, bypassCSP: true })).newPage();
-    const found: string[] = [];
-    for (const address of [
-      (await authorizationUrl(registered, { redirectUri })).url.href,
-      `${shop.consoleUrl}/sign-in`,
-      `${shop.consoleUrl}/sso/callback?state=x`,
-    ]) {
-      await tab.goto(address);
-      await tab.evaluate(judge);
-      const { violations, passes } = (await tab.evaluate('axe.run({ resultTypes: ["violations"] })')) as {
-        violations: { id: string }[];
-        passes: unknown[];
-      };
-      found.push(...violations.map(({ id }) => `${address}: ${id}`), ...(passes.length < 10 ? ['not judged'] : []));
-    }
-    await tab.context().close();
-    expect(found).toEqual([]);
   });
 });
