@@ -114,6 +114,30 @@ withSettings(addCommand(user, 'password <email>', 'Set another password'), 'data
     await setPassword(readConfig(flagsOf(command)), email, options);
   });
 
+withSettings(
+  addCommand(user, 'invite <email>', 'Add a user who chooses the password by a link'),
+  'dataDir',
+  'publicUrl',
+)
+  .option('--level <level>', 'admin, developer, editor or user')
+  .option('--team <name>', 'Team; made when there is none of this name')
+  .option('--role <name>', 'Role; made, without permissions, when there is none of this name')
+  .option('--first-name <name>', 'First name')
+  .option('--last-name <name>', 'Last name')
+  .option('--timezone <name>', 'IANA timezone, such as Europe/Paris')
+  .action(async (email: string, options: Record<string, string>, command: Command) => {
+    const { inviteUser } = await import('./account.ts');
+    const { dataDir: _dataDir, publicUrl: _publicUrl, ...rest } = options;
+    await inviteUser(readConfig(flagsOf(command)), email, rest);
+  });
+
+withSettings(addCommand(user, 'reset <email>', 'Make a link for another password'), 'dataDir', 'publicUrl').action(
+  async (email: string, _options: object, command: Command) => {
+    const { resetPassword } = await import('./account.ts');
+    await resetPassword(readConfig(flagsOf(command)), email);
+  },
+);
+
 withSettings(addCommand(user, 'set <email>', 'Change what a user is; what is not named stays'), 'dataDir')
   .option('--level <level>', 'admin, developer, editor or user')
   .option('--team <name>', 'A team that is there')
@@ -140,6 +164,20 @@ for (const [name, description] of [
     },
   );
 }
+
+withSettings(addCommand(user, 'reset-totp <email>', 'Switch the authenticator app of a user off'), 'dataDir').action(
+  async (email: string, _options: object, command: Command) => {
+    const { resetTotp } = await import('./account.ts');
+    await resetTotp(readConfig(flagsOf(command)), email);
+  },
+);
+
+withSettings(addCommand(user, 'sign-out <email>', 'End every session of a user'), 'dataDir')
+  .option('--assistants', 'Disconnect the assistants too')
+  .action(async (email: string, options: { assistants?: boolean }, command: Command) => {
+    const { signOutUser } = await import('./account.ts');
+    await signOutUser(readConfig(flagsOf(command)), email, options);
+  });
 
 withSettings(addCommand(user, 'list', 'List the users'), 'dataDir').action(
   async (_options: object, command: Command) => {

@@ -107,7 +107,7 @@ export async function listUsers(config: Config): Promise<void> {
       user.level,
       user.team,
       user.role,
-      user.disabled ? 'disabled' : 'active',
+      user.disabled ? 'disabled' : user.hasPassword ? 'active' : 'invited',
     ]);
     const [heads, ...lines] = alignColumns([['E-MAIL', 'NAME', 'LEVEL', 'TEAM', 'ROLE', 'STATE'], ...rows]);
     say(createPaint(process.stdout)('dim', heads!));

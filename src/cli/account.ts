@@ -1,0 +1,83 @@
+// What an administrator does about other people's accounts. There is no mail server: a link is printed, once, for whoever runs
+// the command to hand on.
+
+import { createConsolePaths } from '../console/paths.ts';
+import type { PermissionLevel } from '../core/caller.ts';
+import { systemClock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
+import { fail } from '../core/errors.ts';
+import type { LinkPurpose, Store, User } from '../store/store.ts';
+import { withStore } from './storage.ts';
+import { createPaint } from './terminal.ts';
+import type { UserOptions } from './user.ts';
+
+export type InviteOptions = Omit<UserOptions, 'passwordStdin'>;
+
+export async function inviteUser(config: Config, email: string, options: InviteOptions): Promise<void> {
+  await withStore(config, async (store) => {
+    const { level, ...rest } = options;
+    const known = await store.identity.findUserByEmail(email);
+    // Who was invited before and has not come is given another link; whoever has a password is not invited.
+    if (known?.hasPassword) {
+      const problem = `'${known.email}' has an account already. 'portico user reset' makes a link for another password.`;
+      fail('INVALID_ARGUMENT', { argument: 'email', problem });
+    }
+    const chosen = level === undefined ? {} : { level: level as PermissionLevel };
+    const user = known ?? (await store.identity.addUser({ email, ...rest, ...chosen }));
+    say(`${user.email} is invited: level ${user.level}, team ${user.team}, role ${user.role}.`);
+    if (known) say('The link of before opens nothing any more.');
+    await sayLink(config, store, user, 'invite');
+  });
+}
+
+export async function resetPassword(config: Config, email: string): Promise<void> {
+  await withUser(config, email, async (store, user) => {
+    say(`A link for ${user.email} to choose another password. The present one works until then.`);
+    await sayLink(config, store, user, 'reset');
+  });
+}
+
+export async function resetTotp(config: Config, email: string): Promise<void> {
+  await withUser(config, email, async (store, user) => {
+    const wasOn = await store.secondFactors.switchOff(user.id);
+    say(
+      wasOn ? `${user.email} signs in with the password alone now.` : `${user.email} had no authenticator app set up.`,
+    );
+  });
+}
+
+export async function signOutUser(
+  config: Config,
+  email: string,
+  { assistants }: { assistants?: boolean },
+): Promise<void> {
+  await withUser(config, email, async (store, user) => {
+    await store.sessions.endAll(user.id, { grants: assistants === true });
+    say(`${user.email} is signed out everywhere${assistants ? ', and every assistant is disconnected' : ''}.`);
+  });
+}
+
+async function withUser(
+  config: Config,
+  email: string,
+  run: (store: Store, user: User) => Promise<void>,
+): Promise<void> {
+  await withStore(config, async (store) => {
+    const user = await store.identity.findUserByEmail(email);
+    if (!user) fail('INVALID_ARGUMENT', { argument: 'email', problem: `no user has the address '${email}'.` });
+    await run(store, user);
+  });
+}
+
+async function sayLink(config: Config, store: Store, user: User, purpose: LinkPurpose): Promise<void> {
+  const { token, expiresAt } = await store.links.make(user.id, purpose);
+  const publicUrl = config.publicUrl ?? `http://127.0.0.1:${config.port}`;
+  const address = createConsolePaths(publicUrl, config.consolePath).url(`/welcome/${token}`);
+  const hours = Math.round((expiresAt - systemClock.now()) / 3_600_000);
+  const life = hours >= 48 ? `${Math.round(hours / 24)} days` : hours === 1 ? 'an hour' : `${hours} hours`;
+  say(`Link: ${createPaint(process.stdout)('bold', address)}  (shown this once; works once, for ${life})`);
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
