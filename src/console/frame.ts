@@ -30,6 +30,7 @@ const ways: readonly (readonly [page: string, name: string])[] = [
   ['', 'Start'],
   ['/approvals', 'Approvals'],
   ['/apps', 'Apps'],
+  ['/account', 'Account'],
 ];
 
 export interface Framed {

@@ -1,14 +1,16 @@
 // The pages of the console, as a table. A row says who may open it and what its GET shows and its POST does. A handler is
 // given a Visit and answers with a value, so that all that concerns cookies, headers and forms is decided in one place
 // (console.ts). A GET changes nothing, but for the way back from an OpenID provider, which counts once.
-
+import { changeAccount, showAccount } from './account.ts';
 import { decideApproval, listApprovals, showApproval } from './approvals.ts';
 import { disconnectApp, listApps, listAppsOfEveryone, revokeToken } from './apps.ts';
+import { setUp, showSetUp } from './authenticator.ts';
 import { answerFrontEnd, showFrontEnd } from './front-end.ts';
 import { ssoPage } from './paths.ts';
 import { finishSso, showSignIn, signIn, signOut } from './signing.ts';
 import { showStart } from './start.ts';
 import type { Answer, MemberVisit, Parts, Visit } from './visit.ts';
+import { choosePassword, openLink, showDone, showLink } from './welcome.ts';
 
 type Handler<V> = (visit: V, parts: Parts) => Promise<Answer>;
 
@@ -26,6 +28,11 @@ export const routes: readonly Route[] = [
   { page: '/sign-in', open: true, get: showSignIn, post: signIn },
   { page: ssoPage, open: true, get: finishSso },
   { page: '/sign-out', open: true, post: signOut },
+  { page: '/welcome', open: true, get: showLink, post: choosePassword },
+  { page: '/welcome/:id', open: true, get: openLink },
+  { page: '/password-set', open: true, get: showDone },
+  { page: '/account/app', open: false, get: showSetUp, post: setUp },
+  { page: '/account', open: false, get: showAccount, post: changeAccount },
   { page: '/approvals', open: false, get: listApprovals },
   { page: '/approvals/:id', open: false, get: showApproval, post: decideApproval },
   { page: '/front-ends/:id', open: false, get: showFrontEnd, post: answerFrontEnd },

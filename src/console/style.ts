@@ -7,7 +7,7 @@ export const consoleStyle = `${style}
 .top{width:100%;background:var(--card);border-bottom:1px solid var(--line)}
 .top>div{max-width:760px;margin:0 auto;padding:12px 16px;display:flex;align-items:center;gap:8px 20px;flex-wrap:wrap}
 .top .brand{margin:0;text-decoration:none}
-.top nav{display:flex;gap:4px;margin-left:auto}
+.top nav{display:flex;flex-wrap:wrap;gap:4px;margin-left:auto}
 .top nav a{padding:6px 12px;border-radius:8px;color:var(--ink);text-decoration:none;font-weight:500;font-size:15px}
 .top nav a:hover{background:var(--tint)}.top nav a[aria-current]{background:var(--tint);color:var(--accent);font-weight:600}
 .console main{max-width:760px;margin:32px auto;padding:32px}
@@ -53,6 +53,34 @@ h2.plainly{font-size:17px;color:var(--ink);margin:28px 0 10px}
 .empty{padding:28px 20px;text-align:center;border:1px dashed var(--edge);border-radius:12px;color:var(--soft)}
 .empty b{display:block;color:var(--ink);font-weight:600;margin-bottom:4px}
 .leave{margin:28px 0 0;padding-top:20px;border-top:1px solid var(--line)}.leave button{width:auto;min-height:42px;padding:8px 20px}
-@media (max-width:480px){.filter{grid-template-columns:1fr}.apps dl>div{grid-template-columns:96px 1fr}.console main{margin:0;padding:24px 16px}.top nav{margin-left:0;width:100%}.changes th,.changes td{padding:8px 10px}.changes td,.changes tbody th{font-size:13.5px}
+.done{margin:0 0 16px;padding:12px 16px;border:1px solid var(--line);border-radius:12px;background:var(--tint);font-weight:500}
+.two{display:grid;grid-template-columns:1fr 1fr;gap:0 12px}
+.slim{width:auto;min-height:42px;padding:8px 20px}
+.spaced{margin-top:20px}
+.note.calm{color:var(--soft);font-weight:400}
+.unseen{position:absolute;left:-9999px;width:1px;height:1px}
+a.button{display:inline-block;text-decoration:none;font-weight:600;border-radius:10px;border:1px solid transparent;padding:10px 20px}
+a.button.plain{border-color:var(--edge)}
+section+section{border-top:1px solid var(--line);margin-top:24px}
+section>h2.plainly{margin-top:20px}
+.more{margin:8px 0 0}
+.more[open]{padding-bottom:4px}
+.more>summary{cursor:pointer;color:var(--accent);font-weight:500;border-radius:6px;width:fit-content;padding:4px 0}
+.more form{margin-top:12px;max-width:440px}
+.choice{display:grid;grid-template-columns:20px 1fr;gap:2px 12px;margin:0 0 20px}.choice input{width:20px;height:20px;margin:2px 0 0;accent-color:var(--accent)}
+.choice small{grid-column:2;color:var(--soft);font-size:14px}
+.sessions li{display:flex;gap:12px;align-items:center;justify-content:space-between;padding:12px 16px}
+.sessions li b{color:var(--ink)}
+.sessions form,.sessions .badge{flex:none}.sessions .badge{color:var(--accent)}
+.quietly+p{margin-top:12px}.state span b{color:var(--ink)}
+.codes{list-style:none;margin:0 0 24px;padding:16px;display:grid;grid-template-columns:repeat(auto-fit,minmax(190px,1fr));gap:8px 20px;border:1px solid var(--line);border-radius:12px;background:var(--tint)}
+.codes code{font-size:16px;color:var(--ink);white-space:nowrap}
+.steps{margin:16px 0 0;padding:0 0 0 24px}.steps>li{padding:0 0 20px 8px}.steps>li>b{display:block}.steps>li>span{color:var(--soft);font-size:15px}
+.steps>li::marker{font-weight:650;color:var(--accent)}
+.steps form{margin-top:14px;max-width:440px}
+.qr{display:flex;gap:20px;align-items:center;flex-wrap:wrap;margin-top:14px}.qr svg{width:200px;height:200px;border-radius:8px;flex:none}
+.qr span{display:block;color:var(--soft);font-size:14px}.qr code{font-size:15px;color:var(--ink)}.qr>div{min-width:0;flex:1 1 180px}
+.aside{margin-left:16px}
+@media (max-width:480px){.two{grid-template-columns:1fr}.filter{grid-template-columns:1fr}.apps dl>div{grid-template-columns:96px 1fr}.console main{margin:0;padding:24px 16px}.top nav{margin-left:0;width:100%}.changes th,.changes td{padding:8px 10px}.changes td,.changes tbody th{font-size:13.5px}
 .console{background:var(--card)}.top{background:var(--bg)}}
 `;

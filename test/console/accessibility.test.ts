@@ -2,6 +2,7 @@
 // allow no scripts; for the judge alone the policy is set aside.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { TOTP } from 'otpauth';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customizeDemo } from '../../src/cli/demo-customization.ts';
@@ -50,9 +51,9 @@ describe.skipIf(!executablePath).each([
       nodes.map((node) => `${name}: ${id} ${node.html} ${node.failureSummary}`),
     );
   };
-  const signIn = async () => {
-    await tab.getByLabel('E-mail').fill(place.account.email);
-    await tab.getByLabel('Password').fill(place.account.password);
+  const signIn = async (account = place.account) => {
+    await tab.getByLabel('E-mail').fill(account.email);
+    await tab.getByLabel('Password').fill(account.password);
     await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
   };
 
@@ -108,6 +109,63 @@ describe.skipIf(!executablePath).each([
       found.push(...(await faults(text)));
     }
     await visit('/approvals', 'Nothing waits for you');
+    expect(found).toEqual([]);
+  });
+
+  test('accounts, links and codes have no fault', async () => {
+    const { store } = place;
+    const eve = await place.addUser({ email: 'eve@example.com', firstName: 'Eve', level: 'editor' });
+    const { id } = await place.userOf(eve);
+    const found: string[] = [];
+    const judgeHere = async (name: string) => found.push(...(await faults(name)));
+    await tab.context().clearCookies();
+    const { token } = await store.links.make(id, 'reset');
+    await tab.goto(place.at(`/welcome/${token}`));
+    await judgeHere('link');
+    await tab.getByLabel('New password', { exact: true }).fill('a few words of hers');
+    await tab.getByLabel('New password once more').fill('another few words');
+    await tab.getByRole('button', { name: 'Set the password' }).click();
+    await tab.getByText('The two passwords are not the same.').waitFor();
+    await judgeHere('link with a problem');
+    await tab.goto(place.at('/welcome/unknown'));
+    await judgeHere('dead link');
+    await tab.goto(place.at('/password-set'));
+    await judgeHere('password set');
+    await tab.goto(place.at('/account'));
+    await signIn(eve);
+    await store.sessions.begin({ userId: id, browser: 'Firefox/1', address: '192.0.2.1' });
+    await tab.goto(place.at('/account'));
+    for (const summary of await tab.locator('summary').all()) await summary.click();
+    await judgeHere('account');
+    await tab.getByRole('button', { name: 'Save' }).click();
+    await tab.getByText('Saved.').waitFor();
+    await judgeHere('account, saved');
+    await tab.goto(place.at('/account/app'));
+    await judgeHere('setting up an app');
+    const secret = await tab.locator('input[name=secret]').inputValue();
+    await tab.getByRole('textbox', { name: 'Code' }).fill(new TOTP({ secret }).generate());
+    await tab.getByLabel('Your password').fill(eve.password);
+    await tab.getByRole('button', { name: 'Switch it on' }).click();
+    await tab.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
+    await judgeHere('recovery codes');
+    await tab.goto(place.at('/account'));
+    for (const summary of await tab.locator('summary').all()) await summary.click();
+    await judgeHere('account with an app');
+    await tab.context().clearCookies();
+    await tab.goto(place.at('/account'));
+    await signIn(eve);
+    await tab.getByRole('textbox', { name: 'Code' }).fill('000000');
+    await judgeHere('second step');
+    await tab.getByRole('button', { name: 'Continue' }).click();
+    await tab.getByText('This code is not right').waitFor();
+    await judgeHere('second step with a problem');
+    await tab.context().clearCookies();
+    const registered = await register(issuerOf(place), { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    await tab.goto((await authorizationUrl(registered, { redirectUri, scope: 'mcp:read' })).url.href);
+    await signIn(eve);
+    await tab.getByRole('heading', { name: 'One more step' }).waitFor();
+    await judgeHere('second step of an assistant');
+    await tab.context().clearCookies();
     expect(found).toEqual([]);
   });
 

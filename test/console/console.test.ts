@@ -103,9 +103,10 @@ describe('signing in', () => {
     const visit = browser.cookieHeader(new URL(place.at('/sign-in')));
     const body = { ...place.account, action: 'sign-in', csrf: csrfOf(asked) };
     const lines = (await post(place.at('/sign-in'), visit, body)).headers.getSetCookie();
-    expect(lines.map((line) => line.replace(/=[\w-]{43};/, '=<id>;'))).toEqual([
+    expect(lines.map((line) => line.replace(/=[\w-]{43};|=[\w-]{22}\.[\w-]{43};/, '=<id>;'))).toEqual([
       `portico-console-${port}=<id>; HttpOnly; SameSite=Lax; Path=/console`,
       `portico-console-${port}-visit=; HttpOnly; SameSite=Lax; Path=/console; Max-Age=0`,
+      `portico-console-${port}-device=<id>; HttpOnly; SameSite=Lax; Path=/console; Max-Age=15552000`,
     ]);
   });
 
@@ -124,7 +125,7 @@ describe('signing in', () => {
       expect([here.status, Number(here.headers.get('retry-after')) > 880, read(here), there]).toEqual([
         429,
         true,
-        'Portico Please wait Too many wrong passwords. Wait 15 minutes, then sign in again.',
+        'Portico Please wait Too many wrong passwords or codes. Wait 15 minutes, then sign in again.',
         'sign-in stopped with status 429',
       ]);
     } finally {

@@ -1,6 +1,7 @@
-// Takes the pictures of the console for docs/screenshots: `npx tsx test/console/screenshots.ts [folder]`.
+// Takes the pictures of the console for docs/screenshots: `npx tsx test/console/screenshots.ts [folder [accounts]]`.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { TOTP } from 'otpauth';
 import { chromium, type Page } from 'playwright-core';
 import { customizeDemo } from '../../src/cli/demo-customization.ts';
 import { chromiumArguments, chromiumPath } from '../oauth/chromium.ts';
@@ -8,6 +9,9 @@ import { openPlace } from './place.ts';
 
 const folder = process.argv[2] ?? join(import.meta.dirname, '../../docs/screenshots');
 mkdirSync(folder, { recursive: true });
+type Shoot = (page: Page, name: string) => Promise<unknown>;
+const phone =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 19_1 like Mac OS X) AppleWebKit/605.1.15 Version/19.1 Mobile/15E148 Safari/604.1';
 const sizes = { phone: { width: 375, height: 812 }, desktop: { width: 1280, height: 900 } };
 
 const place = await openPlace({ app: { customize: customizeDemo } });
@@ -56,9 +60,10 @@ try {
   for (const [size, viewport] of Object.entries(sizes)) {
     for (const colorScheme of ['light', 'dark'] as const) {
       const context = await browser.newContext({ viewport, colorScheme, deviceScaleFactor: size === 'phone' ? 2 : 1 });
-      await take(await context.newPage(), (page, name) =>
-        page.screenshot({ path: join(folder, `console-${name}-${size}-${colorScheme}.png`), fullPage: true }),
-      );
+      const shoot: Shoot = (page, name) =>
+        page.screenshot({ path: join(folder, `console-${name}-${size}-${colorScheme}.png`), fullPage: true });
+      if (process.argv[3] !== 'accounts') await take(await context.newPage(), shoot);
+      await takeAccounts(await context.newPage(), shoot);
       await context.close();
     }
   }
@@ -67,13 +72,49 @@ try {
   await place.stop();
 }
 
-async function take(page: Page, shoot: (page: Page, name: string) => Promise<unknown>): Promise<void> {
-  const { change, remove, own } = await fileAll();
-  await page.goto(place.at(`/approvals/${change.id}`));
-  await shoot(page, 'sign-in');
+async function takeAccounts(page: Page, shoot: Shoot): Promise<void> {
+  const { store } = place;
+  const { token } = await store.links.make(bobs, 'invite');
+  await page.goto(place.at(`/welcome/${token}`));
+  await shoot(page, 'welcome');
+  await page.goto(place.at('/sign-out'));
+  await page.goto(place.at('/account'));
+  await signIn(page);
+  await store.sessions.begin({ userId: place.ada.id, browser: phone, address: '203.0.113.24' });
+  await page.goto(place.at('/account'));
+  await shoot(page, 'account');
+  await page.goto(place.at('/account/app'));
+  await shoot(page, 'app');
+  const secret = await page.locator('input[name=secret]').inputValue();
+  const code = () => new TOTP({ secret }).generate();
+  await page.getByRole('textbox', { name: 'Code' }).fill(code());
+  await page.getByLabel('Your password').fill(place.account.password);
+  await page.getByRole('button', { name: 'Switch it on' }).click();
+  await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
+  await shoot(page, 'codes');
+  await page.goto(place.at('/account'));
+  await page.getByText('Switch it off').first().click();
+  await shoot(page, 'account-app');
+  await page.goto(place.at(''));
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await signIn(page);
+  await page.getByRole('textbox', { name: 'Code' }).waitFor();
+  await shoot(page, 'code');
+  await store.secondFactors.switchOff(place.ada.id);
+  await store.sessions.endAll(place.ada.id, { grants: false });
+}
+
+async function signIn(page: Page): Promise<void> {
   await page.getByLabel('E-mail').fill(place.account.email);
   await page.getByLabel('Password').fill(place.account.password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+async function take(page: Page, shoot: Shoot): Promise<void> {
+  const { change, remove, own } = await fileAll();
+  await page.goto(place.at(`/approvals/${change.id}`));
+  await shoot(page, 'sign-in');
+  await signIn(page);
   await page.getByRole('button', { name: 'Approve' }).waitFor();
   await shoot(page, 'approval');
   await page.goto(place.at(''));

@@ -1,0 +1,109 @@
+// The account in a real browser: without scripts, with the keyboard alone, and on narrow screens.
+import { TOTP } from 'otpauth';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { issuerOf, redirectUri } from '../app/shop.ts';
+import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { authorizationUrl, register } from '../oauth/client.ts';
+import { openPlace, type Place } from './place.ts';
+
+const executablePath = findChromium();
+
+describe.skipIf(!executablePath)('in a browser without scripts', () => {
+  let place: Place;
+  let browser: Browser;
+  beforeAll(async () => {
+    place = await openPlace();
+    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await place.stop();
+  });
+
+  const open = async (options: Parameters<Browser['newContext']>[0] = {}) => {
+    const context = await browser.newContext({ javaScriptEnabled: false, ...options });
+    const tab = await context.newPage();
+    const complaints: string[] = [];
+    tab.on('console', (message) => /policy|script|refused/i.test(message.text()) && complaints.push(message.text()));
+    return { tab, complaints, close: () => context.close() };
+  };
+  const typeKeys = async (tab: Page, ...typed: string[]) => {
+    for (const [turn, text] of typed.entries()) {
+      if (turn > 0) await tab.keyboard.press('Tab');
+      await tab.keyboard.type(text);
+    }
+    await tab.keyboard.press('Enter');
+  };
+  const heading = (tab: Page, name: string) => tab.getByRole('heading', { name, exact: true }).waitFor();
+
+  test('somebody who was invited chooses a password, sets up an app, and connects an assistant: by the keyboard alone', async () => {
+    const eve = await place.store.identity.addUser({ email: 'eve@example.com', firstName: 'Eve' });
+    const { token } = await place.store.links.make(eve.id, 'invite');
+    const { tab, complaints, close } = await open();
+    const referrers: (string | undefined)[] = [];
+    tab.on('request', (request) => referrers.push(request.headers().referer));
+    await tab.goto(place.at(`/welcome/${token}`));
+    await tab.locator('#new:focus').waitFor();
+    await typeKeys(tab, 'a few words of hers', 'a few words of hers');
+    await heading(tab, 'Your password is set');
+    await tab.keyboard.press('Tab');
+    await tab.keyboard.press('Enter');
+    await tab.locator('#email:focus').waitFor();
+    await typeKeys(tab, eve.email, 'a few words of hers');
+    await heading(tab, 'Hello, Eve');
+    await tab.goto(place.at('/account/app'));
+    const secret = await tab.locator('input[name=secret]').getAttribute('value');
+    const code = (steps: number) => new TOTP({ secret: secret! }).generate({ timestamp: Date.now() + steps * 30_000 });
+    await tab.getByRole('textbox', { name: 'Code' }).focus();
+    await typeKeys(tab, code(-1), 'a few words of hers');
+    await heading(tab, 'Your recovery codes');
+    const recovery = (await tab.locator('.codes code').first().textContent())!;
+    await tab.context().clearCookies();
+    const registered = await register(issuerOf(place), { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    await tab.goto((await authorizationUrl(registered, { redirectUri, scope: 'mcp:read' })).url.href);
+    await tab.locator('#email:focus').waitFor();
+    await typeKeys(tab, eve.email, 'a few words of hers');
+    await tab.locator('#code:focus').waitFor();
+    await typeKeys(tab, '000000');
+    await tab.getByText('This code is not right').waitFor();
+    await tab.locator('#code:focus').waitFor();
+    await typeKeys(tab, code(0));
+    await tab.getByRole('heading', { name: 'Allow Notebook to connect?' }).waitFor();
+    await tab.goto(place.at('/account'));
+    await tab.locator('#email:focus').waitFor();
+    await typeKeys(tab, eve.email, 'a few words of hers');
+    await tab.locator('#code:focus').waitFor();
+    await typeKeys(tab, recovery);
+    await heading(tab, 'Account');
+    await tab.getByText('9 recovery codes are left').waitFor();
+    expect([complaints, referrers.filter((referrer) => referrer?.includes(token))]).toEqual([[], []]);
+    await close();
+  });
+
+  test.each([320, 375, 1280])('nothing is wider than the window at %i pixels', async (width) => {
+    const { tab, close } = await open({ viewport: { width, height: 700 }, javaScriptEnabled: true });
+    const eve = await place.addUser({ email: `a-rather-long-address-of-somebody-${width}@department.example.com` });
+    const { id } = await place.userOf(eve);
+    const wide: string[] = [];
+    const measure = async (name: string) => {
+      if (((await tab.evaluate('document.documentElement.scrollWidth')) as number) > width) wide.push(name);
+    };
+    const { token } = await place.store.links.make(id, 'reset');
+    await tab.goto(place.at(`/welcome/${token}`));
+    await measure('link');
+    await tab.goto(place.at('/account'));
+    await tab.getByLabel('E-mail').fill(eve.email);
+    await tab.getByLabel('Password').fill(eve.password);
+    await tab.keyboard.press('Enter');
+    await heading(tab, 'Account');
+    await place.store.sessions.begin({ userId: id, browser: 'x', address: '2001:db8:1234:5678:9abc:def0:1234:5678' });
+    await tab.reload();
+    for (const summary of await tab.locator('summary').all()) await summary.click();
+    await measure('account');
+    await tab.goto(place.at('/account/app'));
+    await measure('app');
+    expect(wide).toEqual([]);
+    await close();
+  });
+});

@@ -1,0 +1,329 @@
+// What somebody looks after himself: links, the password, the app for codes, and where he is signed in.
+import { TOTP } from 'otpauth';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { servers, type TestDatabase } from '../databases.ts';
+import type { Account, Browser, Page } from '../oauth/flow.ts';
+import { createBrowser } from '../oauth/flow.ts';
+import { askSql } from '../sql/schemas.ts';
+import { csrfOf, openPlace, type Place, read } from './place.ts';
+
+let late = 0;
+const clock: Clock = { ...systemClock, now: () => systemClock.now() + late };
+let place: Place;
+let users = 0;
+let eve: Account;
+let eveId: number;
+
+let storage: TestDatabase;
+beforeAll(async () => {
+  storage = await servers[0]!.create();
+  place = await openPlace({ app: { clock }, env: { SERVICE_SIGN_IN_ATTEMPTS: '4', SERVICE_STORAGE_URL: storage.url } });
+});
+afterAll(async () => {
+  await place.stop();
+  await storage.drop();
+});
+beforeEach(async () => {
+  // What others guessed before counts for the address.
+  late += 900_000;
+  eve = await place.addUser({ email: `eve${++users}@example.com`, firstName: 'Eve', level: 'editor' });
+  eveId = (await place.userOf(eve)).id;
+});
+
+const heading = (page: Page): string => /<h1>(.*?)<\/h1>/.exec(page.html)?.[1] ?? '';
+const alertOf = (page: Page): string => /role="(?:alert|status)">([^<]+)</.exec(page.html)?.[1] ?? '';
+const chosen = { new: 'a few words of hers', again: 'a few words of hers' };
+const eventsOf = (userId: number) =>
+  place.observed.flatMap((one) => (one.type === 'security' && one.userId === userId ? [one.event] : []));
+const canSignIn = async (account: Account) => {
+  const { page } = await place.browse(account);
+  return page.status === 200 && !page.html.includes('name="password"');
+};
+const logOf = async ({ email }: Account) => {
+  const rows = await askSql(storage, 'SELECT action, subject, user_id FROM admin_logs ORDER BY id');
+  return rows.filter(({ subject }) => subject === email).map(({ action, user_id }) => [action, user_id]);
+};
+
+describe('a one-time link', () => {
+  const open = async (purpose: 'invite' | 'reset', browser: Browser = createBrowser()) => {
+    const { token } = await place.store.links.make(eveId, purpose);
+    return { token, browser, page: await browser.open(place.at(`/welcome/${token}`)) };
+  };
+
+  test('is not used up by being opened, leaves its token in no address and no page, and opens once', async () => {
+    const { token, browser, page } = await open('reset');
+    const scanned = await fetch(place.at(`/welcome/${token}`), { redirect: 'manual' });
+    const short = await browser.press(page, 'choose', { new: 'short', again: 'short' });
+    const unlike = await browser.press(page, 'choose', { new: 'one long password', again: 'another long one' });
+    const set = await browser.press(page, 'choose', chosen);
+    const again = await browser.press(page, 'choose', chosen);
+    const replayed = await createBrowser().open(place.at(`/welcome/${token}`));
+    expect([
+      [page.url, page.html.includes(token), page.headers.get('cache-control'), page.headers.get('referrer-policy')],
+      [scanned.status, scanned.headers.get('location'), scanned.headers.get('cache-control')],
+      [short.status, alertOf(short)],
+      [unlike.status, alertOf(unlike)],
+      [set.status, heading(set), set.url],
+      [again.status, heading(again)],
+      [replayed.status, heading(replayed)],
+      await canSignIn(eve),
+      await canSignIn({ ...eve, password: chosen.new }),
+    ]).toEqual([
+      [place.at('/welcome'), false, 'no-store', 'same-origin'],
+      [303, '/console/welcome', 'no-store'],
+      [400, 'Expected 10 to 1024 characters.'],
+      [400, 'The two passwords are not the same.'],
+      [200, 'Your password is set', place.at('/password-set')],
+      [410, 'This link does not work any more'],
+      [410, 'This link does not work any more'],
+      false,
+      true,
+    ]);
+    expect(eventsOf(eveId)).toEqual(['link.used', 'password.changed', 'link.replayed', 'console.sign-in.ok']);
+  });
+
+  test('is taken from the browser that opened it alone, with its own form', async () => {
+    const { token, page } = await open('invite');
+    const body = new URLSearchParams({ ...chosen, csrf: csrfOf(page), action: 'choose' });
+    const send = (headers: Record<string, string>) =>
+      fetch(place.at('/welcome'), { method: 'POST', body, headers, redirect: 'manual' });
+    const name = `portico-console-${new URL(place.consoleUrl).port}`;
+    const statuses = [
+      (await send({ 'sec-fetch-site': 'same-origin' })).status,
+      (await send({ 'sec-fetch-site': 'same-origin', cookie: `${name}-link=${token}` })).status,
+      (await send({ 'sec-fetch-site': 'cross-site', cookie: `${name}-link=${token}` })).status,
+    ];
+    const wrongMethod = await fetch(place.at(`/welcome/${token}`), { method: 'POST', redirect: 'manual' });
+    expect([statuses, wrongMethod.status, (await place.store.links.find(token)).state]).toEqual([
+      [403, 403, 403],
+      405,
+      'open',
+    ]);
+  });
+
+  test('of an invitation says to where and for whom, and sets the first password', async () => {
+    const bob = await place.store.identity.addUser({ email: `bob${users}@example.com`, firstName: 'Bob' });
+    const { token } = await place.store.links.make(bob.id, 'invite');
+    const browser = createBrowser();
+    const page = await browser.open(place.at(`/welcome/${token}`));
+    const before = await canSignIn({ email: bob.email, password: '' });
+    await browser.press(page, 'choose', chosen);
+    expect([heading(page), read(page).includes(bob.email), page.html.includes('disconnect'), before]).toEqual([
+      'Welcome, Bob',
+      true,
+      false,
+      false,
+    ]);
+    expect(await canSignIn({ email: bob.email, password: chosen.new })).toBe(true);
+  });
+
+  test('helps an owner in whose account is being guessed, since his browser is known then', async () => {
+    const guess = createBrowser();
+    const asked = await guess.open(place.at('/sign-in'));
+    for (let i = 0; i < 5; i++) await guess.press(asked, 'sign-in', { email: eve.email, password: 'wrong password' });
+    const { browser, page } = await open('reset');
+    const done = await browser.press(page, 'choose', chosen);
+    const signIn = await browser.open(place.at('/sign-in'));
+    for (let i = 0; i < 5; i++) await guess.press(asked, 'sign-in', { email: eve.email, password: 'wrong password' });
+    const signedIn = await browser.press(signIn, 'sign-in', { email: eve.email, password: chosen.new });
+    expect([done.status, signedIn.status, heading(signedIn)]).toEqual([200, 200, 'Hello, Eve']);
+  });
+});
+
+describe('the account', () => {
+  const openAccount = async () => {
+    const { browser } = await place.browse(eve);
+    return { browser, page: await browser.open(place.at('/account')) };
+  };
+
+  test('takes another name and time zone, and refuses what is none', async () => {
+    const { browser, page } = await openAccount();
+    const saved = await browser.press(page, 'profile', { firstName: 'Eva', lastName: 'Ö', timezone: 'Europe/Paris' });
+    const wrong = await browser.press(page, 'profile', { timezone: 'Mars/Olympus' });
+    expect([saved.url, alertOf(saved), wrong.status, await place.userOf(eve)]).toMatchObject([
+      place.at('/account?done=profile'),
+      'Saved.',
+      400,
+      { firstName: 'Eva', lastName: 'Ö', timezone: 'Europe/Paris' },
+    ]);
+  });
+
+  test('changes the password for who knows the old one; every other session ends, this browser stays', async () => {
+    const { browser, page } = await openAccount();
+    const other = await openAccount();
+    const wrong = await browser.press(page, 'password', { ...chosen, password: 'not the old one' });
+    const email = { new: eve.email, again: eve.email };
+    const own = await browser.press(page, 'password', { ...email, password: eve.password });
+    const changed = await browser.press(page, 'password', { ...chosen, password: eve.password });
+    const otherAfter = await other.browser.open(place.at('/account'));
+    expect([
+      [wrong.status, alertOf(wrong)],
+      [own.status, alertOf(own)],
+      [changed.status, heading(changed), alertOf(changed).slice(0, 26)],
+      heading(otherAfter),
+      await canSignIn(eve),
+    ]).toEqual([
+      [400, 'This is not your present password.'],
+      [400, 'Expected something other than the e-mail address.'],
+      [200, 'Account', 'Your password is changed.'.padEnd(26)],
+      'Sign in',
+      false,
+    ]);
+    expect(await logOf(eve)).toEqual([
+      ['user.add', null],
+      ['user.password', eveId],
+    ]);
+  });
+
+  test('lets nobody guess the password in a browser that was left open', async () => {
+    const { browser, page } = await openAccount();
+    const statuses: number[] = [];
+    for (let i = 0; i < 5; i++)
+      statuses.push((await browser.press(page, 'password', { ...chosen, password: `guess ${i}` })).status);
+    statuses.push((await browser.press(page, 'password', { ...chosen, password: eve.password })).status);
+    expect([statuses, await canSignIn(eve)]).toEqual([[400, 400, 400, 400, 429, 429], true]);
+  });
+
+  test('lists where somebody is signed in; one session or all of them can be ended, and nobody else’s', async () => {
+    const { browser } = await openAccount();
+    const other = await openAccount();
+    const stranger = await place.browse(place.account, '/account');
+    const page = await browser.open(place.at('/account'));
+    const names = (await place.store.sessions.list(eveId)).map(({ name }) => name);
+    const stolen = await stranger.browser.press(
+      {
+        ...page,
+        html: page.html.replace(/name="csrf" value="[^"]+"/g, `name="csrf" value="${csrfOf(stranger.page)}"`),
+      },
+      'end',
+    );
+    const left = (await place.store.sessions.list(eveId)).length;
+    const ended = await browser.press(page, 'end');
+    const otherAfter = await other.browser.open(place.at('/account'));
+    const third = await openAccount();
+    const now = await browser.open(place.at('/account'));
+    const out = await browser.press(now, 'sign-out');
+    expect([
+      names.length,
+      page.html.split('aria-label="End the session').length - 1,
+      [stolen.status, left],
+      [ended.status, alertOf(ended)],
+      heading(otherAfter),
+      [out.url, heading(await third.browser.open(place.at('')))],
+      (await place.store.sessions.list(eveId)).length,
+    ]).toEqual([2, 1, [200, 2], [200, 'That session has ended.'], 'Sign in', [place.at('/sign-in'), 'Sign in'], 0]);
+    expect(await logOf(eve)).toEqual([
+      ['user.add', null],
+      ['user.end-session', eveId],
+      ['user.sign-out', eveId],
+    ]);
+  });
+});
+
+describe('an app for codes', () => {
+  const codeOf = (secret: string) => new TOTP({ secret }).generate({ timestamp: clock.now() });
+  const setUp = async () => {
+    const { browser } = await place.browse(eve);
+    const page = await browser.open(place.at('/account/app'));
+    const secret = /name="secret" value="([A-Z2-7]{32})"/.exec(page.html)![1]!;
+    return { browser, page, secret };
+  };
+  const switchOn = async () => {
+    const { browser, page, secret } = await setUp();
+    const on = await browser.press(page, 'totp-on', { code: codeOf(secret), password: eve.password });
+    const codes = [...on.html.matchAll(/<code>([a-z2-9-]{19})<\/code>/g)].map(([, code]) => code!);
+    late += 60_000;
+    return { browser, secret, on, codes };
+  };
+
+  test('is switched on with a code and the password, and never with one of them', async () => {
+    const { browser, page, secret } = await setUp();
+    const wrongCode = await browser.press(page, 'totp-on', { code: '000000', password: eve.password });
+    const wrongPassword = await browser.press(page, 'totp-on', { code: codeOf(secret), password: 'not the password' });
+    const off = await place.store.secondFactors.of(eveId);
+    const on = await browser.press(wrongPassword, 'totp-on', { code: codeOf(secret), password: eve.password });
+    expect([
+      [wrongCode.status, alertOf(wrongCode)],
+      [wrongPassword.status, alertOf(wrongPassword)],
+      off,
+      [on.status, heading(on)],
+      (await place.store.secondFactors.of(eveId))?.recoveryCodes,
+      page.html.includes('<svg'),
+      wrongPassword.html.includes(secret),
+    ]).toEqual([
+      [400, 'This code is not of this app. Check the time of your phone.'],
+      [400, 'This is not your present password.'],
+      undefined,
+      [200, 'Your recovery codes'],
+      10,
+      true,
+      true,
+    ]);
+  });
+
+  test('is asked for at the sign-in: no page opens before it, and its ticket is of this browser', async () => {
+    const { secret, codes } = await switchOn();
+    const first = await place.browse(eve, '/approvals');
+    const around = await first.browser.open(place.at('/approvals'));
+    const other = await place.browse(eve);
+    const ticket = /name="ticket" value="([^"]+)"/.exec(first.page.html)![1]!;
+    const swapped = {
+      ...other.page,
+      html: other.page.html.replace(/name="ticket" value="[^"]+"/, `name="ticket" value="${ticket}"`),
+    };
+    const planted = await other.browser.press(swapped, 'code', { code: codeOf(secret) });
+    const wrong = await first.browser.press(first.page, 'code', { code: '000000' });
+    const right = await first.browser.press(wrong, 'code', { code: codeOf(secret) });
+    const third = await place.browse(eve);
+    const replayed = await third.browser.press(third.page, 'code', { code: codeOf(secret) });
+    const byRecovery = await third.browser.press(replayed, 'code', { code: codes[9]! });
+    expect(
+      [first.page, around, planted, wrong, right, replayed, byRecovery].map((page) => [page.status, heading(page)]),
+    ).toEqual([
+      [200, 'One more step'],
+      [200, 'Sign in'],
+      [400, 'Sign in'],
+      [400, 'One more step'],
+      [200, 'Approvals'],
+      [400, 'One more step'],
+      [200, 'Hello, Eve'],
+    ]);
+    expect(eventsOf(eveId)).toEqual([
+      'console.sign-in.ok',
+      'totp.on',
+      'console.sign-in.half',
+      'console.sign-in.half',
+      'console.totp.failed',
+      'console.totp.app',
+      'console.sign-in.ok',
+      'console.sign-in.half',
+      'console.totp.failed',
+      'console.totp.recovery',
+      'console.sign-in.ok',
+    ]);
+  });
+
+  test('is switched off, and given new recovery codes, with the password', async () => {
+    const { browser, codes } = await switchOn();
+    const page = await browser.open(place.at('/account'));
+    const refused = await browser.press(page, 'totp-off', { password: 'not the password' });
+    const renewed = await browser.press(page, 'codes', { password: eve.password });
+    const other = await place.browse(eve);
+    const old = await other.browser.press(other.page, 'code', { code: codes[0]! });
+    const off = await browser.press(page, 'totp-off', { password: eve.password });
+    expect([
+      [refused.status, alertOf(refused)],
+      [heading(renewed), codes.some((code) => renewed.html.includes(code))],
+      old.status,
+      alertOf(off),
+      await canSignIn(eve),
+    ]).toEqual([
+      [400, 'This is not your present password.'],
+      ['Your recovery codes', false],
+      400,
+      'The authenticator app is switched off. Your password alone signs you in.',
+      true,
+    ]);
+  });
+});
