@@ -169,6 +169,8 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
     const tool = toolsByName.get(String(message.params.name));
     if (!tool || auth.scopes.has(tool.scope)) return;
     const failure = new AppError('INSUFFICIENT_SCOPE', { tool: tool.name, scopes: [tool.scope] });
+    const { userId, clientId } = auth;
+    observe({ type: 'security', event: 'scope.challenged', userId, clientId, detail: tool.scope });
     observe({ type: 'tool.began', tool: tool.name });
     recordCall(parts, { tool, subject: {}, auth, startedAt: clock.now(), durationMs: 0, failure });
     throw failure;
