@@ -257,6 +257,33 @@ for (const [name, description, run] of [
   );
 }
 
+const keys = addCommand(program, 'keys', 'List, rotate and retire the keys that sign cookies, forms and states');
+
+withSettings(addCommand(keys, 'list', 'List the keys, without what they are'), 'dataDir').action(
+  async (_options: object, command: Command) => {
+    const { listKeys } = await import('./keys.ts');
+    await listKeys(readConfig(flagsOf(command)));
+  },
+);
+
+withSettings(
+  addCommand(keys, 'rotate [purpose]', 'Sign with new keys; what was signed before stays good'),
+  'dataDir',
+).action(async (purpose: string | undefined, _options: object, command: Command) => {
+  const { rotateKeys } = await import('./keys.ts');
+  await rotateKeys(readConfig(flagsOf(command)), purpose);
+});
+
+withSettings(
+  addCommand(keys, 'retire [purpose]', 'Forget keys that were replaced; what they signed is no longer good'),
+  'dataDir',
+)
+  .option('--after <time>', 'Only those that were replaced so long ago: days as 30d, hours as 12h', '30d')
+  .action(async (purpose: string | undefined, options: { after: string }, command: Command) => {
+    const { retireKeys } = await import('./keys.ts');
+    await retireKeys(readConfig(flagsOf(command)), purpose, options);
+  });
+
 addCommand(program, 'eval <file>', 'Run recorded tasks (docs/eval.md) against the demo shop, or a server')
   .option('--url <address>', 'MCP address of a server, asked with the token in SERVICE_MCP_TOKEN')
   .action(async (file: string, options: { url?: string }) => {

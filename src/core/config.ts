@@ -286,6 +286,36 @@ export const settings = {
     fallback: null as readonly string[] | null,
     read: list,
   }),
+  clientMetadataDeniedDomains: setting({
+    env: 'SERVICE_CIMD_DENIED_DOMAINS',
+    about: 'These domains may not host client metadata documents',
+    fallback: [] as readonly string[],
+    read: list,
+  }),
+  redirectDomains: setting({
+    env: 'SERVICE_DCR_REDIRECT_DOMAINS',
+    about: 'Registered clients may have web answers sent to these domains only; to any by default',
+    fallback: null as readonly string[] | null,
+    read: list,
+  }),
+  redirectDeniedDomains: setting({
+    env: 'SERVICE_DCR_REDIRECT_DENIED_DOMAINS',
+    about: 'Registered clients may not have answers sent to these domains',
+    fallback: [] as readonly string[],
+    read: list,
+  }),
+  clientsMost: setting({
+    env: 'SERVICE_DCR_MOST',
+    about: 'Registered clients in all; further ones wait until others are forgotten',
+    fallback: 10_000,
+    read: whole(1, 1_000_000),
+  }),
+  idleClientSeconds: setting({
+    env: 'SERVICE_DCR_IDLE_SECONDS',
+    about: 'When a registered client that nobody is connected through any more is forgotten, since its last use',
+    fallback: 90 * 86_400,
+    read: whole(3600, 3 * 365 * 86_400),
+  }),
   consoleIdleSeconds: setting({
     env: 'SERVICE_CONSOLE_IDLE_SECONDS',
     about: 'When a console session that is not used ends',

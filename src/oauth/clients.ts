@@ -2,6 +2,7 @@
 // are dropped, loopback and app redirects make a native client, and what could send a code astray is refused. It runs for
 // every client each time it is read, so it changes nothing that it made itself.
 import type { ClientMetadata, errors as oidcErrors } from 'oidc-provider';
+import { type DomainPolicy, findDomainProblem } from './documents.ts';
 import { grantTypes } from './metadata.ts';
 
 /** The extra property by which the provider calls us; it is never stored. */
@@ -19,6 +20,7 @@ const dangerous = new Set([
   'filesystem:',
 ]);
 const longestName = 200;
+const longestRedirect = 2000;
 
 export function isLoopback(redirect: URL): boolean {
   return redirect.protocol === 'http:' && loopback.has(redirect.hostname);
@@ -42,7 +44,11 @@ export function describeRedirect(redirectUri: string): Destination {
   return { kind: 'app', name: url.protocol.slice(0, -1) };
 }
 
-export function createClientNormaliser(errors: typeof oidcErrors): (metadata: ClientMetadata) => void {
+/** `redirects`: where clients that registered themselves may have web answers sent; a metadata document says for itself. */
+export function createClientNormaliser(
+  errors: typeof oidcErrors,
+  redirects: DomainPolicy,
+): (metadata: ClientMetadata) => void {
   const refuse = (description: string): never => {
     throw new errors.InvalidClientMetadata(description);
   };
@@ -51,6 +57,8 @@ export function createClientNormaliser(errors: typeof oidcErrors): (metadata: Cl
     if (typeof uri !== 'string' || !URL.canParse(uri)) return refuse('redirect_uris must only contain absolute URIs');
     const url = new URL(uri);
     // RFC 6749 section 3.1.2: no fragment; and nothing that a comparison of texts and a browser read differently.
+    if (uri.length > longestRedirect)
+      return refuse(`redirect_uris must have at most ${longestRedirect} characters each`);
     if (uri.includes('#')) return refuse('redirect_uris must not contain fragments');
     if (/[\s\\*]/.test(uri)) return refuse('redirect_uris must not contain spaces, backslashes or wildcards');
     if (url.username || url.password) return refuse('redirect_uris must not contain credentials');
@@ -79,11 +87,16 @@ export function createClientNormaliser(errors: typeof oidcErrors): (metadata: Cl
     // MCP 2025-11-25 "Client ID Metadata Documents": client_name is required there.
     if (isDocumentClient(metadata.client_id) && !name?.trim()) refuse('client_name is required in a metadata document');
 
-    const redirects = metadata.redirect_uris;
-    if (!Array.isArray(redirects) || redirects.length === 0 || redirects.length > 50) {
+    const uris = metadata.redirect_uris;
+    if (!Array.isArray(uris) || uris.length === 0 || uris.length > 50) {
       refuse('redirect_uris must be a list of 1 to 50 URIs');
     }
-    const urls = (redirects ?? []).map(checkRedirect);
+    const urls = (uris ?? []).map(checkRedirect);
+    const web = isDocumentClient(metadata.client_id) ? [] : urls.filter(({ protocol }) => protocol === 'https:');
+    for (const { hostname } of web) {
+      const problem = findDomainProblem(hostname, redirects);
+      if (problem) refuse(`redirect_uris must not lead to ${hostname}: ${problem}`);
+    }
     // RFC 8252 section 8.4: an app on a device. Its loopback port is free (7.3) and it is always asked for (8.6).
     metadata.application_type = urls.some((url) => url.protocol !== 'https:') ? 'native' : 'web';
 

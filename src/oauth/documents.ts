@@ -14,8 +14,27 @@ export const documentFetch: unique symbol = Symbol('portico.documentFetch');
 
 export type FetchDocument = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
+/** Domains, each with all below it. */
+export interface DomainPolicy {
+  /** Null: any. */
+  readonly allowed: readonly string[] | null;
+  /** Stands before `allowed`. */
+  readonly denied: readonly string[];
+}
+
+export const anyDomain: DomainPolicy = { allowed: null, denied: [] };
+
+/** The list that keeps the host out; undefined when it may be used. */
+export function findDomainProblem(host: string, { allowed, denied }: DomainPolicy): string | undefined {
+  const isIn = (domains: readonly string[]) =>
+    domains.some((domain) => host === domain.toLowerCase() || host.endsWith(`.${domain.toLowerCase()}`));
+  if (isIn(denied)) return 'its domain is on the deny-list of this server';
+  if (allowed && !isIn(allowed)) return 'its domain is not on the allow-list of this server';
+  return undefined;
+}
+
 /** Says what is wrong with the address of a client document, or undefined when it may be fetched. */
-export function findAddressProblem(address: string | URL, domains: readonly string[] | null): string | undefined {
+export function findAddressProblem(address: string | URL, domains: DomainPolicy): string | undefined {
   if (!URL.canParse(`${address}`)) return 'it is no URL';
   const url = new URL(address);
   // draft-ietf-oauth-client-id-metadata-document section 3: https only, a path, no credentials, no fragment.
@@ -28,17 +47,11 @@ export function findAddressProblem(address: string | URL, domains: readonly stri
   if (!host.includes('.') || /\.(?:local|localhost|internal|home\.arpa)$/.test(host)) {
     return 'the host must be a public name';
   }
-  if (
-    domains &&
-    !domains.some((domain) => host === domain.toLowerCase() || host.endsWith(`.${domain.toLowerCase()}`))
-  ) {
-    return 'its domain is not on the allow-list of this server';
-  }
-  return undefined;
+  return findDomainProblem(host, domains);
 }
 
 /** Like fetch, for public https addresses only. The time limit and the size limit are the caller's. */
-export function createDocumentFetch(domains: readonly string[] | null, fetchDocument?: FetchDocument): FetchDocument {
+export function createDocumentFetch(domains: DomainPolicy, fetchDocument?: FetchDocument): FetchDocument {
   return async (address, init) => {
     // SSRF (draft-ietf-oauth-client-id-metadata-document section 6.5): holds for jwks_uri as well.
     const problem = findAddressProblem(address, domains);

@@ -62,6 +62,11 @@ export const expiredPage = messagePage({
   text: 'It was not finished in time, or was finished already. Go back to your assistant and connect again.',
 });
 
+export const blockedPage = messagePage({
+  title: 'This app is blocked here',
+  text: 'An administrator does not let it connect. Nothing was sent to it.',
+});
+
 export function createInteraction(options: InteractionOptions): Interaction {
   const { provider, cookieKeys, store, paths, observe, ways } = options;
   const federation = createFederation(options);
@@ -78,9 +83,12 @@ export function createInteraction(options: InteractionOptions): Interaction {
       return undefined;
     }
     const clientId = `${details.params.client_id}`;
-    const client = await provider.Client.find(clientId);
-    if (!client) {
-      sendPage(res, 400, expiredPage);
+    const client = await provider.Client.find(clientId).catch((error: unknown) => {
+      if ((error as { error?: unknown }).error === 'unauthorized_client') return 'blocked' as const;
+      throw error;
+    });
+    if (!client || client === 'blocked') {
+      sendPage(res, 400, client ? blockedPage : expiredPage);
       return undefined;
     }
     const verified = isDocumentClient(clientId) ? { verifiedHost: new URL(clientId).host } : {};

@@ -14,13 +14,13 @@ import type { Config } from '../core/config.ts';
 import { isAppError } from '../core/errors.ts';
 import { createSharedLimiter } from '../core/limit.ts';
 import type { Observe } from '../core/observe.ts';
-import { hashToken, makeSigningKey, randomId, randomToken, sameText } from '../core/secret.ts';
+import { hashToken, makeSigningKey, randomId, randomToken, sameText, sign } from '../core/secret.ts';
 import type { Store } from '../store/store.ts';
 import { createAdapterFactory } from './adapter.ts';
 import { createClientNormaliser, isDocumentClient, normaliserProperty } from './clients.ts';
 import { connectionProperty, readLimits, secondsLeft } from './connection.ts';
 import { rememberConsent } from './consent.ts';
-import { createDocumentFetch, type FetchDocument, findAddressProblem } from './documents.ts';
+import { createDocumentFetch, type DomainPolicy, type FetchDocument, findAddressProblem } from './documents.ts';
 import { assertionAlgorithms, clientAuthMethods, dpopAlgorithms } from './metadata.ts';
 import type { Paths } from './paths.ts';
 import { offlineAccess, resourceScopes } from './scopes.ts';
@@ -58,6 +58,8 @@ interface KnownAccount extends Account {
 
 /** Metadata documents fetched for one client address in a minute: each costs an outgoing request. */
 const documentsPerMinute = 30;
+/** As the page for people looks for it. */
+export const blockedText = 'the client is blocked here';
 const oneYear = 365 * 86_400;
 const publicClient = { token_endpoint_auth_method: 'none' } as const;
 /** How far ahead of time the package takes a proof, which is then good for twice as long as it counts. */
@@ -103,7 +105,10 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
   const withinLimits = (seconds: number) => (ctx: KoaContextWithOIDC | undefined) =>
     Math.min(seconds, secondsLeft(readLimits(ctx?.oidc.entities.Grant ?? {}), clock.now()));
 
-  const normalise = createClientNormaliser(errors);
+  const normalise = createClientNormaliser(errors, {
+    allowed: config.redirectDomains,
+    denied: config.redirectDeniedDomains,
+  });
   const configuration: Configuration = {
     adapter: createAdapterFactory({
       rows: store.oauth,
@@ -145,9 +150,7 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
     acceptQueryParamAccessTokens: false,
     interactions: { policy, url: (_ctx, interaction) => paths.interaction(interaction.uid) },
     features: describeFeatures(options, errors),
-    fetch: createDocumentFetch(config.clientMetadataDomains, options.fetchDocument) as NonNullable<
-      Configuration['fetch']
-    >,
+    fetch: createDocumentFetch(documentDomains(config), options.fetchDocument) as NonNullable<Configuration['fetch']>,
     extraClientMetadata: {
       properties: [normaliserProperty],
       validator: (_ctx, _key, _value, metadata) => normalise(metadata),
@@ -190,6 +193,13 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
   };
 
   const provider = new Provider(paths.issuer, configuration);
+  // A blocked client signs nobody in and gets no token. The error is not invalid_client, to which clients answer by
+  // registering anew (RFC 6749 section 5.2).
+  const find = provider.Client.find.bind(provider.Client);
+  provider.Client.find = async (id: string) => {
+    if (await store.connections.isBlocked(`${id}`)) throw new errors.UnauthorizedClient(blockedText);
+    return find(id);
+  };
   // The package keeps of a grant only what it knows.
   const known = provider.Grant.IN_PAYLOAD;
   Object.defineProperty(provider.Grant, 'IN_PAYLOAD', { get: () => [...known, connectionProperty] });
@@ -219,14 +229,33 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
   return { provider, cookieKeys };
 }
 
-function describeCookies(paths: Paths, keys: string[]): NonNullable<Configuration['cookies']> {
+function documentDomains(config: Config): DomainPolicy {
+  return { allowed: config.clientMetadataDomains, denied: config.clientMetadataDeniedDomains };
+}
+
+/**
+ * The first key signs, all verify. What an older one signed is left as it is: the package would write the new signature as
+ * another cookie, of the whole host and without the attributes of ours.
+ */
+function createKeyring([newest = '', ...older]: readonly string[]) {
+  const verify = (data: string, signature: string) =>
+    [newest, ...older].some((key) => sameText(signature, sign(data, key)));
+  return {
+    sign: (data: string) => sign(data, newest),
+    verify,
+    index: (data: string, signature: string) => (verify(data, signature) ? 0 : -1),
+  };
+}
+
+function describeCookies(paths: Paths, keys: readonly string[]): NonNullable<Configuration['cookies']> {
   // `__Host-` would need Path=/, which would show our cookies to the host application.
   const start = paths.secure ? '__Secure-' : '';
   const { port } = new URL(paths.origin);
   const name = (what: string) => `${start}portico_${what}${port ? `_${port}` : ''}`;
   const shared = { signed: true, httpOnly: true, sameSite: 'lax', secure: paths.secure } as const;
   return {
-    keys,
+    // The types of the package know lists alone, though it hands the ring on to Koa.
+    keys: createKeyring(keys) as unknown as string[],
     names: { session: name('session'), interaction: name('interaction'), resume: name('resume') },
     long: { ...shared, path: `${paths.prefix}/oauth` },
     short: { ...shared },
@@ -271,7 +300,7 @@ function describeFeatures(options: ProviderOptions, errors: Errors): NonNullable
       // Long enough that one sign-in fetches once.
       cacheDuration: { min: Math.min(config.interactionSeconds, 600), max: 86_400 },
       async allowFetch(ctx: KoaContextWithOIDC | undefined, id: string) {
-        const problem = findAddressProblem(id, config.clientMetadataDomains);
+        const problem = findAddressProblem(id, documentDomains(config));
         if (problem) throw new errors.InvalidClient(`client_id cannot be fetched: ${problem}`);
         // The provider's error page looks for the client once more; a request causes one fetch all the same.
         if (ctx && tried.has(ctx.req)) return false;

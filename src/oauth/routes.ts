@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
-import { AppError, isAppError, toAppError } from '../core/errors.ts';
+import { AppError, fail, isAppError, toAppError } from '../core/errors.ts';
 import { createSharedLimiter } from '../core/limit.ts';
 import type { Observe } from '../core/observe.ts';
 import { hashToken, randomId } from '../core/secret.ts';
@@ -14,11 +14,11 @@ import { createAddressReader, createHostCheck } from './address.ts';
 import { withinProvider } from './async-context.ts';
 import type { ListCollections } from './consent.ts';
 import { documentFetch, type FetchDocument } from './documents.ts';
-import { createInteraction, expiredPage, type Interaction } from './interaction.ts';
+import { blockedPage, createInteraction, expiredPage, type Interaction } from './interaction.ts';
 import { buildMetadata } from './metadata.ts';
 import { messagePage, sendPage, setPageHeaders } from './page.ts';
 import type { Endpoint, Located, Paths } from './paths.ts';
-import { createProvider } from './provider.ts';
+import { blockedText, createProvider } from './provider.ts';
 import { addressOf, canonicaliseResources, composeRequest, isForm, readBody } from './request.ts';
 import { withDefaultScope } from './scopes.ts';
 import { createSecretGuesses } from './secret-guesses.ts';
@@ -71,6 +71,8 @@ const methods: Readonly<Record<Endpoint, readonly string[]>> = {
 /** Pages are for people on our own site; everything else may be called by scripts of any site, without credentials. */
 const pages: ReadonlySet<Endpoint> = new Set(['authorize', 'resume', 'interaction', 'sso']);
 const sweepEveryMs = 600_000;
+/** What a client is told to wait that finds no room: by then the sweep may have made some. */
+const noRoomSeconds = 3600;
 
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
   const { store, config, paths, clock, observe, signIn, ways = passwordsAlone } = options;
@@ -85,13 +87,24 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
 
   const secrets = createSecretGuesses();
 
-  let loading: Promise<{ readonly callback: Callback; readonly interaction: Interaction }> | undefined;
-  const load = () => {
-    loading ??= start().catch((error: unknown) => {
-      loading = undefined;
-      throw error;
-    });
-    return loading;
+  interface Loaded {
+    /** The version of the keys that it was made with, or a later one. */
+    readonly keys: number;
+    readonly parts: Promise<{ readonly callback: Callback; readonly interaction: Interaction }>;
+  }
+  let loaded: Loaded | undefined;
+  // The package takes its keys when it is made. So another one is made when they have changed, before the next request is
+  // answered; those under way end on the one that they began with.
+  const load = async () => {
+    const { keys } = await store.versions();
+    if (!loaded || loaded.keys < keys) {
+      const made: Loaded = { keys, parts: start() };
+      loaded = made;
+      made.parts.catch(() => {
+        if (loaded === made) loaded = undefined;
+      });
+    }
+    return loaded.parts;
   };
   const start = async () => {
     const fetchDocument = options[documentFetch];
@@ -126,7 +139,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   function sweep(): void {
     const now = clock.now();
     store.oauth
-      .sweep(now, now - config.unusedClientSeconds * 1000)
+      .sweep(now, now - config.unusedClientSeconds * 1000, now - config.idleClientSeconds * 1000)
       .then(
         (rows) => rows > 0 && observe({ type: 'store.swept', rows }),
         (cause: unknown) => observe({ type: 'warning', message: 'expired sign-in data could not be removed', cause }),
@@ -141,7 +154,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     const address = readAddress(req);
     const [, query = ''] = splitUrl(req);
     // RFC 7591 section 5: registration is open, so that it is limited.
-    if (endpoint === 'register') await registrations.consume(address);
+    if (endpoint === 'register') await admitRegistration(address);
     const body = req.method === 'POST' ? await readBody(req) : undefined;
 
     if (endpoint === 'authorize' && body) {
@@ -170,6 +183,14 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     const uid = located.uid ?? '';
     if (!body) return interaction.show(composed, res, uid);
     await interaction.answer(composed, res, uid, new URLSearchParams(body.toString('utf8')));
+  };
+
+  const admitRegistration = async (address: string): Promise<void> => {
+    await registrations.consume(address);
+    if ((await store.oauth.countClients()) >= config.clientsMost) {
+      observe({ type: 'security', event: 'clients.full', address });
+      fail('RATE_LIMITED', { retryAfterSeconds: noRoomSeconds });
+    }
   };
 
   const authorizationRequest = (parameters: URLSearchParams): URLSearchParams => {
@@ -306,13 +327,15 @@ const explained: Readonly<Record<string, string>> = {
 /** What the provider cannot tell the client, because the way back is not proved, it tells the person. */
 function renderError(ctx: KoaContextWithOIDC, out: { error: string; error_description?: string | undefined }): void {
   const lost = ctx.oidc?.route === 'resume' || /session|interaction/.test(out.error_description ?? '');
-  const page = lost
-    ? expiredPage
-    : messagePage({
-        title: 'This request cannot be served',
-        text: explained[out.error] ?? 'Go back to your assistant and connect again.',
-        detail: [out.error, out.error_description].filter(Boolean).join(': '),
-      });
+  const page = out.error_description?.includes(blockedText)
+    ? blockedPage
+    : lost
+      ? expiredPage
+      : messagePage({
+          title: 'This request cannot be served',
+          text: explained[out.error] ?? 'Go back to your assistant and connect again.',
+          detail: [out.error, out.error_description].filter(Boolean).join(': '),
+        });
   setPageHeaders(ctx.res, page);
   ctx.type = 'html';
   ctx.body = page.text;

@@ -1,22 +1,63 @@
 // Keys of the installation: signing keys, cookie keys. They lie in the storage, so that every process has the same, and
-// are sealed with the installation's secret, which does not: a copy of the storage alone signs nothing.
+// are sealed with the installation's secret, which does not: a copy of the storage alone signs nothing. A key is replaced by
+// the next generation of its purpose; the ones of before go on to verify until they are retired. Both raise a version, so
+// that every process has taken them up when it answers its next request.
 import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Knex } from 'knex';
 import type { Clock } from '../core/clock.ts';
-import { AppError } from '../core/errors.ts';
-import { decrypt, encrypt, randomToken } from '../core/secret.ts';
+import { AppError, fail } from '../core/errors.ts';
+import { decrypt, encrypt, makeSigningKey, randomToken } from '../core/secret.ts';
 import type { Database } from './database.ts';
-import type { Keys } from './store.ts';
+import { logChange } from './roles.ts';
+import type { KeyGeneration, Keys } from './store.ts';
+import type { VersionRows } from './versions.ts';
 
 interface KeyRow {
   readonly key_id: string;
   readonly sealed: string;
 }
 
-export function createKeys(database: Database, clock: Clock, getSecret: () => string): Keys {
+interface GenerationRow {
+  readonly purpose: string;
+  readonly generation: number;
+  readonly key_id: string;
+  readonly created_at: number | string;
+}
+
+/** Purposes whose keys are no random texts. */
+const makers: Readonly<Record<string, () => string>> = { 'oauth-signing': makeSigningKey };
+
+export function createKeys(database: Database, versions: VersionRows, clock: Clock, getSecret: () => string): Keys {
   const { knex } = database;
-  const rowsOf = (purpose: string): Promise<KeyRow[]> =>
-    knex('installation_keys').where({ purpose }).orderBy('generation', 'desc').select('key_id', 'sealed');
+  const listAll = async (on: Knex): Promise<readonly KeyGeneration[]> => {
+    const rows = await on('installation_keys')
+      .orderBy('purpose')
+      .orderBy('generation', 'desc')
+      .select<GenerationRow[]>('purpose', 'generation', 'key_id', 'created_at');
+    return rows.map((row, at) => {
+      const next = rows[at - 1];
+      return {
+        purpose: row.purpose,
+        generation: row.generation,
+        id: row.key_id,
+        createdAt: Number(row.created_at),
+        replacedAt: next?.purpose === row.purpose ? Number(next.created_at) : null,
+      };
+    });
+  };
+  const listOf = async (on: Knex, purpose: string | undefined): Promise<readonly KeyGeneration[]> => {
+    const all = await listAll(on);
+    const found = purpose === undefined ? all : all.filter((one) => one.purpose === purpose);
+    if (purpose !== undefined && found.length === 0) {
+      const known = [...new Set(all.map((one) => one.purpose))];
+      const those = known.length > 0 ? `those that have: ${known.join(', ')}.` : 'none has one before the first start.';
+      fail('INVALID_ARGUMENT', { argument: 'purpose', problem: `'${purpose}' has no key; ${those}` });
+    }
+    return found;
+  };
+  const rowsOf = (purpose: string, on: Knex = knex): Promise<KeyRow[]> =>
+    on('installation_keys').where({ purpose }).orderBy('generation', 'desc').select('key_id', 'sealed');
 
   return {
     async of(purpose, make) {
@@ -31,6 +72,35 @@ export function createKeys(database: Database, clock: Clock, getSecret: () => st
         rows = await rowsOf(purpose);
       }
       return rows.map((row) => ({ id: row.key_id, value: unseal(row.sealed, getSecret()) }));
+    },
+    list: () => listAll(knex),
+    rotate(purpose) {
+      return versions.change('keys', async (trx) => {
+        const newest = (await listOf(trx, purpose)).filter(({ replacedAt }) => replacedAt === null);
+        const made: KeyGeneration[] = [];
+        for (const { purpose, generation } of newest) {
+          // A key that is sealed with another secret than the others would be of no use to them.
+          for (const row of await rowsOf(purpose, trx)) unseal(row.sealed, getSecret());
+          const next = { purpose, generation: generation + 1, key_id: randomToken(96), created_at: clock.now() };
+          const sealed = encrypt((makers[purpose] ?? randomToken)(), getSecret());
+          await trx('installation_keys').insert({ ...next, sealed });
+          const subject = `${purpose} ${next.generation}`;
+          await logChange(trx, { at: clock.now(), action: 'key.rotate', subject });
+          made.push({ ...next, id: next.key_id, createdAt: next.created_at, replacedAt: null });
+        }
+        return made;
+      });
+    },
+    retire(replacedBefore, purpose) {
+      return versions.change('keys', async (trx) => {
+        const known = await listOf(trx, purpose);
+        const old = known.filter(({ replacedAt }) => replacedAt !== null && replacedAt <= replacedBefore);
+        for (const { purpose, generation } of old) {
+          await trx('installation_keys').where({ purpose, generation }).delete();
+          await logChange(trx, { at: clock.now(), action: 'key.retire', subject: `${purpose} ${generation}` });
+        }
+        return old;
+      });
     },
   };
 }

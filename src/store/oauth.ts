@@ -161,13 +161,40 @@ export function createOAuthRows(database: Database, versions: VersionRows, clock
     async touchClient(clientId, at) {
       await knex('oauth_store').where(key('Client', clientId)).update({ used_at: at });
     },
-    async sweep(now, unusedSince) {
+    async countClients() {
+      const [row] = await knex('oauth_store').where({ model: 'Client' }).count({ count: '*' });
+      return Number(row?.count);
+    },
+    async sweep(now, unusedSince, idleSince) {
       const expired = () => knex('oauth_store').where('expires_at', '<=', now);
       const unused = () =>
         knex('oauth_store').where({ model: 'Client' }).whereNull('used_at').where('created_at', '<', unusedSince);
-      return (await sweepAll(expired)) + (await sweepAll(unused));
+      return (await sweepAll(expired)) + (await sweepAll(unused)) + (await sweepIdleClients(idleSince));
     },
   };
+
+  async function sweepIdleClients(idleSince: number): Promise<number> {
+    const idle = () => knex('oauth_store').where({ model: 'Client' }).where('used_at', '<', idleSince);
+    for (let total = 0, last = ''; ; ) {
+      const clients: { id: string; id_hash: string }[] = await idle()
+        .where('id_hash', '>', last)
+        .orderBy('id_hash')
+        .limit(SWEEP_BATCH)
+        .select('id', 'id_hash');
+      // Two statements: MySQL deletes from no table that the condition reads.
+      const connected = await alive(knex('oauth_store').where({ model: 'Grant' }))
+        .whereIn(
+          'client_id',
+          clients.map(({ id }) => id),
+        )
+        .distinct()
+        .pluck('client_id');
+      const gone = clients.filter(({ id }) => !connected.includes(id)).map(({ id_hash }) => id_hash);
+      if (gone.length > 0) total += Number(await database.retry(() => idle().whereIn('id_hash', gone).delete()));
+      if (clients.length < SWEEP_BATCH) return total;
+      last = clients.at(-1)!.id_hash;
+    }
+  }
 
   /** The condition is asked again by the DELETE: a row may have been renewed or used in between. */
   async function sweepAll(matching: () => ReturnType<typeof knex>): Promise<number> {

@@ -91,7 +91,7 @@ export async function openStore(options: {
     windows: createWindows(database, clock),
     tokens,
     connections,
-    keys: createKeys(database, clock, getSecret),
+    keys: createKeys(database, versions, clock, getSecret),
     versions: versions.current,
     ready: () => ask(database),
     async close() {

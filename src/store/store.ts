@@ -258,8 +258,12 @@ export interface OAuthRows {
   listByAccount(model: string, accountId: string): Promise<readonly OAuthRow[]>;
   /** A client was used: keeps it from being swept. */
   touchClient(clientId: string, at: number): Promise<void>;
-  /** Deletes expired rows, at most 1,000 a statement, and clients unused since `unusedSince`; answers how many. */
-  sweep(now: number, unusedSince: number): Promise<number>;
+  countClients(): Promise<number>;
+  /**
+   * Deletes expired rows, at most 1,000 a statement, clients that were never used and are older than `unusedSince`, and
+   * those that were last used before `idleSince` and that nobody is connected through any more. Answers how many.
+   */
+  sweep(now: number, unusedSince: number, idleSince: number): Promise<number>;
 }
 
 export interface OAuthRow {
@@ -537,8 +541,29 @@ export interface SettingRows {
   set(key: string, value: string): Promise<void>;
 }
 
+export interface KeyGeneration {
+  readonly purpose: string;
+  readonly generation: number;
+  readonly id: string;
+  readonly createdAt: number;
+  /** When the next one took its place; null for the one that signs. */
+  readonly replacedAt: number | null;
+}
+
 /** Keys of this installation, sealed at rest with the installation's secret. The newest of a purpose signs; all verify. */
 export interface Keys {
+  /** All generations of all purposes, newest first, without the keys themselves. */
+  list(): Promise<readonly KeyGeneration[]>;
+  /**
+   * Makes the next generation of a purpose, or of every purpose that has one, and answers them: from then on it signs, in
+   * every process, and those of before verify. Raises `versions().keys`. INVALID_ARGUMENT for a purpose that has none.
+   */
+  rotate(purpose?: string): Promise<readonly KeyGeneration[]>;
+  /**
+   * Forgets generations that another took the place of before that time, and answers them: what they signed is no longer
+   * good. Never the newest. Raises `versions().keys`. INVALID_ARGUMENT for a purpose that has none.
+   */
+  retire(replacedBefore: number, purpose?: string): Promise<readonly KeyGeneration[]>;
   /** Newest first; `make` is called, once in all processes, when there is none. */
   of(
     purpose: string,

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { createAddressReader } from '../../src/oauth/address.ts';
-import { createDocumentFetch, findAddressProblem, guardedFetch } from '../../src/oauth/documents.ts';
+import { anyDomain, createDocumentFetch, findAddressProblem, guardedFetch } from '../../src/oauth/documents.ts';
 import { canonicalResource, createPaths } from '../../src/oauth/paths.ts';
 
 describe("the client's address", () => {
@@ -45,7 +45,7 @@ describe('a client document', () => {
   });
 
   test('is not fetched past the check of its address, whoever asks (jwks_uri included)', async () => {
-    const fetchDocument = createDocumentFetch(null);
+    const fetchDocument = createDocumentFetch(anyDomain);
     const refused = [
       'https://127.0.0.1/jwks',
       'https://169.254.169.254/latest',
@@ -64,11 +64,19 @@ describe('a client document', () => {
   });
 
   test('comes from the allowed domains only, where there is a list', () => {
-    const problem = (url: string) => findAddressProblem(url, ['claude.ai']) ?? 'fine';
-    expect(['https://claude.ai/c', 'https://api.claude.ai/c', 'https://notclaude.ai/c'].map(problem)).toEqual([
+    const problem = (url: string) =>
+      findAddressProblem(url, { allowed: ['claude.ai'], denied: ['old.claude.ai'] }) ?? 'fine';
+    const addresses = [
+      'https://claude.ai/c',
+      'https://api.claude.ai/c',
+      'https://notclaude.ai/c',
+      'https://a.old.claude.ai/c',
+    ];
+    expect(addresses.map(problem)).toEqual([
       'fine',
       'fine',
       'its domain is not on the allow-list of this server',
+      'its domain is on the deny-list of this server',
     ]);
   });
 });

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
 import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 
 cleanUpAfterEach();
@@ -47,6 +48,82 @@ describe.each(variants)('keys on $name', (variant) => {
 
     expect(given.map(({ id }) => id)).toEqual(['newer', row.key_id]);
   });
+});
+
+describe.each(variants)('rotation on $name', (variant) => {
+  test('a new generation signs, the ones before verify, and it is felt at once and in the admin log', async () => {
+    const place = await createPlace(variant);
+    const store = await place.open();
+    for (const purpose of ['cookies', 'forms']) await store.keys.of(purpose, () => `first ${purpose}`);
+    const before = (await store.versions()).keys;
+
+    const made = await store.keys.rotate('cookies');
+    const [cookies, forms] = [await store.keys.of('cookies', () => ''), await store.keys.of('forms', () => '')];
+    const all = await store.keys.rotate();
+
+    expect([
+      made.map(({ purpose, generation }) => `${purpose} ${generation}`),
+      cookies.map(({ id }) => id === made[0]!.id),
+    ]).toEqual([['cookies 2'], [true, false]]);
+    expect([cookies[1]!.value, forms.length, all.map(({ purpose, generation }) => `${purpose} ${generation}`)]).toEqual(
+      ['first cookies', 1, ['cookies 3', 'forms 2']],
+    );
+    expect((await store.versions()).keys - before).toBe(2);
+    const log = await place.tables().knex('admin_logs').where('action', 'key.rotate').orderBy('id').pluck('subject');
+    expect(log).toEqual(['cookies 2', 'cookies 3', 'forms 2']);
+    expect(JSON.stringify(await store.keys.list())).not.toContain(cookies[0]!.value);
+  });
+
+  test('what was replaced long enough ago can be retired, the newest never', async () => {
+    const place = await createPlace(variant);
+    let now = 1_000_000;
+    const store = await place.open({ clock: { ...systemClock, now: () => now } });
+    await store.keys.of('cookies', () => 'first');
+    for (const at of [2_000_000, 3_000_000]) {
+      now = at;
+      await store.keys.rotate('cookies');
+    }
+    const states = (await store.keys.list()).map(({ generation, createdAt, replacedAt }) => [
+      generation,
+      createdAt,
+      replacedAt,
+    ]);
+    const retired = [
+      await store.keys.retire(1_999_999),
+      await store.keys.retire(2_000_000, 'cookies'),
+      await store.keys.retire(9e12),
+    ];
+    expect(states).toEqual([
+      [3, 3_000_000, null],
+      [2, 2_000_000, 3_000_000],
+      [1, 1_000_000, 2_000_000],
+    ]);
+    expect(retired.map((keys) => keys.map(({ generation }) => generation))).toEqual([[], [1], [2]]);
+    expect((await store.keys.of('cookies', () => '')).length).toBe(1);
+  });
+});
+
+test('the key for signatures is a key of its kind, and a purpose without a key is told', async () => {
+  const { keys } = await (await createPlace(variants[0]!)).open();
+  await keys.of('oauth-signing', () => '{"kty":"EC"}');
+  await keys.rotate();
+  const [newest] = await keys.of('oauth-signing', () => '');
+  const wrong = [keys.rotate('cookie'), keys.retire(0, 'cookie')];
+  expect(JSON.parse(newest!.value)).toMatchObject({ kty: 'EC', crv: 'P-256', d: expect.any(String) });
+  for (const refused of wrong) {
+    await expect(refused).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringContaining('oauth-signing'),
+    });
+  }
+});
+
+test('another secret rotates nothing', async () => {
+  const place = await createPlace(variants[0]!);
+  await (await place.open({ secret: 'the right one' })).keys.of('one', () => 'a key');
+  const other = await place.open({ secret: 'a wrong one' });
+  await expect(other.keys.rotate()).rejects.toMatchObject({ code: 'CONFIGURATION' });
+  expect((await other.keys.list()).length).toBe(1);
 });
 
 describe('the secret of the installation', () => {

@@ -54,7 +54,7 @@ describe.each(variants)('oauth rows on $name', (variant) => {
 
     const made = await Promise.all(Array.from({ length: 20 }, (_, turn) => stores[turn % 2]!.oauth.insertOnce(proof)));
     const late = await stores[0].oauth.insertOnce(proof);
-    await stores[0].oauth.sweep(systemClock.now(), 0);
+    await stores[0].oauth.sweep(systemClock.now(), 0, 0);
 
     expect([made.filter(Boolean), late, await stores[0].oauth.insertOnce(proof)]).toEqual([[true], false, true]);
   });
@@ -161,7 +161,7 @@ describe.each(variants)('oauth rows on $name', (variant) => {
     for (const id of ['idle', 'used']) await oauth.upsert({ model: 'Client', id, payload: {} });
     await oauth.touchClient('used', 5);
 
-    const swept = await oauth.sweep(2000, systemClock.now() + 1000);
+    const swept = await oauth.sweep(2000, systemClock.now() + 1000, 0);
 
     expect([swept, await oauth.find('Client', 'idle'), (await oauth.find('Client', 'used'))?.id]).toEqual([
       2051,

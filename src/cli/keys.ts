@@ -1,0 +1,65 @@
+// Keys of the installation by the command line. A server that runs on the same storage takes up what changes with its next
+// request.
+import { systemClock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
+import { fail } from '../core/errors.ts';
+import type { KeyGeneration } from '../store/store.ts';
+import { withStore } from './storage.ts';
+import { alignColumns, createPaint } from './terminal.ts';
+
+const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
+
+export async function listKeys(config: Config): Promise<void> {
+  await withStore(config, async (store) => {
+    const keys = await store.keys.list();
+    if (keys.length === 0) return say('There is no key yet: each is made when it is first needed.');
+    const rows = keys.map(({ purpose, generation, id, createdAt, replacedAt }) => [
+      purpose,
+      String(generation),
+      id,
+      showTime(createdAt),
+      replacedAt === null ? 'signs' : `verifies; replaced ${showTime(replacedAt)}`,
+    ]);
+    const [heads, ...lines] = alignColumns([['PURPOSE', 'GENERATION', 'ID', 'MADE', 'STATE'], ...rows]);
+    say(createPaint(process.stdout)('dim', heads!));
+    for (const line of lines) say(line);
+  });
+}
+
+export async function rotateKeys(config: Config, purpose: string | undefined): Promise<void> {
+  await withStore(config, async (store) => {
+    const made = await store.keys.rotate(purpose);
+    if (made.length === 0) return say('There is no key yet: each is made when it is first needed.');
+    for (const key of made) say(`${nameOf(key)} signs from now on; what was signed before stays good.`);
+  });
+}
+
+export async function retireKeys(
+  config: Config,
+  purpose: string | undefined,
+  { after }: { readonly after: string },
+): Promise<void> {
+  const replacedBefore = systemClock.now() - readAge(after);
+  await withStore(config, async (store) => {
+    const gone = await store.keys.retire(replacedBefore, purpose);
+    if (gone.length === 0) return say(`No key was replaced ${after} ago or before.`);
+    for (const key of gone) say(`${nameOf(key)} is retired: what it signed is no longer good.`);
+  });
+}
+
+const nameOf = ({ purpose, generation }: KeyGeneration): string => `Generation ${generation} of '${purpose}'`;
+
+function readAge(text: string): number {
+  const [, count, unit] = /^(\d{1,5})([hd])$/.exec(text) ?? [];
+  if (!count || !unit) {
+    const problem = `expected days as 30d or hours as 12h, got '${text}'.`;
+    fail('INVALID_ARGUMENT', { argument: '--after', problem });
+  }
+  return Number(count) * unitMs[unit]!;
+}
+
+const showTime = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,128 @@
+// Keys are rotated while people sign in and clients refresh, on two processes with one storage: nothing fails, what was signed
+// before stays good until it is retired, and each process signs with the new key from its next request on.
+import { describe, expect, test } from 'vitest';
+import { servers } from '../databases.ts';
+import { authorizationUrl, redeem, refresh, register } from './client.ts';
+import { type Browser, createBrowser, type Page } from './flow.ts';
+import { type Started, startServer } from './place.ts';
+
+const redirectUri = 'https://notebook.example/callback';
+
+const keyIds = async ({ local }: Started): Promise<string[]> => {
+  const { keys } = (await (await fetch(`${local}/oauth/jwks`)).json()) as { keys: { kid: string }[] };
+  return keys.map(({ kid }) => kid);
+};
+const signatureOf = (cookies: ReadonlyMap<string, { readonly value: string }>) =>
+  [...cookies].filter(([name]) => /session\S*\.sig/.test(name)).map(([, { value }]) => value);
+
+describe.each(servers)('on $dialect', ({ create, dialect }) => {
+  async function open() {
+    const database = await create();
+    const one = await startServer({ storageUrl: database.url });
+    const two = await startServer({ storageUrl: database.url, beside: one });
+    const at = ({ local }: Started, page: Page): Page => ({ ...page, url: page.url.replace(/^http:\/\/[^/]+/, local) });
+    /** Both have one address, which is that of the first: the way back leads there. */
+    const press = async (server: Started, browser: Browser, page: Page, button: string, typed = {}): Promise<Page> => {
+      const next = await browser.press(at(server, page), button, typed);
+      const { leftTo } = next;
+      return leftTo?.origin === one.paths.origin
+        ? browser.open(leftTo.href.replace(leftTo.origin, server.local))
+        : next;
+    };
+    return {
+      one,
+      two,
+      press,
+      async [Symbol.asyncDispose]() {
+        await two.stop();
+        await one.stop();
+        await database.drop();
+      },
+    };
+  }
+
+  test('a sign-in that began before goes on after, on the other process, and so does its session', async () => {
+    await using place = await open();
+    const { one, two, press } = place;
+    const registered = await register(one.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    const browser = createBrowser();
+    const { url, verifier } = await authorizationUrl(registered, { redirectUri });
+    const signIn = await browser.open(url);
+    await one.store.keys.rotate();
+    const consent = await press(two, browser, signIn, 'sign-in', { ...one.account });
+    const before = signatureOf(browser.cookies);
+    await two.store.keys.rotate();
+    const { leftTo } = await press(one, browser, consent, 'allow');
+    const { validateAuthResponse } = await import('oauth4webapi');
+    const parameters = validateAuthResponse(registered.server, registered.client, leftTo!, 'the-state');
+    const tokens = await redeem(registered, { parameters, verifier, redirectUri });
+    const again = await browser.open((await authorizationUrl(registered, { redirectUri })).url);
+    expect([consent.html.includes('value="allow"'), again.leftTo?.searchParams.has('code')]).toEqual([true, true]);
+    expect((await refresh(registered, `${tokens.refresh_token}`)).access_token).toMatch(/\S{20}/);
+    // The cookie is signed anew, with the key of now.
+    expect([before.length, signatureOf(browser.cookies)].length).toBe(2);
+    expect(signatureOf(browser.cookies)).not.toEqual(before);
+
+    // No cookie of ours is one of the whole host, which other applications on it would be sent.
+    expect([...browser.cookies.values()].filter(({ path }) => path === '/')).toEqual([]);
+    await one.store.keys.retire(Date.now());
+    const lost = await browser.open((await authorizationUrl(registered, { redirectUri })).url);
+    // Signed with the newest, which stays.
+    expect(lost.leftTo?.searchParams.has('code')).toBe(true);
+    expect([(await keyIds(one)).length, await keyIds(two)]).toEqual([1, await keyIds(one)]);
+  });
+
+  test('the public keys of both are those of the storage, the newest first, with the next request', async () => {
+    await using place = await open();
+    const { one, two } = place;
+    const first = await keyIds(one);
+    await two.store.keys.rotate('oauth-signing');
+    const rotated = [await keyIds(one), await keyIds(two)];
+    await one.store.keys.retire(Date.now(), 'oauth-signing');
+    const [newest] = rotated[0]!;
+    expect([first.length, rotated[0]!.length, rotated[0]![1], rotated[1]]).toEqual([1, 2, first[0], rotated[0]]);
+    expect([await keyIds(one), await keyIds(two)]).toEqual([[newest], [newest]]);
+  });
+
+  test('a form and a session of a retired key are not taken any more', async () => {
+    await using place = await open();
+    const { one } = place;
+    const registered = await register(one.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    const browser = createBrowser();
+    const page = await browser.open((await authorizationUrl(registered, { redirectUri })).url);
+    await one.store.keys.rotate('oauth-cookies');
+    await one.store.keys.retire(Date.now(), 'oauth-cookies');
+    const refused = await browser.press(page, 'sign-in', { ...one.account });
+    expect([refused.status, refused.html.includes('This sign-in has expired')]).toEqual([400, true]);
+  });
+
+  test('no request fails while keys change', async () => {
+    await using place = await open();
+    const { one, two, press } = place;
+    const failures: string[] = [];
+    let over = false;
+    const client = async (server: Started) => {
+      const registered = await register(one.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+      let count = 0;
+      while (!over) {
+        const browser = createBrowser();
+        const { url } = await authorizationUrl(registered, { redirectUri });
+        url.port = new URL(server.local).port;
+        const page = await browser.open(url);
+        const next = await press(server, browser, page, 'sign-in', { ...one.account });
+        if (!next.html.includes('value="allow"')) failures.push(`${next.status} ${next.url}`);
+        count++;
+      }
+      return count;
+    };
+    const working = Promise.all([client(one), client(two)]);
+    for (let n = 0; n < 6; n++) {
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      // One SQLite file in one process: two transactions at once would wait for each other.
+      await (dialect === 'sqlite' || n % 2 === 0 ? one : two).store.keys.rotate();
+    }
+    over = true;
+    const counts = await working;
+    expect([failures, counts.every((count) => count > 0), (await keyIds(one)).length]).toEqual([[], true, 7]);
+  });
+});

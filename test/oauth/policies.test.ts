@@ -1,0 +1,213 @@
+// What an operator lets clients be: by domain, in number, for how long, and one by one.
+import { afterEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { authorizationUrl, byDocument, callMcp, connect, discover, refresh, register } from './client.ts';
+import { createBrowser } from './flow.ts';
+import { type Started, type StartOptions, startServer } from './place.ts';
+
+const redirectUri = 'https://notebook.example/callback';
+const started: Started[] = [];
+afterEach(async () => {
+  for (const place of started.splice(0)) await place.stop();
+});
+async function start(env: Record<string, string> = {}, options: StartOptions = {}): Promise<Started> {
+  const place = await startServer({ env, ...options });
+  started.push(place);
+  return place;
+}
+
+const register201 = async ({ paths }: Started, redirect_uris: string[]) => {
+  const { registration_endpoint } = await discover(paths.issuer);
+  const response = await fetch(`${registration_endpoint}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ client_name: 'Notebook', redirect_uris }),
+  });
+  const { error, error_description } = (await response.json()) as Record<string, string | undefined>;
+  return [response.status, error, error_description];
+};
+
+describe('redirects of registered clients', () => {
+  test('lead to the domains of the list, and to none of the other; devices are no domains', async () => {
+    const place = await start({
+      SERVICE_DCR_REDIRECT_DOMAINS: 'notebook.example,paper.example',
+      SERVICE_DCR_REDIRECT_DENIED_DOMAINS: 'old.paper.example',
+    });
+    const denied = await register201(place, ['https://old.paper.example/cb']);
+    const other = await register201(place, [redirectUri, 'https://elsewhere.example/cb']);
+    expect([denied, other]).toEqual([
+      [
+        400,
+        'invalid_redirect_uri',
+        'redirect_uris must not lead to old.paper.example: its domain is on the deny-list of this server',
+      ],
+      [
+        400,
+        'invalid_redirect_uri',
+        'redirect_uris must not lead to elsewhere.example: its domain is not on the allow-list of this server',
+      ],
+    ]);
+    for (const uri of [
+      redirectUri,
+      'https://new.paper.example/cb',
+      'http://localhost:33418/',
+      'cursor://anysphere/cb',
+    ]) {
+      expect((await register201(place, [uri]))[0]).toBe(201);
+    }
+  });
+
+  test('a list that comes later keeps out who registered before, and a metadata document answers for itself', async () => {
+    const open = await start();
+    const registered = await register(open.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    const place = await start({ SERVICE_DCR_REDIRECT_DENIED_DOMAINS: 'notebook.example' });
+    const row = await open.store.oauth.find('Client', registered.client.client_id);
+    await place.store.oauth.upsert(row!);
+    const { url } = await authorizationUrl(
+      { ...registered, server: await discover(place.paths.issuer) },
+      { redirectUri },
+    );
+    place.documents.set('https://notebook.example/client', {
+      client_id: 'https://notebook.example/client',
+      client_name: 'Notebook',
+      redirect_uris: [redirectUri],
+    });
+    const document = await byDocument(place.paths.issuer, 'https://notebook.example/client');
+    const pages = [
+      await createBrowser().open(url),
+      await createBrowser().open((await authorizationUrl(document, { redirectUri })).url),
+    ];
+    expect(pages.map(({ status, leftTo }) => [status, leftTo])).toEqual([
+      [400, undefined],
+      [200, undefined],
+    ]);
+  });
+
+  test('of more than 2,000 characters are refused', async () => {
+    const place = await start();
+    expect((await register201(place, [`https://notebook.example/${'x'.repeat(2000)}`]))[0]).toBe(400);
+  });
+});
+
+test('metadata documents of denied domains are not fetched', async () => {
+  const place = await start({ SERVICE_CIMD_DENIED_DOMAINS: 'paper.example' });
+  for (const host of ['paper.example', 'app.paper.example', 'notebook.example']) {
+    const id = `https://${host}/client.json`;
+    place.documents.set(id, { client_id: id, client_name: 'Paper', redirect_uris: [redirectUri] });
+  }
+  const status = async (host: string) => {
+    const client = await byDocument(place.paths.issuer, `https://${host}/client.json`);
+    return (await createBrowser().open((await authorizationUrl(client, { redirectUri })).url)).status;
+  };
+  expect([await status('paper.example'), await status('app.paper.example'), await status('notebook.example')]).toEqual([
+    400, 400, 200,
+  ]);
+});
+
+test('there are only so many registered clients, and the operator is told', async () => {
+  const place = await start({ SERVICE_DCR_MOST: '2' });
+  const statuses = [];
+  for (let n = 0; n < 3; n++) statuses.push((await register201(place, [redirectUri]))[0]);
+  const told = place.observed.filter((one) => one.type === 'security' && one.event === 'clients.full').length;
+  expect([statuses, told, await place.store.oauth.countClients()]).toEqual([[201, 201, 429], 1, 2]);
+});
+
+test('a client is forgotten when it was long not used and nobody is connected through it', async () => {
+  const place = await start();
+  const metadata = { client_name: 'Notebook', redirect_uris: [redirectUri] };
+  const connected = await connect(await register(place.paths.issuer, metadata), place.account, { redirectUri });
+  const ended = await connect(await register(place.paths.issuer, metadata), place.account, { redirectUri });
+  const grant = await place.gate.check({
+    method: 'POST',
+    headers: { authorization: `Bearer ${ended.tokens.access_token}` },
+  });
+  await place.store.connections.end({ id: `${grant.grantId}`, clientName: 'Notebook' });
+  const left = async (idleSince: number) => {
+    await place.store.oauth.sweep(0, 0, idleSince);
+    const rows = [connected, ended].map(({ client }) => place.store.oauth.find('Client', client.client_id));
+    return (await Promise.all(rows)).map((row) => row !== undefined);
+  };
+  expect([await left(systemClock.now() - 60_000), await left(systemClock.now() + 60_000)]).toEqual([
+    [true, true],
+    [true, false],
+  ]);
+});
+
+describe('a client that is blocked', () => {
+  const blocked = async () => {
+    const place = await start();
+    const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    const browser = createBrowser();
+    const session = await connect(registered, place.account, { redirectUri, browser });
+    return { place, registered, browser, session, clientId: registered.client.client_id };
+  };
+  const outcome = (promise: Promise<unknown>) =>
+    promise.then(
+      () => 'ok',
+      (error: { error?: string }) => error.error,
+    );
+
+  test('has no token that works, gets none, and is told so that it does not register anew', async () => {
+    const { place, registered, session, clientId } = await blocked();
+    const before = (await callMcp(place.paths.resource, session.tokens.access_token)).status;
+    const ended = await place.store.connections.block({ clientId });
+    const after = (await callMcp(place.paths.resource, session.tokens.access_token)).status;
+    expect([before, ended, after, await outcome(refresh(registered, `${session.tokens.refresh_token}`))]).toEqual([
+      200,
+      1,
+      401,
+      'unauthorized_client',
+    ]);
+  });
+
+  test('signs nobody in, also where somebody was about to, and people are told why', async () => {
+    const { place, registered, browser, clientId } = await blocked();
+    const { url } = await authorizationUrl(registered, { redirectUri, prompt: 'consent' });
+    const consent = await browser.open(url);
+    await place.store.connections.block({ clientId });
+    const pressed = await browser.press(consent, 'allow');
+    const anew = await browser.open(url);
+    expect(
+      [pressed, anew].map(({ status, leftTo, html }) => [status, leftTo, html.includes('This app is blocked here')]),
+    ).toEqual([
+      [400, undefined, expect.any(Boolean)],
+      [400, undefined, true],
+    ]);
+  });
+
+  test('asks everybody again once it is not blocked any more; what was ended stays so', async () => {
+    const { place, registered, browser, session, clientId } = await blocked();
+    await place.store.connections.block({ clientId });
+    expect(await place.store.connections.block({ clientId })).toBeUndefined();
+    expect((await place.store.connections.listBlocked()).map((one) => one.clientId)).toEqual([clientId]);
+    const unblocked = [
+      await place.store.connections.unblock({ clientId }),
+      await place.store.connections.unblock({ clientId }),
+    ];
+    const page = await browser.open((await authorizationUrl(registered, { redirectUri })).url);
+    expect([
+      unblocked,
+      page.html.includes('value="allow"'),
+      (await callMcp(place.paths.resource, session.tokens.access_token)).status,
+    ]).toEqual([[true, false], true, 401]);
+  });
+
+  test('whose grant was made at the same moment has no token that works either', async () => {
+    const { place, session, clientId } = await blocked();
+    const { grantId } = await place.gate.check({
+      method: 'POST',
+      headers: { authorization: `Bearer ${session.tokens.access_token}` },
+    });
+    const rows = [
+      await place.store.oauth.find('Grant', `${grantId}`),
+      ...(await place.store.oauth.listByAccount(
+        'AccessToken',
+        (await place.store.oauth.find('Grant', `${grantId}`))!.accountId!,
+      )),
+    ];
+    await place.store.connections.block({ clientId });
+    for (const row of rows) await place.store.oauth.upsert(row!);
+    const { status, body } = await callMcp(place.paths.resource, session.tokens.access_token);
+    expect([status, body]).toEqual([401, 'An administrator has blocked this app.']);
+  });
+});
