@@ -31,7 +31,7 @@ ${
   tokens.length > 0 &&
   html`<h2 class="plainly">Tokens</h2>
 <p class="quietly">For programs that cannot sign in. Whoever holds one works in your name.</p>
-<ul class="rows apps">${tokens.map((token) => tokenRow(token, visit, parts))}</ul>`
+<ul class="apps">${tokens.map((token) => tokenRow(token, visit, parts))}</ul>`
 }
 ${isAdmin(visit) && html`<p class="quietly"><a href="${parts.paths.path(everyone)}">Apps of everybody</a></p>`}`;
   return { page: createFramed(visit, parts, { title: 'Connected apps', under, content }) };
@@ -61,7 +61,7 @@ function connectionList(
   if (connections.length === 0) {
     return html`<div class="empty"><b>No app is connected</b>${users ? 'None that fits what you look for.' : html`Add <code>${parts.mcpUrl}</code> to an assistant, and it asks you here.`}</div>`;
   }
-  return html`<ul class="rows apps">${connections.map((connection) => connectionRow(connection, visit, parts, { page, user: users?.get(connection.userId) }))}</ul>`;
+  return html`<ul class="apps">${connections.map((connection) => connectionRow(connection, visit, parts, { page, user: users?.get(connection.userId) }))}</ul>`;
 }
 
 /** For administrators; for others the page is not there. */
@@ -82,7 +82,7 @@ ${endedNote(visit)}
 <form method="get" action="${parts.paths.path(everyone)}" class="filter">
 <div><label for="user">Person</label><input id="user" name="user" type="search" value="${user}" maxlength="254" autocomplete="off" spellcheck="false"></div>
 <div><label for="app">App</label><input id="app" name="app" type="search" value="${app}" maxlength="400" autocomplete="off" spellcheck="false"></div>
-<button class="plain">Look</button>
+<button class="plain">Find</button>
 </form>
 ${connectionList(connections, visit, parts, everyone, users)}
 ${older && html`<p class="quietly"><a href="${parts.paths.path(everyone)}?${`${older}`}">Older ones</a></p>`}

@@ -2,7 +2,7 @@
 // are dropped, loopback and app redirects make a native client, and what could send a code astray is refused. It runs for
 // every client each time it is read, so it changes nothing that it made itself.
 import type { ClientMetadata, errors as oidcErrors } from 'oidc-provider';
-import { type DomainPolicy, findDomainProblem } from './documents.ts';
+import { type DomainPolicy, findDomainProblem } from './domains.ts';
 import { grantTypes } from './metadata.ts';
 
 /** The extra property by which the provider calls us; it is never stored. */

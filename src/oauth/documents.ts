@@ -5,6 +5,7 @@ import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { AppError } from '../core/errors.ts';
+import { type DomainPolicy, findDomainProblem } from './domains.ts';
 
 /**
  * How documents are fetched, for tests that serve one on this machine. A symbol, so that neither a file nor the
@@ -13,25 +14,6 @@ import { AppError } from '../core/errors.ts';
 export const documentFetch: unique symbol = Symbol('portico.documentFetch');
 
 export type FetchDocument = (url: string | URL, init?: RequestInit) => Promise<Response>;
-
-/** Domains, each with all below it. */
-export interface DomainPolicy {
-  /** Null: any. */
-  readonly allowed: readonly string[] | null;
-  /** Stands before `allowed`. */
-  readonly denied: readonly string[];
-}
-
-export const anyDomain: DomainPolicy = { allowed: null, denied: [] };
-
-/** The list that keeps the host out; undefined when it may be used. */
-export function findDomainProblem(host: string, { allowed, denied }: DomainPolicy): string | undefined {
-  const isIn = (domains: readonly string[]) =>
-    domains.some((domain) => host === domain.toLowerCase() || host.endsWith(`.${domain.toLowerCase()}`));
-  if (isIn(denied)) return 'its domain is on the deny-list of this server';
-  if (allowed && !isIn(allowed)) return 'its domain is not on the allow-list of this server';
-  return undefined;
-}
 
 /** Says what is wrong with the address of a client document, or undefined when it may be fetched. */
 export function findAddressProblem(address: string | URL, domains: DomainPolicy): string | undefined {

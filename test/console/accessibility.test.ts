@@ -9,6 +9,7 @@ import { customizeDemo } from '../../src/cli/demo-customization.ts';
 import { issuerOf, redirectUri } from '../app/shop.ts';
 import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
 import { authorizationUrl, register } from '../oauth/client.ts';
+import { connectAll } from './connected.ts';
 import { openPlace, type Place } from './place.ts';
 
 const executablePath = findChromium();
@@ -97,6 +98,11 @@ describe.skipIf(!executablePath).each([
     await visit(`/approvals/${change.id}`, 'Approve');
     await visit(`/approvals/${removal.id}`, 'Is lost');
     await visit(`/approvals/${other.id}`, 'Another person must decide');
+    await visit('/apps', 'No app is connected');
+    await connectAll(place);
+    await visit('/apps', 'Cursor');
+    await visit('/apps?ended=app', 'It is disconnected');
+    await visit('/apps/everyone', 'Apps of everybody');
     await visit('/approvals/unknown', 'There is nothing to decide here');
     await visit('/nowhere', 'There is no such page');
     for (const [{ id }, button, text] of [
@@ -176,6 +182,35 @@ describe.skipIf(!executablePath).each([
     await signIn();
     await tab.getByRole('button', { name: 'Allow' }).waitFor();
     found.push(...(await faults('consent')));
+    await tab.locator('summary').click();
+    await tab.getByLabel('Read only').check();
+    await tab.getByLabel('Only some of').check();
+    found.push(...(await faults('consent with limits')));
+    await tab.getByRole('button', { name: 'Allow' }).click();
+    await tab.getByText('Choose at least one collection').waitFor();
+    found.push(...(await faults('consent with nothing chosen')));
+    const { id: userId } = place.ada;
+    const web = 'https://notebook.example/callback';
+    const known = await register(issuerOf(place), { client_name: 'Notebook', redirect_uris: [web] });
+    const clientId = known.client.client_id;
+    await place.store.connections.decide({
+      userId,
+      clientId,
+      clientName: 'Notebook',
+      asked: ['mcp:read', 'mcp:write'],
+      scopes: ['mcp:read'],
+      choice: { ticked: ['mcp:read', 'mcp:write'], readOnly: true, collections: ['orders'], lasts: 'day' },
+      endsAt: null,
+      told: {},
+    });
+    const more = await authorizationUrl(known, { redirectUri: web, scope: 'mcp:read mcp:write' });
+    await tab.goto(more.url.href);
+    await tab.getByText('Allow Notebook more?').waitFor();
+    found.push(...(await faults('consent for more')));
+    await place.store.connections.block({ clientId });
+    await tab.goto(more.url.href);
+    await tab.getByText('This app is blocked here').waitFor();
+    found.push(...(await faults('blocked')));
     await tab.goto(`${issuerOf(place)}/oauth/interaction/gone`);
     found.push(...(await faults('expired')));
     expect(found).toEqual([]);

@@ -3,6 +3,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customizeDemo } from '../../src/cli/demo-customization.ts';
 import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { connectAll } from './connected.ts';
 import { openPlace, type Place } from './place.ts';
 
 const executablePath = findChromium();
@@ -90,6 +91,24 @@ describe.skipIf(!executablePath)('in a browser without scripts', () => {
     await close();
   });
 
+  test('looks at what is connected and takes one back with the keyboard alone', async () => {
+    await connectAll(place);
+    const { tab, complaints, close } = await open('/apps');
+    await signIn(tab);
+    await tab.getByRole('heading', { name: 'Connected apps' }).waitFor();
+    const before = await tab.getByRole('button', { name: /^Disconnect/ }).count();
+    for (let i = 0; i < 7; i++) await tab.keyboard.press('Tab');
+    const focused = await tab.locator(':focus').getAttribute('aria-label');
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('status').getByText('It is disconnected').waitFor();
+    expect([focused, before - (await tab.getByRole('button', { name: /^Disconnect/ }).count()), complaints]).toEqual([
+      expect.stringMatching(/^Disconnect (Cursor|Claude)$/),
+      1,
+      [],
+    ]);
+    await close();
+  });
+
   test('a link from another site finds the session, and a form from another site decides nothing', async () => {
     const { createServer } = await import('node:http');
     const { id } = await place.file({ ...cancel, recordIds: ['19'], given: { ...cancel.given, recordId: '19' } });
@@ -141,7 +160,7 @@ describe.skipIf(!executablePath)('in a browser without scripts', () => {
     await signIn(tab);
     await tab.getByRole('button', { name: 'Approve' }).waitFor();
     const wide: string[] = [];
-    for (const page of [`/approvals/${id}`, '', '/approvals', '/approvals/unknown']) {
+    for (const page of [`/approvals/${id}`, '', '/approvals', '/approvals/unknown', '/apps', '/apps/everyone']) {
       await tab.goto(place.at(page));
       if (((await tab.evaluate('document.documentElement.scrollWidth')) as number) > width) wide.push(page);
     }

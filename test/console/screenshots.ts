@@ -5,6 +5,7 @@ import { TOTP } from 'otpauth';
 import { chromium, type Page } from 'playwright-core';
 import { customizeDemo } from '../../src/cli/demo-customization.ts';
 import { chromiumArguments, chromiumPath } from '../oauth/chromium.ts';
+import { connectAll } from './connected.ts';
 import { openPlace } from './place.ts';
 
 const folder = process.argv[2] ?? join(import.meta.dirname, '../../docs/screenshots');
@@ -54,6 +55,10 @@ async function fileAll() {
   });
   return { change, remove, own, action };
 }
+
+await connectAll(place);
+// What was used is written a moment later.
+await new Promise((resolve) => setTimeout(resolve, 6000));
 
 const browser = await chromium.launch({ executablePath: chromiumPath, args: chromiumArguments });
 try {
@@ -119,6 +124,10 @@ async function take(page: Page, shoot: Shoot): Promise<void> {
   await shoot(page, 'approval');
   await page.goto(place.at(''));
   await shoot(page, 'start');
+  await page.goto(place.at('/apps'));
+  await shoot(page, 'apps');
+  await page.goto(place.at('/apps/everyone'));
+  await shoot(page, 'apps-everyone');
   await page.goto(place.at(`/approvals/${remove.id}`));
   await shoot(page, 'approval-delete');
   await page.goto(place.at(`/approvals/${own.id}`));

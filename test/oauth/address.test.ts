@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { createAddressReader } from '../../src/oauth/address.ts';
-import { anyDomain, createDocumentFetch, findAddressProblem, guardedFetch } from '../../src/oauth/documents.ts';
+import { createDocumentFetch, findAddressProblem, guardedFetch } from '../../src/oauth/documents.ts';
+import { anyDomain } from '../../src/oauth/domains.ts';
 import { canonicalResource, createPaths } from '../../src/oauth/paths.ts';
 
 describe("the client's address", () => {

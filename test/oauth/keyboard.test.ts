@@ -61,3 +61,46 @@ test.skipIf(!executablePath)('a person signs in, leaves a scope out and allows w
     await place.stop();
   }
 });
+
+test.skipIf(!executablePath)('a person limits an app to some of many collections with the keyboard alone', async () => {
+  const place = await startServer({ listCollections: () => Array.from({ length: 300 }, (_, n) => `table_${n}`) });
+  const redirectUri = 'https://notebook.example/callback';
+  const browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+  try {
+    const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 320, height: 700 } });
+    const page = await context.newPage();
+    const press = async (...keys: string[]) => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    await page.goto((await authorizationUrl(registered, { redirectUri, scope: 'mcp:read mcp:write' })).url.href);
+    await page.locator('input[name="email"]:focus').waitFor();
+    await page.keyboard.type(place.account.email);
+    await press('Tab');
+    await page.keyboard.type(place.account.password);
+    await press('Enter');
+    await page.getByRole('heading', { name: 'Allow Notebook to connect?' }).waitFor();
+    await page.waitForLoadState('load');
+    const shown = () => page.locator('input[name="collection"]:visible').count();
+    const before = await shown();
+    // The box of the scope, the limits, read only, all or some, the field to find one.
+    await press('Tab', 'Tab', 'Enter', 'Tab', 'Space', 'Tab', 'ArrowDown', 'Tab');
+    const all = await shown();
+    await page.keyboard.type('_29');
+    await press('Enter');
+    await page.getByText('11 with “_29” in the name.').waitFor();
+    const found = await shown();
+    await page.getByLabel('table_299', { exact: true }).focus();
+    await press('Space', 'Tab');
+    await page.keyboard.type('A d');
+    // The scope, Cancel, Allow.
+    await press('Tab', 'Tab', 'Enter');
+    const told = () =>
+      place.observed.flatMap((one) => (one.type === 'security' ? [[one.event, one.detail]] : [])).at(-1);
+    await expect.poll(told).toEqual(['consent.allowed', 'mcp:read; only reads, 1 collection, for a day']);
+    expect([before, all, found]).toEqual([0, 300, 11]);
+  } finally {
+    await browser.close();
+    await place.stop();
+  }
+});

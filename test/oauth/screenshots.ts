@@ -10,7 +10,14 @@ const folder = process.argv[2] ?? join(import.meta.dirname, '../../docs/screensh
 mkdirSync(folder, { recursive: true });
 const sizes = { phone: { width: 375, height: 812 }, desktop: { width: 1280, height: 800 } };
 
-const place = await startServer({ env: { SERVICE_SIGN_IN_ATTEMPTS: '100' } });
+const collections = [
+  ...['addresses', 'categories', 'customers', 'employees', 'invoices', 'order_lines', 'orders', 'payments', 'products'],
+  ...['refunds', 'returns', 'reviews', 'shipments', 'stock', 'stores', 'suppliers', 'taxes', 'warehouses'],
+];
+const place = await startServer({
+  env: { SERVICE_SIGN_IN_ATTEMPTS: '100', SERVICE_DCR_PER_HOUR: '1000' },
+  listCollections: () => collections,
+});
 place.documents.set('https://claude.ai/oauth/client', {
   client_id: 'https://claude.ai/oauth/client',
   client_name: 'Claude',
@@ -33,7 +40,11 @@ try {
   await place.stop();
 }
 
-async function take({ paths, account }: Started, page: Page, shoot: (name: string) => Promise<unknown>): Promise<void> {
+async function take(
+  { paths, account, store }: Started,
+  page: Page,
+  shoot: (name: string) => Promise<unknown>,
+): Promise<void> {
   const claude = await byDocument(paths.issuer, 'https://claude.ai/oauth/client');
   const asking = { redirectUri: 'https://claude.ai/api/mcp/auth_callback', scope: 'mcp:read mcp:write' };
   await page.goto((await authorizationUrl(claude, asking)).url.href);
@@ -47,12 +58,42 @@ async function take({ paths, account }: Started, page: Page, shoot: (name: strin
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('button', { name: 'Allow' }).waitFor();
   await shoot('consent');
+  await page.locator('summary').click();
+  await page.getByLabel('Read only').check();
+  await page.getByLabel('Only some of').check();
+  await page.getByLabel('Find a collection').fill('or');
+  await page.getByRole('button', { name: 'Find' }).click();
+  await page.getByText('in the name').waitFor();
+  await page.getByLabel('orders', { exact: true }).check();
+  await page.getByLabel('Connected').selectOption('day');
+  await shoot('consent-limits');
 
   const redirectUri = 'http://localhost:33418/callback';
   const local = await register(paths.issuer, { client_name: 'Claude Code', redirect_uris: [redirectUri] });
   await page.goto((await authorizationUrl(local, { redirectUri })).url.href);
   await page.getByRole('button', { name: 'Allow' }).waitFor();
   await shoot('consent-device');
+
+  const notebook = 'https://notebook.example/callback';
+  const web = await register(paths.issuer, { client_name: 'Notebook', redirect_uris: [notebook] });
+  const { id } = (await store.identity.findUserByEmail(account.email))!;
+  await store.connections.decide({
+    userId: id,
+    clientId: web.client.client_id,
+    clientName: 'Notebook',
+    asked: ['mcp:read'],
+    scopes: ['mcp:read'],
+    choice: { ticked: ['mcp:read'], readOnly: false, collections: ['customers', 'orders'], lasts: 'month' },
+    endsAt: null,
+    told: {},
+  });
+  const more = { redirectUri: notebook, scope: 'mcp:read mcp:write' };
+  await page.goto((await authorizationUrl(web, more)).url.href);
+  await page.getByText('Allow Notebook more?').waitFor();
+  await shoot('consent-more');
+  await store.connections.block({ clientId: web.client.client_id });
+  await page.goto((await authorizationUrl(web, more)).url.href);
+  await shoot('blocked');
 
   await page.goto(`${paths.issuer}/oauth/interaction/gone`);
   await shoot('expired');

@@ -1,0 +1,61 @@
+// Connections for pictures and judges: what people allowed in the course of a few weeks, without the sign-ins.
+import type { Limits } from '../../src/oauth/connection.ts';
+import type { Place } from './place.ts';
+
+const day = 86_400_000;
+
+interface Given {
+  readonly userId: number;
+  readonly clientId: string;
+  readonly clientName: string;
+  readonly returnsTo: { readonly kind: 'web' | 'device' | 'app'; readonly name: string };
+  readonly scopes: string;
+  readonly limits?: Partial<Limits>;
+  readonly isUsed?: true;
+}
+
+export async function connectAll(place: Place): Promise<void> {
+  const bob = await place.addUser({ email: `bob${place.ada.id}@example.com`, firstName: 'Bob', lastName: 'Marsh' });
+  const bobs = (await place.userOf(bob)).id;
+  const claude = { clientId: 'https://claude.ai/oauth/client', clientName: 'Claude' } as const;
+  const web = { kind: 'web', name: 'claude.ai' } as const;
+  const all: readonly Given[] = [
+    { userId: bobs, ...claude, returnsTo: web, scopes: 'mcp:read mcp:write', isUsed: true },
+    {
+      userId: place.ada.id,
+      clientId: 'cursor-client',
+      clientName: 'Cursor',
+      returnsTo: { kind: 'app', name: 'cursor' },
+      scopes: 'mcp:read',
+      limits: { readOnly: true, endsAt: Date.now() + 21 * day },
+    },
+    {
+      userId: place.ada.id,
+      ...claude,
+      returnsTo: web,
+      scopes: 'mcp:read mcp:write mcp:action',
+      limits: { collections: ['customers', 'orders'] },
+      isUsed: true,
+    },
+  ];
+  for (const [at, { userId, clientId, clientName, returnsTo, scopes, limits, isUsed }] of all.entries()) {
+    const id = `grant-${at}`;
+    await place.store.oauth.upsert({
+      model: 'Grant',
+      id,
+      grantId: id,
+      accountId: `${userId}`,
+      clientId,
+      expiresAt: Date.now() + 300 * day,
+      payload: {
+        accountId: `${userId}`,
+        clientId,
+        kind: 'Grant',
+        resources: { [place.mcpUrl]: scopes },
+        connection: { clientName, returnsTo, limits: { readOnly: false, collections: null, endsAt: null, ...limits } },
+      },
+    });
+    if (isUsed) place.store.connections.noteUse(id);
+  }
+  await place.store.tokens.create({ userId: place.ada.id, name: 'Nightly report', scopes: ['mcp:read'] });
+}
