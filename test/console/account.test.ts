@@ -274,9 +274,10 @@ describe('an app for codes', () => {
     };
     const planted = await other.browser.press(swapped, 'code', { code: codeOf(secret) });
     const wrong = await first.browser.press(first.page, 'code', { code: '000000' });
-    const right = await first.browser.press(wrong, 'code', { code: codeOf(secret) });
+    const code = codeOf(secret);
+    const right = await first.browser.press(wrong, 'code', { code });
     const third = await place.browse(eve);
-    const replayed = await third.browser.press(third.page, 'code', { code: codeOf(secret) });
+    const replayed = await third.browser.press(third.page, 'code', { code });
     const byRecovery = await third.browser.press(replayed, 'code', { code: codes[9]! });
     expect(
       [first.page, around, planted, wrong, right, replayed, byRecovery].map((page) => [page.status, heading(page)]),
