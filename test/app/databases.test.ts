@@ -158,7 +158,9 @@ describe.each(servers)('a schema as real ones are, on $dialect', ({ dialect, cre
       Object.entries(first ?? {}).map(([name, value]) => [name, [(described.fields as never)[name], value]]),
     );
     const filled = Object.entries(second ?? {}).filter(([, value]) => value !== null);
-    expect([values, filled.map(([name]) => name)]).toMatchSnapshot();
+    // A file each: those of databases that are left out are not obsolete.
+    const found = `${JSON.stringify([values, filled.map(([name]) => name)], null, 2)}\n`;
+    await expect(found).toMatchFileSnapshot(`__snapshots__/types-${dialect}.json`);
   });
 });
 
