@@ -12,6 +12,7 @@ import { fail } from '../core/errors.ts';
 import { hashToken } from '../core/secret.ts';
 import type { Store, Versions } from '../store/store.ts';
 import { isApplicationToken } from '../store/tokens.ts';
+import { sameRights } from '../store/versions.ts';
 import { createAccessTokenCheck } from './access-token.ts';
 import { versionsAtArrival } from './allow-list.ts';
 import { createApplicationTokenCheck } from './application-token.ts';
@@ -90,7 +91,6 @@ interface Remembered extends Pick<Verified, 'thumbprint' | 'expiresAt'> {
   readonly auth: Authenticated;
 }
 
-const same = (a: Versions, b: Versions): boolean => a.grants === b.grants && a.permissions === b.permissions;
 const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
 
 /** Of the authorization server (access-token.ts), or made by a person for a program (application-token.ts). */
@@ -116,7 +116,7 @@ export function createGate({ store, paths, clock, defaultScopes, sso = false }: 
 
   const recall = (hash: string, versions: Versions): Remembered | undefined => {
     const found = remembered.get(hash);
-    return found && found.expiresAt > clock.now() && same(found.auth.versions, versions) ? found : undefined;
+    return found && found.expiresAt > clock.now() && sameRights(found.auth.versions, versions) ? found : undefined;
   };
 
   const verify = async (kind: TokenKind, hash: string, versions: Versions): Promise<Remembered> => {
@@ -174,8 +174,8 @@ export function createGate({ store, paths, clock, defaultScopes, sso = false }: 
     },
     holds(auth, marked) {
       const versions = marked ?? store.versions();
-      if (!(versions instanceof Promise)) return same(auth.versions, versions);
-      return versions.then((known) => same(auth.versions, known));
+      if (!(versions instanceof Promise)) return sameRights(auth.versions, versions);
+      return versions.then((known) => sameRights(auth.versions, known));
     },
     challenge({ headers: { authorization } }, error) {
       const bound = isDpop(authorization);

@@ -8,6 +8,7 @@ import { fail } from '../core/errors.ts';
 import { hashToken } from '../core/secret.ts';
 import type { Store, Versions } from '../store/store.ts';
 import { isApplicationToken } from '../store/tokens.ts';
+import { sameRights } from '../store/versions.ts';
 import type { SessionTokens } from './session-token.ts';
 
 export interface SignedIn {
@@ -36,7 +37,6 @@ export interface SessionGateParts {
 }
 
 const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
-const same = (a: Versions, b: Versions): boolean => a.grants === b.grants && a.permissions === b.permissions;
 
 export function createSessionGate({ store, tokens, clock }: SessionGateParts): SessionGate {
   const remembered = new LRUCache<string, SignedIn>({ max: 10_000 });
@@ -47,7 +47,7 @@ export function createSessionGate({ store, tokens, clock }: SessionGateParts): S
       const key = hashToken(token);
       const versions = await store.versions();
       const known = remembered.get(key);
-      if (known && known.expiresAt > clock.now() && same(known.versions, versions)) return known;
+      if (known && known.expiresAt > clock.now() && sameRights(known.versions, versions)) return known;
       remembered.delete(key);
       const { userId, sessionId } = await tokens.read(token);
       const session = await store.agentSessions.find(sessionId);
@@ -59,7 +59,7 @@ export function createSessionGate({ store, tokens, clock }: SessionGateParts): S
       return signedIn;
     },
     async holds({ versions }) {
-      return same(versions, await store.versions());
+      return sameRights(versions, await store.versions());
     },
     challenge: (authorization) => `Bearer realm="agent"${authorization === undefined ? '' : ', error="invalid_token"'}`,
   };

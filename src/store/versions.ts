@@ -53,6 +53,10 @@ export function versionsOf([permissions, grants, keys]: readonly number[]): Vers
   return Object.freeze({ permissions: permissions!, grants: grants!, keys: keys! });
 }
 
+/** Whether what somebody may do, and what was granted, stands as it did; keys are taken up by themselves. */
+export const sameRights = (a: Versions, b: Versions): boolean =>
+  a.grants === b.grants && a.permissions === b.permissions;
+
 const isSame = (a: Versions, b: Versions): boolean => names.every((name) => a[name] === b[name]);
 
 function watchVersions(
