@@ -17,16 +17,22 @@ import type { Model } from './model/types.ts';
 import { count, describe, index, list, type Operations } from './operations.ts';
 import { aggregate } from './operations-aggregate.ts';
 import { associate, dissociate } from './operations-link.ts';
-import { aggregateRelated, countRelated, listRelated } from './operations-related.ts';
+import { point, pointers } from './operations-point.ts';
+import { aggregateRelated, countRelated, get, listRelated } from './operations-related.ts';
 import { create, remove, update } from './operations-write.ts';
 import { createMoment } from './query/dates.ts';
 import { compileRules } from './query/write-rules.ts';
 import type { RecordId } from './record-id.ts';
 import type { BucketUnit, Operation, Source } from './sources/source.ts';
+import { describeStructure, type Structure } from './structure.ts';
+import { wayBack } from './way-back.ts';
 
+/** What can be asked of a model once it is built. Every operation needs an `Access`: whose rights count. */
 export interface Engine {
   list(access: Access, request: ListRequest, options?: CallOptions): Promise<ListAnswer>;
   count(access: Access, request: CountRequest, options?: CallOptions): Promise<number>;
+  /** One record, as a list of one. RECORD_NOT_FOUND, also where the caller may not see it; FORBIDDEN without the right to read. */
+  get(access: Access, request: GetRequest, options?: CallOptions): Promise<ListAnswer>;
   /** One number for each group of records; one in all without groups. */
   aggregate(access: Access, request: AggregateRequest, options?: CallOptions): Promise<AggregateAnswer>;
   /**
@@ -57,13 +63,29 @@ export interface Engine {
    */
   dissociate(access: Access, request: LinkRequest, options?: WriteOptions): Promise<WriteAnswer>;
   /**
+   * Makes a relation to one of the record `id` lead to the record `to`, or nowhere, on whichever side the key is held: the
+   * answer is about the record that holds it. What led there before is released in the same transaction.
+   */
+  point(access: Access, request: PointRequest, options?: WriteOptions): Promise<WriteAnswer>;
+  /**
+   * What a record of the collection holds to point to the record `to`, or nowhere: values by field, for a write.
+   * RECORD_NOT_FOUND; INVALID_ARGUMENT where the other side holds the key.
+   */
+  pointers(access: Access, request: PointersRequest, options?: CallOptions): Promise<Readonly<Record<string, unknown>>>;
+  /** For a relation to many: where what belongs to each record of the collection is aggregated. INVALID_ARGUMENT. */
+  wayBack(access: Access, request: WayBackRequest): WayBack;
+  /**
    * What an operation, a list unless another is named, would do: its plan with the SQL, as text, with no values in it. A
    * write is done and taken back for it.
    */
   explain(access: Access, request: ListRequest): Promise<string>;
   explain<O extends keyof Explained>(access: Access, request: Explained[O], operation: O): Promise<string>;
+  /** What the data sources hold, for who writes customizations; DENIED for others. */
+  structure(access: Access): Structure;
   readonly actions: Actions;
   readonly charts: Charts;
+  /** What `addAi` added, or null. */
+  readonly ai: AiProvider | null;
   /** Stands for what the engine was built of: another object after a restart, so that what was worked out can be kept by it. */
   readonly build: object;
   close(): Promise<void>;
@@ -138,6 +160,7 @@ export async function buildEngine(options: EngineOptions): Promise<BuiltEngine> 
   const engine: Engine = {
     list: (access, request, options) => list(ops, access, request, options),
     count: (access, request, options) => count(ops, access, request, options),
+    get: (access, request, options) => get(ops, access, request, options),
     aggregate: (access, request, options) => aggregate(ops, access, request, options),
     listRelated: (access, request, options) => listRelated(ops, access, request, options),
     countRelated: (access, request, options) => countRelated(ops, access, request, options),
@@ -149,10 +172,15 @@ export async function buildEngine(options: EngineOptions): Promise<BuiltEngine> 
     delete: (access, request, options) => remove(ops, access, request, options),
     associate: (access, request, options) => associate(ops, access, request, options),
     dissociate: (access, request, options) => dissociate(ops, access, request, options),
+    point: (access, request, options) => point(ops, access, request, options),
+    pointers: (access, request, options) => pointers(ops, access, request, options),
+    wayBack: (access, request) => wayBack(ops, access, request),
     explain: <O extends keyof Explained>(access: Access, request: Explained[O], operation?: O) =>
       explain(ops, access, operation ?? ('list' as O), request),
+    structure: (access) => describeStructure(tables, access),
     actions,
     charts,
+    ai: ops.ai,
     build: Object.freeze({}),
     close: async () => {
       await Promise.all(sources.map((source) => source.close()));
@@ -192,6 +220,14 @@ export interface ListRequest extends CountRequest {
   readonly skip?: number;
   /** What an earlier answer of the same request gave. */
   readonly cursor?: string;
+}
+
+export interface GetRequest {
+  readonly collection: string;
+  readonly id: RecordId;
+  /** As of a list. */
+  readonly fields?: readonly string[];
+  readonly timezone?: string;
 }
 
 export interface ListAnswer {
@@ -280,6 +316,32 @@ export interface LinkRequest {
   readonly relation: string;
   /** Records of the other collection. */
   readonly ids: readonly RecordId[];
+}
+
+export interface PointersRequest {
+  readonly collection: string;
+  /** Of that collection, to one record. */
+  readonly relation: string;
+  readonly to: RecordId | null;
+}
+
+export interface PointRequest extends PointersRequest {
+  readonly id: RecordId;
+}
+
+export interface WayBackRequest {
+  readonly collection: string;
+  /** Of that collection, to many records. */
+  readonly relation: string;
+}
+
+export interface WayBack {
+  /** The foreign collection; many to many, the one between. */
+  readonly collection: string;
+  /** Its relation to one that leads back. */
+  readonly home: string;
+  /** Many to many: its relation to the foreign collection. */
+  readonly foreign?: string;
 }
 
 export interface WriteAnswer {

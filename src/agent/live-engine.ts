@@ -55,6 +55,7 @@ export function createLiveEngine(first: Engine): LiveEngine {
   const engine: Engine = {
     list: (...given) => on((it) => it.list(...given)),
     count: (...given) => on((it) => it.count(...given)),
+    get: (...given) => on((it) => it.get(...given)),
     aggregate: (...given) => on((it) => it.aggregate(...given)),
     listRelated: (...given) => on((it) => it.listRelated(...given)),
     countRelated: (...given) => on((it) => it.countRelated(...given)),
@@ -66,8 +67,12 @@ export function createLiveEngine(first: Engine): LiveEngine {
     delete: (...given) => on((it) => it.delete(...given)),
     associate: (...given) => on((it) => it.associate(...given)),
     dissociate: (...given) => on((it) => it.dissociate(...given)),
+    point: (...given) => on((it) => it.point(...given)),
+    pointers: (...given) => on((it) => it.pointers(...given)),
+    wayBack: (...given) => current.engine.wayBack(...given),
     explain: <O extends keyof Explained>(access: Access, request: Explained[O], operation?: O) =>
       on((it) => it.explain(access, request, operation ?? ('list' as O))),
+    structure: (...given) => current.engine.structure(...given),
     actions: {
       describe: (...given) => current.engine.actions.describe(...given),
       loadForm: (...given) => on((it) => it.actions.loadForm(...given)),
@@ -80,6 +85,9 @@ export function createLiveEngine(first: Engine): LiveEngine {
     charts: {
       names: (...given) => current.engine.charts.names(...given),
       render: (...given) => on((it) => it.charts.render(...given)),
+    },
+    get ai() {
+      return current.engine.ai;
     },
     get build() {
       return current.engine.build;

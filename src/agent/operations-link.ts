@@ -115,7 +115,8 @@ async function link(
   return updateWhere(place, { keys, set, where }, options);
 }
 
-function findLink({ collection, relations, sight }: View, name: string): Relation {
+/** UNKNOWN_FIELD; READ_ONLY where code gives the records. */
+export function findRelation({ collection, relations, sight }: View, name: string): Relation {
   const relation = sight.fields(collection).get(name);
   if (!relation || relation.kind === 'column' || !relations.includes(relation)) {
     const names = [...sight.fields(collection)].flatMap(([each, field]) =>
@@ -126,6 +127,12 @@ function findLink({ collection, relations, sight }: View, name: string): Relatio
   }
   if (relation.given)
     fail('READ_ONLY', { collection: collection.name, why: `the records of '${name}' are given by code.` });
+  return relation;
+}
+
+function findLink(home: View, name: string): Relation {
+  const relation = findRelation(home, name);
+  const { collection } = home;
   if (relation.inverse) return relation;
   return fail('INVALID_ARGUMENT', {
     argument: 'relation',
@@ -134,11 +141,11 @@ function findLink({ collection, relations, sight }: View, name: string): Relatio
 }
 
 /** The columns that the other side points to. */
-const originOf = ({ on, through }: Relation): Column[] => (through?.origin ?? on).map(({ from }) => from);
+export const originOf = ({ on, through }: Relation): Column[] => (through?.origin ?? on).map(({ from }) => from);
 
 /** What the records of the other side hold when they point to this record, which the caller must see. */
-async function ownValues(
-  { call, home }: LinkDoor,
+export async function ownValues(
+  { call, home }: Pick<LinkDoor, 'call' | 'home'>,
   origin: readonly Column[],
   id: RecordId,
   options: WriteOptions,

@@ -8,6 +8,7 @@ import type {
   AggregateRelatedRequest,
   CallOptions,
   CountRelatedRequest,
+  GetRequest,
   ListAnswer,
   ListRelatedRequest,
   Parent,
@@ -40,7 +41,7 @@ import { shapeRecords } from './query/shape.ts';
 import { and } from './query/simplify.ts';
 import type { Query } from './query/types.ts';
 import { type View, viewOf } from './query/view.ts';
-import { unpackId } from './record-id.ts';
+import { type RecordId, unpackId } from './record-id.ts';
 import { createMemorySource } from './sources/memory.ts';
 import type { Source } from './sources/source.ts';
 import { packReady } from './write-transaction.ts';
@@ -103,20 +104,8 @@ async function relate(
   const home = viewOf(access, getCollection(ops.model, access, request.collection));
   const relation = findToMany(home, request.relation);
   const { collection } = home;
-  if (collection.key.length === 0)
-    fail('INVALID_ARGUMENT', {
-      argument: 'collection',
-      problem: `'${collection.name}' has no key that would tell one record from another.`,
-    });
-  // Nobody may try out the values of a key that is hidden from him.
-  if (!collection.key.every((column) => home.columns.includes(column)))
-    fail('FORBIDDEN', {
-      verb: 'read',
-      collection: collection.name,
-      why: 'its key is hidden from you. An administrator can show it.',
-    });
   const call = callOf(ops, access, request, options);
-  const origin = { view: home, key: unpackId(collection.key, request.id, 'id', momentOf(ops, access, {})) };
+  const origin = { view: home, key: readId(ops, access, home, request.id) };
   const mark = JSON.stringify([collection.name, relation.name, packReady(planTarget(home), origin.key)]);
   const related = { call, view: viewOf(access, relation.to), origin };
   if (relation.given)
@@ -151,6 +140,44 @@ async function sourceOf(call: Call, { view, key }: Origin, given: Column): Promi
       rows: found!,
     },
   ]);
+}
+
+/** The values of the key. INVALID_VALUE; INVALID_ARGUMENT where there is none, FORBIDDEN where a part of it is hidden. */
+function readId(ops: Operations, access: Access, { collection, columns }: View, id: RecordId): unknown[] {
+  if (collection.key.length === 0)
+    fail('INVALID_ARGUMENT', {
+      argument: 'collection',
+      problem: `'${collection.name}' has no key that would tell one record from another.`,
+    });
+  // Nobody may try out the values of a key that is hidden from him.
+  if (!collection.key.every((column) => columns.includes(column)))
+    fail('FORBIDDEN', {
+      verb: 'read',
+      collection: collection.name,
+      why: 'its key is hidden from you. An administrator can show it.',
+    });
+  return unpackId(collection.key, id, 'id', momentOf(ops, access, {}));
+}
+
+/** The only row of one record. RECORD_NOT_FOUND also for one that the caller may not see. */
+export async function get(
+  ops: Operations,
+  access: Access,
+  request: GetRequest,
+  options: CallOptions = {},
+): Promise<ListAnswer> {
+  const collection = getCollection(ops.model, access, request.collection);
+  const { name } = collection;
+  if (!access.can('read', name)) fail('FORBIDDEN', { verb: 'read', collection: name });
+  const view = viewOf(access, collection);
+  const key = readId(ops, access, view, request.id);
+  const target = planTarget(view);
+  const { fields, timezone } = request;
+  const asked = { limit: 1, ...(fields && { fields }), ...(timezone !== undefined && { timezone }) };
+  const call = callOf(ops, access, request, options);
+  const answer = await listFrom(call, view, asked, { where: keysFilter(target, [key]) });
+  if (answer.rows.length === 0) fail('RECORD_NOT_FOUND', { collection: name, id: packReady(target, key) });
+  return answer;
 }
 
 function findToMany({ collection, relations }: View, name: string): Relation {

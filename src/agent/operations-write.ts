@@ -10,7 +10,13 @@ import type { Operations } from './operations.ts';
 import { needForeign } from './operations-foreign.ts';
 import { overriddenCreate, overriddenDelete, overriddenUpdate, overrideOf } from './overrides.ts';
 import { createNested, isNested, linkColumns, updateNested } from './query/execute-nested.ts';
-import { deleteRecords, insertRecords, readRecords as readBefore, updateRecords } from './query/execute-write.ts';
+import {
+  deleteRecords,
+  insertRecords,
+  readRecords as readBefore,
+  updateRecords,
+  type WriteContext,
+} from './query/execute-write.ts';
 import { lowerConditions } from './query/lower.ts';
 import { keysFilter, planGuards, planTarget, storedColumns, type Target } from './query/plan-write.ts';
 import { binarySlots, readyRows } from './query/shape.ts';
@@ -140,15 +146,17 @@ interface Updating {
   readonly keys: readonly unknown[][];
   readonly draft: Draft;
   readonly where: Filter;
+  /** What is written before, in the same transaction. */
+  readonly first?: (context: WriteContext) => Promise<unknown>;
 }
 
 /** Writes values that have been checked; for what hooks have nothing to do with. */
 export async function updateWhere(
   place: Place,
-  { keys, set, where }: Omit<Updating, 'draft'> & { readonly set: Values },
+  { set, ...updating }: Omit<Updating, 'draft'> & { readonly set: Values },
   options: WriteOptions,
 ): Promise<WriteAnswer> {
-  return updateKeys(place, { keys, draft: { ...newDraft(), values: new Map(set) }, where }, options, null);
+  return updateKeys(place, { ...updating, draft: { ...newDraft(), values: new Map(set) } }, options, null);
 }
 
 interface HookedUpdate {
@@ -181,7 +189,7 @@ async function updateKeys(
 async function storeUpdate(
   place: Place,
   target: Target,
-  { keys, draft, where }: Updating,
+  { keys, draft, where, first }: Updating,
   options: WriteOptions,
 ): Promise<{ readonly rows: readonly Row[]; readonly before: readonly Row[] }> {
   const { view, known, call } = place;
@@ -194,6 +202,7 @@ async function storeUpdate(
   let before: Row[] = [];
   const rows = await inTransaction(place, { target, guards, written, keys, where }, options, async (context, nest) => {
     if (options.preview) before = await readBefore(context, keys, condition);
+    await first?.(context);
     if (isNested([draft])) return updateNested(nest, context, keys, draft, condition);
     return updateRecords(context, keys, draft.values, condition);
   });
@@ -238,7 +247,7 @@ export async function remove(
 async function deleteStored(
   place: Place,
   target: Target,
-  { keys, where }: Omit<Updating, 'draft'>,
+  { keys, where }: Pick<Updating, 'keys' | 'where'>,
   options: WriteOptions,
 ): Promise<Row[]> {
   const condition = await decide(place.call, place.view.collection, where);

@@ -31,16 +31,20 @@ export function unpackId(key: readonly Column[], given: RecordId, argument: stri
 
 function partsOf(key: readonly Column[], given: RecordId): readonly unknown[] {
   if (Array.isArray(given)) return given;
-  if (key.length === 1 || typeof given !== 'string') return [given];
+  return key.length === 1 || typeof given !== 'string' ? [given] : splitId(given);
+}
+
+/** The texts of an id of several values. */
+export function splitId(packed: string): string[] {
   const parts: string[] = [];
   let part = '';
-  for (let at = 0; at < given.length; at++) {
-    const next = given[at + 1];
-    if (given[at] === '|') {
+  for (let at = 0; at < packed.length; at++) {
+    const next = packed[at + 1];
+    if (packed[at] === '|') {
       parts.push(part);
       part = '';
-    } else if (given[at] === '\\' && (next === '|' || next === '\\')) part += given[++at];
-    else part += given[at];
+    } else if (packed[at] === '\\' && (next === '|' || next === '\\')) part += packed[++at];
+    else part += packed[at];
   }
   parts.push(part);
   return parts;

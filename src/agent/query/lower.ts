@@ -182,7 +182,8 @@ interface Scope {
   readonly lowered: Filter | undefined;
 }
 
-const scopes = new WeakMap<Access, Map<Collection, Scope>>();
+/** Weak in the collections too: an Access outlives the models of many restarts, and must not keep them. */
+const scopes = new WeakMap<Access, WeakMap<Collection, Scope>>();
 
 /**
  * The rows that the caller may see. Names in it are looked up without permissions and other scopes: whoever writes a
@@ -197,7 +198,7 @@ export function scopeOf(
 ): Filter {
   let known = scopes.get(access);
   if (!known) {
-    known = new Map();
+    known = new WeakMap();
     scopes.set(access, known);
   }
   let scope = known.get(collection);

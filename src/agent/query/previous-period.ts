@@ -5,6 +5,7 @@
 import { DateTime } from 'luxon';
 import { isBranch, type PlainBranch, type PlainFilter, type PlainLeaf } from '../../core/filter.ts';
 
+/** The moment and the timezone that a period is meant in. */
 export interface PeriodOptions {
   /** Milliseconds since the epoch. */
   readonly now: number;

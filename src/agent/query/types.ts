@@ -54,6 +54,7 @@ export interface Lookup {
   readonly of: { readonly collection: string; readonly name: string };
 }
 
+/** A path to sort by, with its direction. */
 export interface Order {
   readonly path: Path;
   readonly ascending: boolean;

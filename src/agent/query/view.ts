@@ -38,10 +38,11 @@ export interface Sight {
   readonly scoped: boolean;
 }
 
+/** Weak in the collections too: an Access outlives the models of many restarts, and must not keep them. */
 interface Views {
-  readonly caller: Map<Collection, View>;
-  readonly scope: Map<Collection, View>;
-  readonly inside: Map<Collection, View>;
+  readonly caller: WeakMap<Collection, View>;
+  readonly scope: WeakMap<Collection, View>;
+  readonly inside: WeakMap<Collection, View>;
 }
 
 const kept = new WeakMap<Access, Views>();
@@ -49,7 +50,7 @@ const kept = new WeakMap<Access, Views>();
 function viewsOf(access: Access): Views {
   let views = kept.get(access);
   if (!views) {
-    views = { caller: new Map(), scope: new Map(), inside: new Map() };
+    views = { caller: new WeakMap(), scope: new WeakMap(), inside: new WeakMap() };
     kept.set(access, views);
   }
   return views;

@@ -20,6 +20,7 @@ import type {
   Source,
 } from './source.ts';
 
+/** A column of a table in memory. */
 export interface MemoryColumn {
   readonly name: string;
   readonly type: ColumnType;
@@ -32,6 +33,7 @@ export interface MemoryColumn {
   readonly shape?: ColumnShape;
 }
 
+/** A table in memory, with its rows in the order of the columns. */
 export interface MemoryTable {
   readonly name: string;
   readonly columns: readonly MemoryColumn[];
@@ -44,6 +46,7 @@ export interface MemoryTable {
 
 const native: ReadonlySet<Operator> = new Set(operators.filter((operator) => operator !== 'Match'));
 
+/** A source over arrays, for tests and small tables. What is written to it stays in memory. */
 export function createMemorySource(name: string, tables: readonly MemoryTable[]): Source {
   const byName = new Map(tables.map((table) => [table.name, new Data(table)]));
   const records = ({ table, joins, where }: CountSelect): Reached[] => {

@@ -27,6 +27,7 @@ export const primitiveTypes = [
   'Binary',
   'Point',
 ] as const;
+/** The types of columns that are not lists or objects of others. */
 export type PrimitiveType = (typeof primitiveTypes)[number];
 /** A primitive, or an array of one (PostgreSQL). */
 export type ColumnType = PrimitiveType | readonly [PrimitiveType];
@@ -39,6 +40,7 @@ export type ColumnShape = PrimitiveType | readonly [ColumnShape] | { readonly [k
  */
 export type Collation = 'binary' | 'insensitive' | 'backwards';
 
+/** A column of a source: its type, and what can be asked of it. */
 export interface DescribedColumn {
   readonly name: string;
   readonly type: ColumnType;
@@ -62,12 +64,14 @@ export interface DescribedColumn {
   readonly sortable: boolean;
 }
 
+/** Columns that hold the key of another table. */
 export interface DescribedForeignKey {
   readonly columns: readonly string[];
   readonly table: string;
   readonly targetColumns: readonly string[];
 }
 
+/** A table or view of a source. */
 export interface DescribedTable {
   /** As written in the database; unique within the source. */
   readonly name: string;
@@ -79,6 +83,7 @@ export interface DescribedTable {
   readonly foreignKeys: readonly DescribedForeignKey[];
 }
 
+/** What a source holds, and what of it cannot be served. */
 export interface Described {
   readonly tables: readonly DescribedTable[];
   /** What could not be served, and why; told once at start. */
@@ -99,6 +104,7 @@ export interface Join {
   readonly where: Filter;
 }
 
+/** One statement that reads, with every name resolved. */
 export interface Select {
   readonly table: string;
   readonly columns: readonly Path[];
@@ -111,6 +117,7 @@ export interface Select {
   readonly skip?: number;
 }
 
+/** What a source is asked to count. */
 export type CountSelect = Pick<Select, 'table' | 'joins' | 'where'>;
 
 export const operations = ['Count', 'Sum', 'Avg', 'Max', 'Min'] as const;
@@ -165,6 +172,7 @@ export interface GroupOrder {
   readonly ascending: boolean;
 }
 
+/** Of one statement: what ends it, and how long it may take. */
 export interface ReadOptions {
   /** Stops the statement in the database, not just the wait for it. */
   readonly signal?: StopSignal;
@@ -174,6 +182,7 @@ export interface ReadOptions {
   readonly watch?: (text: string) => void;
 }
 
+/** A database, or anything that can answer as one, behind one interface. */
 export interface Source {
   /** For messages and observations; holds no secret. */
   readonly name: string;
@@ -193,6 +202,7 @@ export interface Source {
   close(): Promise<void>;
 }
 
+/** How a source writes, where it does: everything of one call in one transaction. */
 export interface Writing {
   /** Which statements give back rows; known once the source was described. The others only count. */
   readonly returning: {

@@ -11,8 +11,10 @@ import type { Dialect } from './codec.ts';
  * known or given.
  */
 export const tlsModes = ['disabled', 'preferred', 'required', 'verify'] as const;
+/** How far a connection to a database is secured. */
 export type TlsMode = (typeof tlsModes)[number];
 
+/** Certificates and keys, as PEM texts. */
 export interface TlsFiles {
   /** Certificates of authorities, PEM. */
   readonly ca?: string;
@@ -21,6 +23,7 @@ export interface TlsFiles {
   readonly key?: string;
 }
 
+/** Where an SQL database is and how it is reached, in place of an address. */
 export interface SqlConnectionOptions {
   /** Instead of the parts. */
   readonly uri?: string;
@@ -47,6 +50,7 @@ export interface SqlConnectionOptions {
   readonly schemas?: readonly string[];
 }
 
+/** How many connections a source keeps, and for how long. */
 export interface PoolOptions {
   /** Connections at most; default 10. */
   readonly max?: number;

@@ -10,6 +10,11 @@ export interface Prepared {
   /** A short name, unique within the source. */
   readonly name: string;
   uses: number;
+  /**
+   * PostgreSQL: what makes the values of each column canonical as they arrive, so that their texts are garbage at once; the
+   * rows are canonical then. A page that several callers read at a time would otherwise keep both.
+   */
+  readonly decoders?: readonly (((value: unknown) => unknown) | undefined)[];
   /** SQLite: read integers as 64 bits, for one was met that a double cannot hold. */
   bigIntegers: boolean;
   /** The driver's own. */

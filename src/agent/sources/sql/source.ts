@@ -163,7 +163,7 @@ function createTexts(context: StatementContext) {
   };
 
   function build(statement: Select | CountSelect | GroupSelect): Text {
-    const text = ({ sql, binds }: Statement, decode: Text['decode']): Text => ({
+    const text = ({ sql, binds }: Statement, decode: Text['decode'], decoders?: Prepared['decoders']): Text => ({
       prepared: {
         sql,
         operation: 'SELECT',
@@ -171,6 +171,7 @@ function createTexts(context: StatementContext) {
         name: `portico_${++made}`,
         uses: 0,
         bigIntegers: false,
+        ...(decoders && { decoders }),
       },
       binds,
       decode,
@@ -181,7 +182,9 @@ function createTexts(context: StatementContext) {
     }
     if (!('columns' in statement)) return text(buildCount(statement, context), (rows) => rows);
     const decoders = statement.columns.map((path) => shapes.facts(path, statement.table).codec.decode);
-    return text(buildSelect(statement, context), (rows) => decodeRows(rows, decoders));
+    const built = buildSelect(statement, context);
+    if (context.dialect === 'postgres') return text(built, (rows) => rows, decoders);
+    return text(built, (rows) => decodeRows(rows, decoders));
   }
 }
 

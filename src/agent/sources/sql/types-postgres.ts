@@ -8,6 +8,7 @@ import {
   checkLabel,
   decodeDigits,
   decodeInstant,
+  decodeInteger,
   decodeJson,
   decodeTime,
   encodeDay,
@@ -37,7 +38,7 @@ const integer: Codec = {
   type: 'Number',
   operators: families.ordered,
   sortable: true,
-  decode: decodeDigits,
+  decode: decodeInteger,
   encode: String,
   kindOf: (value) => (isInt64(value) ? 'i' : 'n'),
   parameter: (kind) => (kind === 'n' ? '?::numeric' : '?::bigint'),
@@ -89,11 +90,17 @@ const text = (sql: string, asText?: (column: string) => string, trim = false): C
   type: 'String',
   operators: families.text,
   sortable: true,
-  ...(trim ? { decode: (value: unknown) => String(value).replace(/ +$/, '') } : {}),
+  ...(trim ? { decode: trimSpaces } : {}),
   encode: (value) => withoutNul(String(value)),
   list: () => sql,
   ...(asText ? { text: asText } : {}),
 });
+
+/** Of CHAR, which is as wide as it was declared; only spaces fill it. */
+function trimSpaces(value: unknown): unknown {
+  const text = String(value);
+  return text.endsWith(' ') ? text.replace(/ +$/, '') : text;
+}
 
 /** Anything else has a text form, and is looked at through it. */
 const unknown: Codec = {
