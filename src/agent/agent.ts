@@ -17,6 +17,7 @@ import type { AnySchema, CollectionName } from './customize/typed-schema.ts';
 import { type BuiltEngine, buildEngine, type Engine, type EngineLimits } from './engine.ts';
 import type { Source } from './sources/source.ts';
 
+/** What a source is opened with: whom to tell, and the clock. */
 export interface SourceTools {
   readonly observe: Observe;
   readonly clock: Clock;
@@ -30,6 +31,7 @@ export interface AgentPlugin<O, A = Blueprint> {
   customizeAgent(agent: A, options: O): void;
 }
 
+/** What an engine is built with: limits, and where it is told and timed. */
 export interface EngineParts extends SourceTools {
   readonly limits: EngineLimits;
   /** Action addresses without the position of the action; default false (spec 2.1). */
@@ -76,6 +78,11 @@ export class Blueprint<S extends object = AnySchema> {
     if (this.#factories.length === 0)
       fail('CONFIGURATION', { problem: 'The agent has no data source: addDataSource.' });
     this.#isClosed = true;
+  }
+
+  /** After a start that failed: what was wrong can be made good. */
+  protected reopenBlueprint(): void {
+    this.#isClosed = false;
   }
 
   addDataSource(factory: DataSourceFactory, options?: DataSourceOptions): this {

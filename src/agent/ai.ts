@@ -3,18 +3,22 @@
 // costs nothing, and live in here alone, since they hold the key.
 import { type StopSignal, toAbortSignal } from '../core/clock/stop.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
-import { AppError, fail } from '../core/errors.ts';
+import { fail } from '../core/errors.ts';
 import { fromMessages, toMessages } from './ai/anthropic.ts';
+import { fromEvents } from './ai/anthropic-stream.ts';
 import type {
   AiAnswer,
   AiCallOptions,
+  AiChunk,
   AiProvider,
   AiProviderKind,
   AiProviderOptions,
   AiRequest,
 } from './ai/definitions.ts';
 import { failureOf, retryAfterSeconds } from './ai/failure.ts';
+import { stopInTime, streamInTime, type Within } from './ai/in-time.ts';
 import { fromCompletion, toCompletion } from './ai/openai.ts';
+import { fromChunks } from './ai/openai-stream.ts';
 import { checkRequest } from './ai/request.ts';
 import { checkRows, isText, type OptionRows } from './check-options.ts';
 import { callSite } from './customize/call-site.ts';
@@ -61,23 +65,35 @@ export function createAiProvider(options: AiProviderOptions): AiProvider {
   checkRows('createAiProvider', options, optionRows, callSite(createAiProvider));
   const { name, provider: kind, model, apiKey } = options;
   const baseUrl = options.baseUrl?.replace(/\/+$/, '');
-  let opened: Promise<Send> | undefined;
+  let opened: Promise<Door> | undefined;
+  const open = () => {
+    opened ??= openers[kind]({ apiKey, model, baseUrl, clock: systemClock });
+    return opened;
+  };
+  const prepare = (given: AiRequest, { signal, timeoutSeconds = DEFAULT_SECONDS }: AiCallOptions) => {
+    const request = checkRequest(given);
+    checkSeconds(timeoutSeconds);
+    return { request, limits: { provider: name, seconds: timeoutSeconds, signal, clock: systemClock } };
+  };
+  const explain = (error: unknown) => failureOf(error, { provider: name, apiKey, now: systemClock.now() });
   const provider: AiProvider = Object.freeze({
     name,
     provider: kind,
     model,
-    async ask(given: AiRequest, { signal, timeoutSeconds = DEFAULT_SECONDS }: AiCallOptions = {}) {
-      const request = checkRequest(given);
-      checkSeconds(timeoutSeconds);
-      const send = async (within: Within) => {
-        opened ??= openers[kind]({ apiKey, model, baseUrl, clock: systemClock });
-        return (await opened)(request, within);
-      };
-      const limits = { provider: name, seconds: timeoutSeconds, signal, clock: systemClock };
+    async ask(given: AiRequest, options: AiCallOptions = {}) {
+      const { request, limits } = prepare(given, options);
       try {
-        return await stopInTime(limits, send);
+        return await stopInTime(limits, async (within) => (await open()).ask(request, within));
       } catch (error) {
-        throw failureOf(error, { provider: name, apiKey, now: systemClock.now() });
+        throw explain(error);
+      }
+    },
+    async *askInChunks(given: AiRequest, options: AiCallOptions = {}) {
+      const { request, limits } = prepare(given, options);
+      try {
+        yield* streamInTime(limits, async (within) => (await open()).open(request, within));
+      } catch (error) {
+        throw explain(error);
       }
     },
   });
@@ -92,12 +108,14 @@ export function isAiProvider(value: unknown): value is AiProvider {
 /** The same provider, whose questions end with the call that they are asked for. */
 export function askWithin(provider: AiProvider, call: StopSignal | undefined): AiProvider {
   if (!call) return provider;
+  const within = ({ signal, ...options }: AiCallOptions): AiCallOptions => {
+    const ofCall = toAbortSignal(call);
+    return { ...options, signal: signal ? AbortSignal.any([ofCall, signal]) : ofCall };
+  };
   return Object.freeze({
     ...provider,
-    ask(request: AiRequest, { signal, ...options }: AiCallOptions = {}) {
-      const ofCall = toAbortSignal(call);
-      return provider.ask(request, { ...options, signal: signal ? AbortSignal.any([ofCall, signal]) : ofCall });
-    },
+    ask: (request: AiRequest, options: AiCallOptions = {}) => provider.ask(request, within(options)),
+    askInChunks: (request: AiRequest, options: AiCallOptions = {}) => provider.askInChunks(request, within(options)),
   });
 }
 
@@ -106,12 +124,10 @@ function checkSeconds(seconds: unknown): void {
   fail('INVALID_ARGUMENT', { argument: 'timeoutSeconds', problem: `expected a number up to ${MOST_SECONDS}.` });
 }
 
-interface Within {
-  readonly signal: AbortSignal;
-  readonly timeout: number;
+interface Door {
+  ask(request: AiRequest, within: Within): Promise<AiAnswer>;
+  open(request: AiRequest, within: Within): Promise<AsyncIterable<AiChunk>>;
 }
-
-type Send = (request: AiRequest, within: Within) => Promise<AiAnswer>;
 
 interface Settings {
   readonly apiKey: string;
@@ -121,7 +137,7 @@ interface Settings {
 }
 
 /** What a client takes from the environment when it is not told is told: one key goes to one address. */
-const openers: Readonly<Record<AiProviderKind, (settings: Settings) => Promise<Send>>> = {
+const openers: Readonly<Record<AiProviderKind, (settings: Settings) => Promise<Door>>> = {
   async openai({ apiKey, model, baseUrl = 'https://api.openai.com/v1', clock }) {
     const { OpenAI } = await import('openai');
     const client = new OpenAI({
@@ -133,8 +149,17 @@ const openers: Readonly<Record<AiProviderKind, (settings: Settings) => Promise<S
       baseURL: baseUrl,
       ...clientOptions(clock),
     });
-    return async (request, within) =>
-      fromCompletion(await client.chat.completions.create(toCompletion(request, model), within));
+    return {
+      ask: async (request, within) =>
+        fromCompletion(await client.chat.completions.create(toCompletion(request, model), within)),
+      open: async (request, within) =>
+        fromChunks(
+          await client.chat.completions.create(
+            { ...toCompletion(request, model), stream: true, stream_options: { include_usage: true } },
+            within,
+          ),
+        ),
+    };
   },
   async anthropic({ apiKey, model, baseUrl = 'https://api.anthropic.com', clock }) {
     const { Anthropic } = await import('@anthropic-ai/sdk');
@@ -145,8 +170,13 @@ const openers: Readonly<Record<AiProviderKind, (settings: Settings) => Promise<S
       openTelemetry: false,
       ...clientOptions(clock),
     });
-    return async (request, within) =>
-      fromMessages(await client.messages.create(toMessages(request, model), within), Math.floor(clock.now() / 1000));
+    const seconds = () => Math.floor(clock.now() / 1000);
+    return {
+      ask: async (request, within) =>
+        fromMessages(await client.messages.create(toMessages(request, model), within), seconds()),
+      open: async (request, within) =>
+        fromEvents(await client.messages.create({ ...toMessages(request, model), stream: true }, within), seconds()),
+    };
   },
 };
 
@@ -166,38 +196,4 @@ function createFetch(clock: Clock): typeof fetch {
     const { status, statusText } = response;
     return new Response(response.body, { status, statusText, headers });
   };
-}
-
-interface Limits {
-  readonly provider: string;
-  readonly seconds: number;
-  readonly signal: AbortSignal | undefined;
-  readonly clock: Clock;
-}
-
-/** CANCELLED or AI_TIMED_OUT at once, whatever the client is doing; it ends by itself soon after. */
-async function stopInTime<Result>(
-  { provider, seconds, signal, clock }: Limits,
-  run: (within: Within) => Promise<Result>,
-): Promise<Result> {
-  if (signal?.aborted) return fail('CANCELLED', {});
-  const controller = new AbortController();
-  const timeout = Math.ceil(seconds * 1000);
-  let cancel = () => {};
-  let stopTimer = () => {};
-  const stopped = new Promise<never>((_, reject) => {
-    const stop = (error: AppError) => {
-      reject(error);
-      controller.abort();
-    };
-    cancel = () => stop(new AppError('CANCELLED', {}));
-    stopTimer = clock.after(timeout, () => stop(new AppError('AI_TIMED_OUT', { provider, seconds })));
-  });
-  signal?.addEventListener('abort', cancel, { once: true });
-  try {
-    return await Promise.race([run({ signal: controller.signal, timeout }), stopped]);
-  } finally {
-    stopTimer();
-    signal?.removeEventListener('abort', cancel);
-  }
 }

@@ -6,6 +6,7 @@ import { checkTables } from './sources/memory-tables.ts';
 import type { SqlConnectionOptions } from './sources/sql/address.ts';
 import { createSqlSource } from './sources/sql/source.ts';
 
+/** How an SQL source is opened. */
 export interface SqlDataSourceOptions {
   /** `auto` by default: the native SQLite driver where it loads, else the WebAssembly one. */
   readonly sqlite?: SqliteWish;

@@ -3,6 +3,7 @@
 // and a difference is a change. Columns of a foreign key are not fields of their own: their relation stands for them.
 import type { Operator } from '../core/filter.ts';
 import type { ActionDescription } from './actions.ts';
+import { findInverse } from './model/inverse.ts';
 import type { Collection, Column, Field, Model, Relation } from './model/types.ts';
 import type { ColumnType } from './sources/source.ts';
 
@@ -175,7 +176,7 @@ function schemaRelation(relation: Relation, { name, source, kind }: Collection) 
     type: isMany ? [type] : type,
     relationship: relationshipOf(relation),
     reference: `${to.name}.${keys.map((column) => column.name).join('|')}`,
-    inverseOf: inverseOf(relation, name),
+    inverseOf: findInverse(relation, name)?.name ?? null,
     isReadOnly: source.writing === undefined || kind === 'view',
     isRequired: !inverse && on.some(({ from }) => from.required),
     isFilterable: !isMany,
@@ -187,30 +188,6 @@ function relationshipOf({ kind, inverse, through }: Relation): string {
   if (through) return 'BelongsToMany';
   if (kind === 'one') return inverse ? 'HasOne' : 'BelongsTo';
   return 'HasMany';
-}
-
-/** The relation of the foreign collection that leads back over the same columns. */
-function inverseOf(relation: Relation, home: string): string | null {
-  const way = turned(relation);
-  for (const field of relation.to.fields.values())
-    if (field.kind !== 'column' && field.to.name === home && field !== relation && marksOf(field) === way)
-      return field.name;
-  return null;
-}
-
-/** The columns that a relation goes over, in order, as a text. */
-function marksOf({ on, through }: Relation): string {
-  return JSON.stringify(through ? [pairs(through.origin), through.collection.name, pairs(through.foreign)] : pairs(on));
-}
-
-/** The same for the way back. */
-function turned({ on, through }: Relation): string {
-  const back = (all: Relation['on']) => pairs(all.map(({ from, to }) => ({ from: to, to: from })));
-  return JSON.stringify(through ? [back(through.foreign), through.collection.name, back(through.origin)] : back(on));
-}
-
-function pairs(on: Relation['on']): readonly string[][] {
-  return on.map(({ from, to }) => [from.column, to.column]);
 }
 
 function typeOf(type: ColumnType): unknown {

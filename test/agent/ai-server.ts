@@ -18,6 +18,8 @@ export interface Asked {
 
 export type Reply =
   | { readonly status?: number; readonly headers?: Record<string, string>; readonly body: unknown }
+  /** Sent one after another as they are, in packets of their own; then it ends, is cut off, or says nothing more. */
+  | { readonly parts: readonly (string | Uint8Array)[]; readonly ending?: 'end' | 'cut' | 'silence' }
   /** Sends nothing and keeps the connection; 'cut' ends it instead. */
   | 'silence'
   | 'cut';
@@ -39,7 +41,7 @@ function misuse(kind: Kind, method: string | undefined, path: string | undefined
 export async function openAiServer(kind: Kind, ...replies: Reply[]) {
   const asked: Asked[] = [];
   let closed = 0;
-  const send = (res: ServerResponse, { status = 200, headers = {}, body }: Exclude<Reply, string>) => {
+  const send = (res: ServerResponse, { status = 200, headers = {}, body }: Extract<Reply, { body: unknown }>) => {
     res.writeHead(status, { 'content-type': 'application/json', ...headers });
     res.end(typeof body === 'string' ? body : JSON.stringify(body));
   };
@@ -55,7 +57,14 @@ export async function openAiServer(kind: Kind, ...replies: Reply[]) {
     const reply = replies[Math.min(asked.length, replies.length) - 1]!;
     if (reply === 'silence') return;
     if (reply === 'cut') return res.destroy();
-    send(res, reply);
+    if ('body' in reply) return send(res, reply);
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const part of reply.parts) {
+      res.write(part);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    if (reply.ending === 'cut') res.destroy();
+    else if (reply.ending !== 'silence') res.end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
@@ -104,6 +113,71 @@ export function saying(kind: Kind, text: string): Reply {
           },
   };
 }
+
+const event = (kind: Kind, data: Readonly<Record<string, unknown>>): string =>
+  `${kind === 'anthropic' ? `event: ${data.type}\n` : ''}data: ${JSON.stringify(data)}\n\n`;
+
+/** The events of each provider, of an answer that says something and calls two tools, the second of them without arguments. */
+export function speaking(kind: Kind): readonly string[] {
+  if (kind === 'openai') {
+    const head = { id: 'answer-1', object: 'chat.completion.chunk', created: 1_700_000_000, model: 'model-1-2025' };
+    const part = (delta: object, finish: string | null = null) =>
+      event(kind, { ...head, system_fingerprint: 'fp_1', choices: [{ index: 0, delta, finish_reason: finish }] });
+    const call = (index: number, rest: object) => part({ tool_calls: [{ index, ...rest }] });
+    return [
+      part({ role: 'assistant', content: '', refusal: null }),
+      part({ content: 'Søk' }),
+      part({ content: 'er 🙂' }),
+      call(0, { id: 'c1', type: 'function', function: { name: 'weather', arguments: '' } }),
+      call(0, { function: { arguments: '{"city":' } }),
+      call(0, { function: { arguments: '"Bodø"}' } }),
+      call(1, { id: 'c2', type: 'function', function: { name: 'now', arguments: '{}' } }),
+      part({}, 'tool_calls'),
+      event(kind, { ...head, choices: [], usage: { prompt_tokens: 12, completion_tokens: 3, total_tokens: 15 } }),
+      'data: [DONE]\n\n',
+    ];
+  }
+  const usage = { input_tokens: 7, cache_read_input_tokens: 5, cache_creation_input_tokens: 0, output_tokens: 1 };
+  const message = { id: 'answer-1', type: 'message', role: 'assistant', model: 'model-1-2025', content: [], usage };
+  const begin = (index: number, block: object) =>
+    event(kind, { type: 'content_block_start', index, content_block: block });
+  const delta = (index: number, rest: object) => event(kind, { type: 'content_block_delta', index, delta: rest });
+  const end = (index: number) => event(kind, { type: 'content_block_stop', index });
+  return [
+    event(kind, { type: 'message_start', message }),
+    begin(0, { type: 'text', text: '' }),
+    event(kind, { type: 'ping' }),
+    delta(0, { type: 'text_delta', text: 'Søk' }),
+    delta(0, { type: 'text_delta', text: 'er 🙂' }),
+    end(0),
+    begin(1, { type: 'tool_use', id: 'c1', name: 'weather', input: {} }),
+    delta(1, { type: 'input_json_delta', partial_json: '' }),
+    delta(1, { type: 'input_json_delta', partial_json: '{"city":' }),
+    delta(1, { type: 'input_json_delta', partial_json: '"Bodø"}' }),
+    end(1),
+    begin(2, { type: 'tool_use', id: 'c2', name: 'now', input: {} }),
+    end(2),
+    event(kind, {
+      type: 'message_delta',
+      delta: { stop_reason: 'tool_use', stop_sequence: null },
+      usage: { output_tokens: 3 },
+    }),
+    event(kind, { type: 'message_stop' }),
+  ];
+}
+
+/** What `speaking` comes to, put together. */
+export const spoken = {
+  id: 'answer-1',
+  model: 'model-1-2025',
+  content: 'Søker 🙂',
+  calls: [
+    { id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"city":"Bodø"}' } },
+    { id: 'c2', type: 'function', function: { name: 'now', arguments: '{}' } },
+  ],
+  finish: ['tool_calls'],
+  usage: [{ prompt_tokens: 12, completion_tokens: 3, total_tokens: 15 }],
+};
 
 /** An error as each provider words it, which here repeats the key. */
 export function failing(kind: Kind, status: number, headers: Record<string, string> = {}): Reply {

@@ -8,6 +8,7 @@ import type { InsideCollection } from '../customize/definitions.ts';
 import type { WidgetName, widgets } from './elements.ts';
 import type { ActionResult, ResultBuilder } from './results.ts';
 
+/** One record, any number of chosen ones, or none: the collection as a whole. */
 export type ActionScope = 'Single' | 'Bulk' | 'Global';
 
 export const fieldTypes = [
@@ -214,6 +215,7 @@ type NamedField<Name extends string, Value, Context> = {
 }[FieldType] &
   ({ readonly label: Name; readonly id?: never } | { readonly id: Name; readonly label: string });
 
+/** A field of the form of an action, typed by the values that the form gives. */
 export type FormField<Values = FormValues, Context = BulkContext<Partial<Values>>> = string extends keyof Values
   ? AnyField<Context>
   : { [Name in keyof Values & string]: NamedField<Name, Values[Name], Context> }[keyof Values & string];
@@ -250,6 +252,7 @@ export interface FormPage<Values, Context> extends LayoutBase<Context> {
   readonly previousButtonLabel?: string;
 }
 
+/** One line of the form of an action: a field, or what stands between fields (spec 2.4). */
 export type FormElement<Values = FormValues, Context = BulkContext<Partial<Values>>> =
   | FormField<Values, Context>
   | Separator<Context>
@@ -284,6 +287,7 @@ interface DefinitionOf<Scope extends ActionScope, Values> {
   readonly approval?: PolicyWish;
 }
 
+/** What `addAction` is given: how many records the action works on, its form, and what it does. */
 export type ActionDefinition<Values = FormValues> =
   | DefinitionOf<'Single', Values>
   | DefinitionOf<'Bulk', Values>

@@ -42,6 +42,7 @@ export interface RedirectResult extends Answered {
   readonly path: string;
 }
 
+/** What an action ended with, as the result builder makes it. */
 export type ActionResult = SuccessResult | ErrorResult | WebhookResult | FileResult | RedirectResult;
 
 /** Spec 2.3. A value that cannot be used throws INVALID_ARGUMENT. */

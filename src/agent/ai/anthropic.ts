@@ -101,6 +101,8 @@ const finishReasons: Readonly<Record<string, AiFinishReason>> = {
   refusal: 'content_filter',
 };
 
+export const finishOf = (reason: string | null): AiFinishReason => finishReasons[reason ?? ''] ?? 'stop';
+
 /** `created`: seconds since the epoch. TypeError for what is no message. */
 export function fromMessages(message: Message, created: number): AiAnswer {
   if (!Array.isArray(message?.content)) throw new TypeError('the answer is no message');
@@ -128,7 +130,7 @@ export function fromMessages(message: Message, created: number): AiAnswer {
           refusal: null,
           ...(calls.length && { tool_calls: calls }),
         },
-        finish_reason: finishReasons[reason ?? ''] ?? 'stop',
+        finish_reason: finishOf(reason),
       },
     ],
     usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },

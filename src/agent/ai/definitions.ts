@@ -3,6 +3,7 @@
 
 export type AiProviderKind = 'openai' | 'anthropic';
 
+/** What `createAiProvider` is given: whom to ask, with which key and model. */
 export interface AiProviderOptions {
   /** What errors and logs call it. */
   readonly name: string;
@@ -25,14 +26,22 @@ export interface AiProvider {
    * AI_RATE_LIMITED, AI_UNAVAILABLE, AI_KEY_REFUSED, and AI_REFUSED for what the provider does not take.
    */
   ask(request: AiRequest, options?: AiCallOptions): Promise<AiAnswer>;
+  /**
+   * The same, told while it is made: the last chunk but one says why it ended, the last one has the usage. Fails as `ask` does,
+   * also in the middle, and with AI_UNAVAILABLE when the provider stops before the answer does. Whoever stops reading
+   * stops the provider.
+   */
+  askInChunks(request: AiRequest, options?: AiCallOptions): AsyncIterable<AiChunk>;
 }
 
+/** How long a question may take, and what ends it. */
 export interface AiCallOptions {
   readonly signal?: AbortSignal;
   /** For all attempts together, 1 to 600; 60 when absent. */
   readonly timeoutSeconds?: number;
 }
 
+/** A question in the chat-completions form; what is not listed here is refused. */
 export interface AiRequest {
   readonly messages: readonly AiMessage[];
   readonly tools?: readonly AiTool[];
@@ -57,8 +66,10 @@ export interface AiTextPart {
   readonly text: string;
 }
 
+/** A text, or one in parts. */
 export type AiContent = string | readonly AiTextPart[];
 
+/** One turn of a conversation with a model. */
 export type AiMessage =
   | { readonly role: 'system' | 'developer' | 'user'; readonly content: AiContent }
   | AiAssistantMessage
@@ -72,6 +83,7 @@ export interface AiAssistantMessage {
   readonly refusal?: string | null;
 }
 
+/** The model asks for a function to be called. */
 export interface AiToolCall {
   readonly id: string;
   readonly type: 'function';
@@ -79,6 +91,7 @@ export interface AiToolCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
+/** A function that the model may ask to be called. */
 export interface AiTool {
   readonly type: 'function';
   readonly function: {
@@ -91,12 +104,14 @@ export interface AiTool {
   };
 }
 
+/** Whether the model may, must or must not call a tool, or which. */
 export type AiToolChoice =
   | 'auto'
   | 'none'
   | 'required'
   | { readonly type: 'function'; readonly function: { readonly name: string } };
 
+/** The form that an answer must have. */
 export type AiResponseFormat =
   | { readonly type: 'text' }
   /** Not known to `anthropic`. */
@@ -113,6 +128,7 @@ export type AiResponseFormat =
 
 export type AiFinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
+/** The answer of a provider in the chat-completions form, with one choice. */
 export interface AiAnswer {
   readonly id: string;
   readonly object: 'chat.completion';
@@ -135,6 +151,41 @@ export interface AiChoice {
     readonly tool_calls?: readonly AiToolCall[];
   };
   readonly finish_reason: AiFinishReason;
+}
+
+/** A part of an answer. */
+export interface AiChunk {
+  readonly id: string;
+  readonly object: 'chat.completion.chunk';
+  /** Seconds since the epoch. */
+  readonly created: number;
+  readonly model: string;
+  /** Empty in the chunk that has the usage. */
+  readonly choices: readonly [] | readonly [AiChunkChoice];
+  readonly usage?: AiUsage;
+}
+
+export interface AiChunkChoice {
+  readonly index: 0;
+  readonly delta: AiDelta;
+  readonly finish_reason: AiFinishReason | null;
+}
+
+/** What is to be put behind what came before. */
+export interface AiDelta {
+  readonly role?: 'assistant';
+  readonly content?: string;
+  readonly refusal?: string;
+  readonly tool_calls?: readonly AiCallDelta[];
+}
+
+/** The first of a call has its id and name; the texts of `arguments` together are a JSON object. */
+export interface AiCallDelta {
+  /** Of the call among those of the answer. */
+  readonly index: number;
+  readonly id?: string;
+  readonly type?: 'function';
+  readonly function: { readonly name?: string; readonly arguments?: string };
 }
 
 /** In tokens; zeros where the provider does not count. */

@@ -17,6 +17,11 @@ export function toCompletion(request: AiRequest, model: string): ChatCompletionC
 
 const finishReasons: readonly string[] = ['stop', 'length', 'tool_calls', 'content_filter'];
 
+/** Servers that are merely compatible have further words for an answer that came to its end. */
+export function finishOf(reason: string): AiFinishReason {
+  return finishReasons.includes(reason) ? (reason as AiFinishReason) : 'stop';
+}
+
 /** TypeError for what is no completion. */
 export function fromCompletion(completion: ChatCompletion): AiAnswer {
   const [choice] = completion?.choices ?? [];
@@ -42,8 +47,7 @@ export function fromCompletion(completion: ChatCompletion): AiAnswer {
           refusal: message.refusal ?? null,
           ...(calls.length && { tool_calls: calls }),
         },
-        // Servers that are merely compatible have further words for an answer that came to its end.
-        finish_reason: finishReasons.includes(reason) ? (reason as AiFinishReason) : 'stop',
+        finish_reason: finishOf(reason),
       },
     ],
     usage: { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens },

@@ -2,17 +2,20 @@
 import type { CustomizationContext, MaybePromise } from '../customize/definitions.ts';
 import type { BucketUnit } from '../sources/source.ts';
 
+/** The unit of a chart over time (spec 2.7). */
 export type TimeRange = BucketUnit;
 /** As the engine gives it: a text of digits where a number would lose some. */
 export type ChartNumber = number | string;
 /** An instant, or a text of one; a day ('YYYY-MM-DD') is that day in every zone. */
 export type ChartDate = Date | string;
 
+/** One value of a chart over time. */
 export interface TimePoint {
   readonly date: ChartDate;
   readonly value: ChartNumber | null;
 }
 
+/** One line of a chart of several. */
 export interface Line {
   readonly label: string;
   /** One for each of the dates. */
@@ -39,6 +42,7 @@ export interface ObjectiveResult {
   readonly objective: ChartNumber;
 }
 export type LeaderboardResult = DistributionResult;
+/** A chart as the result builder makes it. */
 export type ChartResult =
   | ValueResult
   | DistributionResult
@@ -82,6 +86,7 @@ export interface RecordChartContext extends CustomizationContext {
   getRecord(fields: readonly string[]): Promise<Record<string, unknown>>;
 }
 
+/** What `addChart` is given: a function that works out a chart with the result builder. */
 export type ChartDefinition<C = ChartContext> = (context: C, resultBuilder: ChartBuilder) => MaybePromise<ChartResult>;
 
 /** One that was added: to the whole agent, when it has no collection. */

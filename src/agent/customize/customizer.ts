@@ -37,6 +37,7 @@ import type { Recording } from './recording.ts';
 /** A plugin of one collection; it may be async. */
 export type CollectionPlugin<O> = (collection: CollectionCustomizer, options: O) => MaybePromise<void>;
 
+/** What `customizeCollection` gives to say of a collection. Every call gives the customizer back. */
 export class CollectionCustomizer {
   readonly name: string;
   readonly #recording: Recording;

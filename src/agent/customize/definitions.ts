@@ -62,6 +62,7 @@ export interface InsideCollection {
 /** The value of a key, its values where it has several columns, or those packed into one text. */
 export type InsideId = string | number | readonly (string | number)[];
 
+/** A filter as operator's code writes and receives it (spec 2.7). */
 export interface InsideFilter {
   readonly conditionTree?: PlainFilter;
   readonly search?: string;
@@ -69,6 +70,7 @@ export interface InsideFilter {
   readonly segment?: string;
 }
 
+/** Which tables of a source become collections, and under which names (spec 2.2). */
 export interface DataSourceOptions {
   /** Names in the source; everything when absent. */
   readonly include?: readonly string[];
@@ -81,6 +83,7 @@ export type ComputedType = ColumnType | ColumnShape | 'File';
 /** How callers are shown binaries; both forms are read. */
 export type BinaryMode = 'datauri' | 'hex';
 
+/** What `addField` is given: a field whose values are worked out of others (spec 2.5). */
 export interface ComputedDefinition {
   /** `File` is a `Binary`; an object of types by key, or a list of one, is a Json of that shape: other keys are left out. */
   readonly columnType: ComputedType;
@@ -97,26 +100,32 @@ export interface ComputedDefinition {
   readonly enumValues?: readonly string[];
 }
 
+/** What `importField` is given: the path of a field of a related record. */
 export interface ImportDefinition {
   /** `relation:field` through to-one relations. */
   readonly path: string;
   readonly readonly?: boolean;
 }
 
+/** What `addSegment` is given: a filter, or a function that gives one. */
 export type SegmentDefinition = PlainFilter | ((context: CustomizationContext) => MaybePromise<PlainFilter>);
+/** What `replaceFieldOperator` is given: another filter that says the same. */
 export type OperatorReplacer = (value: unknown, context: CustomizationContext) => MaybePromise<PlainFilter>;
+/** What `replaceSearch` is given: the filter that a search text means. */
 export type SearchReplacer = (
   search: string,
   extended: boolean,
   context: CustomizationContext,
 ) => MaybePromise<PlainFilter>;
 
+/** The key of a relation to one record (spec 2.6). */
 export interface ManyToOneOptions {
   readonly foreignKey: string;
   /** The key of the foreign collection when absent. */
   readonly foreignKeyTarget?: string;
 }
 
+/** The key, in the other collection, of a relation to one or many records there (spec 2.6). */
 export interface OneToManyOptions {
   readonly originKey: string;
   /** The key of this collection when absent. */
@@ -129,6 +138,7 @@ export type ExternalLister = (
   context: CustomizationContext,
 ) => MaybePromise<readonly Readonly<Record<string, unknown>>[]>;
 
+/** What `addExternalRelation` is given: records that code lists for a record (spec 2.6). */
 export interface ExternalRelationDefinition {
   /** The fields of the records and their types. */
   readonly schema: Readonly<Record<string, ColumnType | 'File'>>;
@@ -138,6 +148,7 @@ export interface ExternalRelationDefinition {
   readonly dependencies?: readonly string[];
 }
 
+/** A relation to one record of several collections: a field names which. */
 export interface PolymorphicManyToOneOptions {
   /** Holds the key of the record that it is about. */
   readonly foreignKey: string;
@@ -147,6 +158,7 @@ export interface PolymorphicManyToOneOptions {
   readonly targets: Readonly<Record<string, string | PolymorphicTarget>>;
 }
 
+/** One of the collections that a polymorphic relation leads to. */
 export interface PolymorphicTarget<C extends string = string> {
   readonly collection: C;
   /** The key of the collection when absent. */
@@ -155,6 +167,7 @@ export interface PolymorphicTarget<C extends string = string> {
   readonly name?: string;
 }
 
+/** The other side of such a relation: the key there, and what its type field says for this collection. */
 export interface PolymorphicOneToManyOptions extends OneToManyOptions {
   /** Of the foreign collection: says which collection its key is about. */
   readonly typeField: string;
@@ -168,6 +181,7 @@ export interface OnlyWhere {
   readonly value: string;
 }
 
+/** The keys of a relation through a third collection (spec 2.6). */
 export interface ManyToManyOptions {
   /** Of the collection between: what points to this collection, and to the foreign one. */
   readonly originKey: string;
@@ -235,6 +249,7 @@ export type Customization =
   | { readonly kind: 'writing'; readonly name: string; readonly write: FieldWriter | null }
   | { readonly kind: 'override'; readonly verb: OverrideVerb; readonly handler: OverrideHandlers[OverrideVerb] };
 
+/** What `flattenColumn` is given: which parts of a column of objects become fields (spec 2.8). */
 export interface FlattenColumnOptions {
   readonly columnName: string;
   /** Parts to add, as `street` or `geo:lat`; all when absent. */
@@ -248,6 +263,7 @@ export interface FlattenColumnOptions {
   readonly columnType?: ColumnShape;
 }
 
+/** What `flattenJsonColumn` is given: what the JSON of a column holds (spec 2.8). */
 export interface FlattenJsonColumnOptions {
   readonly columnName: string;
   /** What the column holds: types by key. */
@@ -258,6 +274,7 @@ export interface FlattenJsonColumnOptions {
   readonly keepOriginalColumn?: boolean;
 }
 
+/** What `flattenRelation` is given: which fields of a related record become fields (spec 2.8). */
 export interface FlattenRelationOptions {
   readonly relationName: string;
   /** Fields of the foreign collection; all when absent. */

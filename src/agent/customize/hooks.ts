@@ -9,6 +9,7 @@ export type HookType = 'List' | 'Create' | 'Update' | 'Delete' | 'Aggregate';
 /** A record that code may change in place. */
 export type OpenRecord = Record<string, unknown>;
 
+/** What every hook is given: the caller, the collection, and how to refuse. */
 export interface HookContext extends CustomizationContext {
   /** The collection that the hook is of. */
   readonly collectionName: string;
@@ -39,33 +40,41 @@ interface ListContext extends HookContext {
   readonly projection: readonly string[];
 }
 
+/** Of a hook that may narrow what is listed. */
 export interface BeforeListContext extends ListContext, Narrowing {}
+/** Of a hook that may change records before they are answered. */
 export interface AfterListContext extends ListContext, Filtered {
   /** What was read. What the hook puts into a field is what the caller is told; it must be ready for JSON. */
   readonly records: readonly OpenRecord[];
 }
 
+/** Of a hook that may change records before they are made. */
 export interface BeforeCreateContext extends HookContext, Writing {
   /** May be changed, field by field; what is then there is checked. A relation that is written along is nested. */
   readonly data: readonly OpenRecord[];
 }
+/** Of a hook that is told the records that were made. */
 export interface AfterCreateContext extends HookContext {
   readonly data: readonly CodeRecord[];
   /** As they are stored. */
   readonly records: readonly CodeRecord[];
 }
 
+/** Of a hook that may narrow what is updated, and change what is written. */
 export interface BeforeUpdateContext extends HookContext, Narrowing, Writing {
   /** May be changed; what is then there is checked. */
   readonly patch: OpenRecord;
 }
+/** Of a hook that is told what was written, and to which records. */
 export interface AfterUpdateContext extends HookContext, Filtered {
   readonly patch: CodeRecord;
   /** As they are stored now. */
   readonly records: readonly CodeRecord[];
 }
 
+/** Of a hook that may narrow what is deleted. */
 export interface BeforeDeleteContext extends HookContext, Narrowing, Writing {}
+/** Of a hook that is told the records that were deleted, as they were before. */
 export interface AfterDeleteContext extends HookContext, Filtered {
   /** As they were. */
   readonly records: readonly CodeRecord[];
@@ -82,7 +91,9 @@ interface AggregateContext extends HookContext {
   readonly aggregation: HookAggregation;
 }
 
+/** Of a hook that may narrow what is aggregated. */
 export interface BeforeAggregateContext extends AggregateContext, Narrowing {}
+/** Of a hook that is told the groups of an aggregate before they are answered. */
 export interface AfterAggregateContext extends AggregateContext, Filtered {
   /** One for each group, with its values by field; a value may be changed. */
   readonly result: readonly { value: unknown; readonly group: CodeRecord }[];
@@ -117,6 +128,7 @@ export type Hooks = {
   readonly [P in HookPosition]: { readonly [T in HookType]: readonly Hook<HookContexts[P][T]>[] };
 };
 
+/** Of code that writes a field in place of the column. */
 export interface WriteContext extends CustomizationContext {
   readonly action: 'create' | 'update';
   /** All that is being written, before replacements. */
@@ -134,13 +146,16 @@ export interface WriteContext extends CustomizationContext {
  */
 export type FieldWriter = (value: unknown, context: WriteContext) => MaybePromise<CodeRecord | null | undefined>;
 
+/** Of code that makes records in place of the source. */
 export interface OverrideCreateContext extends CustomizationContext {
   readonly data: readonly CodeRecord[];
 }
+/** Of code that deletes in place of the source. The filter holds the row scope. */
 export interface OverrideDeleteContext extends CustomizationContext {
   /** The records, all within the row scope of the caller. */
   readonly filter: InsideFilter & { readonly conditionTree: PlainFilter };
 }
+/** Of code that updates in place of the source. The filter holds the row scope. */
 export interface OverrideUpdateContext extends OverrideDeleteContext {
   readonly patch: CodeRecord;
 }

@@ -36,6 +36,7 @@ import type {
 /** The customizer of a collection: a plain one without typings. */
 export type CustomizerOf<S, C extends keyof S> = string extends keyof S ? CollectionCustomizer : TypedCustomizer<S, C>;
 
+/** A `CollectionCustomizer` that knows generated typings: names, paths, operators and values are checked. */
 export type TypedCustomizer<S, C extends keyof S> = Pick<
   TypedCalls<S, C>,
   keyof CollectionCustomizer & keyof TypedCalls<S, C>

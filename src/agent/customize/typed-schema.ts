@@ -30,6 +30,7 @@ export interface ColumnValues {
 /** Depth less one. */
 type Less = [never, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
+/** The names of the collections of generated typings. */
 export type CollectionName<S> = keyof S & string;
 type Part<S, C extends keyof S, K extends string> = S[C] extends { readonly [P in K]: infer X } ? X : never;
 type Columns<S, C extends keyof S> = Part<S, C, 'columns'>;
@@ -95,6 +96,7 @@ type TypeName<M> =
         : keyof X & string
     : never;
 
+/** The type of the value at a path of generated typings. */
 export type ValueAt<S, C extends keyof S, P extends string> = Value<Marker<S, C, P>>;
 
 /** The record that paths make: relations nested, null for a relation without a record. */
