@@ -12,13 +12,16 @@ export interface AccessTokenParts {
   readonly store: Pick<Store, 'oauth' | 'permissions' | 'connections'>;
   readonly paths: Pick<Paths, 'resource'>;
   readonly clock: Pick<Clock, 'now'>;
+  /** Of the resource; those of /mcp when absent. */
+  readonly scopesOf?: (granted: string) => ReadonlySet<string>;
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
 const signInAgain = 'Sign in again.';
 
-export function createAccessTokenCheck({ store, paths, clock }: AccessTokenParts): Verify {
+export function createAccessTokenCheck(parts: AccessTokenParts): Verify {
+  const { store, paths, clock, scopesOf = effectiveScopes } = parts;
   const checkToken = ({ payload, expiresAt }: OAuthRow): number => {
     const expires = Math.min(expiresAt ?? Number.POSITIVE_INFINITY, Number(payload.exp) * 1000);
     // RFC 6749 section 1.4, RFC 6750 section 3.1: not expired. Written so that a missing time is expired.
@@ -67,7 +70,7 @@ export function createAccessTokenCheck({ store, paths, clock }: AccessTokenParts
       clientId,
       clientName: text(extra?.client_name) || clientId,
       grantId,
-      scopes: effectiveScopes(text(payload.scope)),
+      scopes: scopesOf(text(payload.scope)),
       thumbprint: payload.jkt === undefined ? undefined : text(payload.jkt),
       expiresAt: Math.min(expiresAt, limits.endsAt ?? Number.POSITIVE_INFINITY),
     };

@@ -17,7 +17,16 @@ export interface AdapterOptions {
   readonly onRevoke: (grantId: string) => void;
 }
 
+/**
+ * A device code is found by the code that the person types, too, and then its own is not known: inside it is called by the
+ * hash of it, with this mark, which no code of ours begins with. The front lets no client use such a name (device-front.ts).
+ */
+export const byHash = '~';
+/** Longer than it lasts, so that whoever asks too late is told that it has expired (RFC 8628 section 3.5). */
+const deviceCodeLingersMs = 600_000;
+
 const hashed = new Set([
+  'DeviceCode',
   'AccessToken',
   'AuthorizationCode',
   'RefreshToken',
@@ -42,7 +51,11 @@ export function createAdapterFactory(options: AdapterOptions): AdapterFactory {
   };
 
   return (model: string): Adapter => {
-    const key = hashed.has(model) ? hashToken : (id: string) => id;
+    const key = (id: string): string => {
+      if (model === 'DeviceCode' && id.startsWith(byHash)) return id.slice(byHash.length);
+      return hashed.has(model) ? hashToken(id) : id;
+    };
+    const lingersMs = model === 'DeviceCode' ? deviceCodeLingersMs : 0;
 
     const toPayload = (row: OAuthRow, id?: string, consumed = row.consumedAt): AdapterPayload => ({
       ...row.payload,
@@ -52,7 +65,8 @@ export function createAdapterFactory(options: AdapterOptions): AdapterFactory {
 
     return {
       async upsert(id, payload, expiresIn) {
-        await rows.upsert(toRow(model, key(id), payload, expiresIn ? clock.now() + expiresIn * 1000 : undefined));
+        const expiresAt = expiresIn ? clock.now() + expiresIn * 1000 + lingersMs : undefined;
+        await rows.upsert(toRow(model, key(id), payload, expiresAt));
       },
       async find(id) {
         const row = await rows.find(model, key(id));
@@ -63,8 +77,10 @@ export function createAdapterFactory(options: AdapterOptions): AdapterFactory {
         const row = await rows.findByUid(model, uid);
         return row && toPayload(row);
       },
-      // The device flow is off.
-      findByUserCode: async () => undefined,
+      async findByUserCode(userCode) {
+        const row = await rows.findByUid(model, userCode);
+        return row && toPayload(row, byHash + row.id);
+      },
       async consume(id) {
         if (await rows.consume(model, key(id), seconds())) return;
         const row = await rows.find(model, key(id));
@@ -93,12 +109,14 @@ function toRow(model: string, id: string, payload: AdapterPayload, expiresAt: nu
   // A client's secret is a password: only its hash is kept.
   const secret = model === 'Client' && typeof payload.client_secret === 'string' ? payload.client_secret : undefined;
   const clientId = payload.clientId ?? payload.client_id;
+  // What a device code is looked up by, beside itself.
+  const uid = model === 'DeviceCode' ? payload.userCode : payload.uid;
   return {
     model,
     id,
     payload: secret === undefined ? kept : { ...kept, client_secret: hashToken(secret) },
     ...(grantId === undefined ? {} : { grantId }),
-    ...(payload.uid === undefined ? {} : { uid: payload.uid }),
+    ...(uid === undefined ? {} : { uid }),
     ...(payload.accountId === undefined ? {} : { accountId: payload.accountId }),
     ...(typeof clientId === 'string' ? { clientId } : {}),
     ...(expiresAt === undefined ? {} : { expiresAt }),

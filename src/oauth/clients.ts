@@ -3,10 +3,21 @@
 // every client each time it is read, so it changes nothing that it made itself.
 import type { ClientMetadata, errors as oidcErrors } from 'oidc-provider';
 import { type DomainPolicy, findDomainProblem } from './domains.ts';
-import { grantTypes } from './metadata.ts';
+import { deviceGrant, grantTypes } from './metadata.ts';
 
 /** The extra property by which the provider calls us; it is never stored. */
 export const normaliserProperty = 'portico_normalised';
+
+/** The command line of `portico cloud`: built in, without a secret, and with no way back but the code (RFC 8628). */
+export const commandLine = {
+  client_id: 'portico-cli',
+  client_name: 'Portico command line',
+  application_type: 'native',
+  token_endpoint_auth_method: 'none',
+  grant_types: [deviceGrant, 'refresh_token'],
+  response_types: [],
+  redirect_uris: [],
+} satisfies ClientMetadata;
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
 const dangerous = new Set([
@@ -35,6 +46,9 @@ export interface Destination {
   /** Host of a web address, host and port on this device, or the scheme of an app. */
   readonly name: string;
 }
+
+/** Where the answer to a program goes that asked with a code (RFC 8628): it asks for it itself. */
+export const terminal: Destination = { kind: 'device', name: 'by a code in a terminal' };
 
 /** Where an answer goes when it is sent to this redirect URI, in the terms that a person is asked with. */
 export function describeRedirect(redirectUri: string): Destination {
@@ -72,6 +86,8 @@ export function createClientNormaliser(
   };
 
   return (metadata) => {
+    // Ours, and as it must be; nobody else is given this id.
+    if (metadata.client_id === commandLine.client_id) return;
     const given: Record<string, unknown> = metadata;
     delete given[normaliserProperty];
     // A registered scope would keep the client from asking for more later (step-up).

@@ -131,17 +131,17 @@ export function createConsent({ provider, store, paths, clock, listCollections, 
   };
 }
 
-interface NewGrant {
+export interface NewGrant {
   readonly accountId: string;
   readonly clientId: string;
   readonly resource: string;
-  readonly granted: readonly ResourceScope[];
-  readonly refused: readonly ResourceScope[];
+  readonly granted: readonly string[];
+  readonly refused: readonly string[];
   readonly offline: boolean;
   readonly connection: GrantedConnection;
 }
 
-async function saveGrant(provider: Provider, clock: Pick<Clock, 'now'>, given: NewGrant): Promise<string> {
+export async function saveGrant(provider: Provider, clock: Pick<Clock, 'now'>, given: NewGrant): Promise<string> {
   const grant = makeGrant(provider, clock, given);
   return grant.save();
 }

@@ -8,8 +8,9 @@ import { isAppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import { sameText, sign } from '../core/secret.ts';
 import type { Store, User } from '../store/store.ts';
-import { describeRedirect, isDocumentClient } from './clients.ts';
+import { describeRedirect, isDocumentClient, terminal } from './clients.ts';
 import { createConsent, type ListCollections, shownName } from './consent.ts';
+import { createDeviceConsent } from './device-consent.ts';
 import { type DeviceCookie, readDevice, writeDevice } from './devices.ts';
 import { createFederation } from './federation.ts';
 import { completeSignIn, forgetSession } from './login.ts';
@@ -35,6 +36,8 @@ export interface InteractionOptions {
   readonly addressOf: (req: object) => string;
   readonly listCollections: ListCollections;
   readonly ways: SignInWays;
+  /** Resource of the command line; absent where it may not sign in. */
+  readonly cloud?: string | undefined;
 }
 
 export interface Interaction {
@@ -114,12 +117,14 @@ export function createInteraction(options: InteractionOptions): Interaction {
     });
 
   const consent = createConsent({ ...options, note });
+  const deviceConsent = createDeviceConsent({ ...options, resource: options.cloud ?? '', note });
 
   const finish = (step: Step, result: InteractionResults, merge: boolean) =>
     provider.interactionFinished(step.req, step.res, result, { mergeWithLastSubmission: merge });
 
   const showSignIn = async (step: Step, email: string, problem?: string, status?: number): Promise<void> => {
-    const destination = describeRedirect(`${step.details.params.redirect_uri}`);
+    const { deviceCode, params } = step.details;
+    const destination = deviceCode === undefined ? describeRedirect(`${params.redirect_uri}`) : terminal;
     const page = signInPage({
       place: await store.identity.place(),
       // Only an answer to the web goes to the host that was verified.
@@ -144,6 +149,7 @@ export function createInteraction(options: InteractionOptions): Interaction {
   const showConsent = async (step: Step): Promise<void> => {
     const user = await findUser(step);
     if (!user) return sendPage(step.res, 400, expiredPage);
+    if (step.details.deviceCode !== undefined) return deviceConsent.show(step, user);
     await consent.show(step, user);
   };
 
@@ -235,14 +241,15 @@ export function createInteraction(options: InteractionOptions): Interaction {
 
   const look = async (step: Step, form: URLSearchParams): Promise<void> => {
     const user = await findUser(step);
-    if (!user) return sendPage(step.res, 400, expiredPage);
+    if (!user || step.details.deviceCode !== undefined) return sendPage(step.res, 400, expiredPage);
     await consent.look(step, user, form);
   };
 
   const allow = async (step: Step, form: URLSearchParams): Promise<void> => {
     const user = await findUser(step);
     if (!user) return sendPage(step.res, 400, expiredPage);
-    const grantId = await consent.allow(step, user, form);
+    const isDevice = step.details.deviceCode !== undefined;
+    const grantId = await (isDevice ? deviceConsent.allow(step, user) : consent.allow(step, user, form));
     if (grantId !== undefined) await finish(step, { consent: { grantId } }, true);
   };
 
@@ -256,6 +263,7 @@ export function createInteraction(options: InteractionOptions): Interaction {
   const switchAccount = async (step: Step): Promise<void> => {
     await forgetSession(provider, step.details);
     await step.details.destroy();
+    if (step.details.deviceCode !== undefined) return redirect(step.res, await deviceConsent.release(step));
     const again = new URLSearchParams();
     for (const [name, value] of Object.entries(step.details.params)) {
       for (const one of [value].flat()) if (typeof one === 'string') again.append(name, one);

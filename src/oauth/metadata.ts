@@ -2,13 +2,18 @@
 // Host header and knows no path insertion.
 import type { Config } from '../core/config.ts';
 import type { Paths } from './paths.ts';
-import { offlineAccess, resourceScopes } from './scopes.ts';
+import { cloudScope, offlineAccess, resourceScopes } from './scopes.ts';
 
 /** What the provider is configured with and what the metadata says must be the same. */
 export const clientAuthMethods = ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'] as const;
 export const assertionAlgorithms = ['ES256', 'RS256', 'PS256', 'EdDSA'] as const;
 export const dpopAlgorithms = ['ES256', 'EdDSA'] as const;
+/** Of clients that register or publish a document. */
 export const grantTypes = ['authorization_code', 'refresh_token'] as const;
+/** RFC 8628 section 3.4; of the command line alone. */
+export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
+/** A name of our own (RFC 8414 section 2 allows for such): the resource of the command line, where it may sign in. */
+export const cloudMember = 'portico_cloud_resource';
 
 export interface Metadata {
   readonly authorizationServer: Buffer;
@@ -19,11 +24,13 @@ export function buildMetadata(
   paths: Paths,
   config: Pick<Config, 'dynamicRegistration' | 'clientMetadataDocuments'>,
   resourceName: string,
+  /** Resource of the command line; absent where it may not sign in. */
+  cloud?: string,
 ): Metadata {
   const json = (document: object) => Buffer.from(JSON.stringify(document));
   const authenticated = clientAuthMethods.filter((method) => method !== 'none');
   return {
-    // RFC 8414 section 2, RFC 9126 section 5, RFC 9207 section 3, RFC 9449 section 5.1.
+    // RFC 8414 section 2, RFC 8628 section 4, RFC 9126 section 5, RFC 9207 section 3, RFC 9449 section 5.1.
     authorizationServer: json({
       issuer: paths.issuer,
       authorization_endpoint: paths.url('authorize'),
@@ -32,11 +39,12 @@ export function buildMetadata(
       revocation_endpoint: paths.url('revoke'),
       introspection_endpoint: paths.url('introspect'),
       pushed_authorization_request_endpoint: paths.url('par'),
+      ...(cloud === undefined ? {} : { device_authorization_endpoint: paths.url('device_authorization') }),
       jwks_uri: paths.url('jwks'),
-      scopes_supported: [...resourceScopes, offlineAccess],
+      scopes_supported: [...resourceScopes, offlineAccess, ...(cloud === undefined ? [] : [cloudScope])],
       response_types_supported: ['code'],
       response_modes_supported: ['query'],
-      grant_types_supported: grantTypes,
+      grant_types_supported: [...grantTypes, ...(cloud === undefined ? [] : [deviceGrant])],
       code_challenge_methods_supported: ['S256'],
       token_endpoint_auth_methods_supported: clientAuthMethods,
       token_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
@@ -48,6 +56,7 @@ export function buildMetadata(
       authorization_response_iss_parameter_supported: true,
       client_id_metadata_document_supported: config.clientMetadataDocuments,
       require_pushed_authorization_requests: false,
+      ...(cloud === undefined ? {} : { [cloudMember]: cloud }),
     }),
     // RFC 9728 section 2. No offline_access: refresh tokens are no business of the resource.
     protectedResource: json({

@@ -13,6 +13,9 @@ export type Endpoint =
   | 'introspect'
   | 'jwks'
   | 'par'
+  | 'device-authorization'
+  | 'device'
+  | 'device-resume'
   | 'interaction'
   | 'sso'
   | 'authorization-server'
@@ -32,7 +35,18 @@ export interface Paths {
   readonly resourceMetadata: string;
   readonly authorizationServerMetadata: string;
   /** Absolute URL of an endpoint under `/oauth`. */
-  url(endpoint: 'authorize' | 'token' | 'register' | 'revoke' | 'introspect' | 'jwks' | 'par'): string;
+  url(
+    endpoint:
+      | 'authorize'
+      | 'token'
+      | 'register'
+      | 'revoke'
+      | 'introspect'
+      | 'jwks'
+      | 'par'
+      | 'device'
+      | 'device_authorization',
+  ): string;
   /** Absolute URL to which an OpenID provider sends people back. */
   readonly ssoCallback: string;
   /** Public path of a sign-in or consent page. */
@@ -62,10 +76,13 @@ export const endpointPaths: Readonly<Record<string, Endpoint>> = {
   '/oauth/introspect': 'introspect',
   '/oauth/jwks': 'jwks',
   '/oauth/par': 'par',
+  '/oauth/device_authorization': 'device-authorization',
+  '/oauth/device': 'device',
   [ssoPath]: 'sso',
 };
 const withUid: readonly [RegExp, Endpoint][] = [
   [/^\/oauth\/authorize\/([\w-]{1,128})$/, 'resume'],
+  [/^\/oauth\/device\/([\w-]{1,128})$/, 'device-resume'],
   [/^\/oauth\/interaction\/([\w-]{1,128})$/, 'interaction'],
 ];
 const authorizationServer = '/.well-known/oauth-authorization-server';

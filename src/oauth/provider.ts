@@ -17,14 +17,16 @@ import type { Observe } from '../core/observe.ts';
 import { hashToken, makeSigningKey, randomId, randomToken, sameText, sign } from '../core/secret.ts';
 import type { Store } from '../store/store.ts';
 import { createAdapterFactory } from './adapter.ts';
-import { createClientNormaliser, isDocumentClient, normaliserProperty } from './clients.ts';
+import { commandLine, createClientNormaliser, isDocumentClient, normaliserProperty } from './clients.ts';
 import { connectionProperty, readLimits, secondsLeft } from './connection.ts';
 import { rememberConsent } from './consent.ts';
+import { describeDeviceFlow } from './device-flow.ts';
+import { pollSeconds } from './device-front.ts';
 import { createDocumentFetch, type FetchDocument, findAddressProblem } from './documents.ts';
 import type { DomainPolicy } from './domains.ts';
 import { assertionAlgorithms, clientAuthMethods, dpopAlgorithms } from './metadata.ts';
 import type { Paths } from './paths.ts';
-import { offlineAccess, resourceScopes } from './scopes.ts';
+import { cloudScope, offlineAccess, resourceScopes } from './scopes.ts';
 import type { SignInWays } from './sign-in-ways.ts';
 
 export interface ProviderOptions {
@@ -41,6 +43,8 @@ export interface ProviderOptions {
   ) => void;
   readonly fetchDocument?: FetchDocument;
   readonly ways: SignInWays;
+  /** Resource of the command line; absent where it may not sign in. */
+  readonly cloud?: string | undefined;
 }
 
 export interface LoadedProvider {
@@ -130,7 +134,10 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
       introspection: '/oauth/introspect',
       jwks: '/oauth/jwks',
       pushed_authorization_request: '/oauth/par',
+      device_authorization: '/oauth/device_authorization',
+      code_verification: '/oauth/device',
     },
+    clients: options.cloud === undefined ? [] : [commandLine],
     scopes: [offlineAccess, ...resourceScopes],
     responseTypes: ['code'],
     clientAuthMethods: [...clientAuthMethods],
@@ -183,6 +190,7 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
     ttl: {
       AccessToken: withinLimits(config.accessTokenSeconds),
       AuthorizationCode: config.authorizationCodeSeconds,
+      DeviceCode: config.deviceCodeSeconds,
       // Refresh tokens live since their last use; after a year in all, the user is asked again.
       Grant: Math.max(oneYear, config.refreshTokenSeconds),
       IdToken: config.accessTokenSeconds,
@@ -271,6 +279,8 @@ function describeFeatures(options: ProviderOptions, errors: Errors): NonNullable
     { windows: store.windows, clock },
   );
   const tried = new WeakSet<object>();
+  const resourceOf = ({ clientId }: { readonly clientId: string }): string =>
+    (clientId === commandLine.client_id ? options.cloud : undefined) ?? paths.resource;
   return {
     devInteractions: { enabled: false },
     userinfo: { enabled: false },
@@ -278,6 +288,7 @@ function describeFeatures(options: ProviderOptions, errors: Errors): NonNullable
     rpMetadataChoices: { enabled: true },
     dPoP: { enabled: true },
     pushedAuthorizationRequests: { enabled: true },
+    deviceFlow: options.cloud === undefined ? { enabled: false } : describeDeviceFlow(options),
     revocation: {
       enabled: true,
       // RFC 7009 section 2.1: only the client that a token was issued to.
@@ -317,14 +328,15 @@ function describeFeatures(options: ProviderOptions, errors: Errors): NonNullable
     },
     resourceIndicators: {
       enabled: true,
-      defaultResource: async (_ctx, _client, oneOf) => oneOf ?? paths.resource,
+      defaultResource: async (_ctx, client, oneOf) => oneOf ?? resourceOf(client),
       useGrantedResource: async () => true,
-      async getResourceServerInfo(_ctx, resource) {
-        // RFC 8707 section 2: there is one resource; the front has made every spelling of it the same.
-        if (resource !== paths.resource) throw new errors.InvalidTarget(`the resource here is ${paths.resource}`);
+      async getResourceServerInfo(_ctx, resource, client) {
+        // RFC 8707 section 2: each client has one resource; the front has made every spelling of it the same.
+        const own = resourceOf(client);
+        if (resource !== own) throw new errors.InvalidTarget(`the resource here is ${own}`);
         return {
-          scope: resourceScopes.join(' '),
-          audience: paths.resource,
+          scope: own === paths.resource ? resourceScopes.join(' ') : cloudScope,
+          audience: own,
           accessTokenTTL: config.accessTokenSeconds,
           accessTokenFormat: 'opaque',
         };
@@ -355,6 +367,8 @@ function listen(provider: Provider, { store, clock, observe, addressOf }: Provid
     });
   });
   provider.on('grant.error', (ctx, error) => {
+    // RFC 8628 section 3.5: nothing is wrong, the person has not answered yet.
+    if (error.error === 'authorization_pending') return;
     const detail = error.error_detail ?? error.error_description ?? error.message;
     // RFC 9449 section 5: what cannot be used is the proof. The package blames the grant, on which clients sign out.
     if (detail === replayedProof) {
@@ -362,6 +376,10 @@ function listen(provider: Provider, { store, clock, observe, addressOf }: Provid
     }
     const reused = /already (?:used|consumed)/.test(detail);
     observe({ type: 'security', event: reused ? 'token.reused' : 'token.refused', ...about(ctx), detail });
+  });
+  provider.on('device_authorization.success', (ctx) => {
+    // RFC 8628 section 3.2.
+    Object.assign(ctx.body as object, { interval: pollSeconds });
   });
   provider.on('authorization.error', (ctx, error) => {
     observe({ type: 'security', event: 'authorization.refused', ...about(ctx), detail: error.message });

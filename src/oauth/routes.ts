@@ -13,14 +13,17 @@ import type { Store } from '../store/store.ts';
 import { createAddressReader, createHostCheck } from './address.ts';
 import { withinProvider } from './async-context.ts';
 import type { ListCollections } from './consent.ts';
+import { broughtWrongCode, rememberCode } from './device-flow.ts';
+import { createDeviceFront } from './device-front.ts';
 import { documentFetch, type FetchDocument } from './documents.ts';
 import { blockedPage, createInteraction, expiredPage, type Interaction } from './interaction.ts';
 import { buildMetadata } from './metadata.ts';
 import { messagePage, sendPage, setPageHeaders } from './page.ts';
 import type { Endpoint, Located, Paths } from './paths.ts';
 import { blockedText, createProvider } from './provider.ts';
+import { sendJson } from './reply.ts';
 import { addressOf, canonicaliseResources, composeRequest, isForm, readBody } from './request.ts';
-import { withDefaultScope } from './scopes.ts';
+import { cloudScope, offlineAccess, withDefaultScope } from './scopes.ts';
 import { createSecretGuesses } from './secret-guesses.ts';
 import type { SignIn } from './sign-in.ts';
 import { passwordsAlone, type SignInWays } from './sign-in-ways.ts';
@@ -40,6 +43,8 @@ export interface AuthorizationServerOptions {
   readonly listCollections: ListCollections;
   /** Shown by clients; `Portico` by default. */
   readonly resourceName?: string;
+  /** Resource of the command line (`portico cloud`); absent where it may not sign in. */
+  readonly cloud?: string | undefined;
   /** For tests only: how client metadata documents are fetched. */
   readonly [documentFetch]?: FetchDocument;
 }
@@ -64,19 +69,24 @@ const methods: Readonly<Record<Endpoint, readonly string[]>> = {
   revoke: ['POST'],
   introspect: ['POST'],
   par: ['POST'],
+  'device-authorization': ['POST'],
+  device: ['GET', 'POST'],
+  'device-resume': ['GET'],
   jwks: ['GET', 'HEAD'],
   'authorization-server': ['GET', 'HEAD'],
   'protected-resource': ['GET', 'HEAD'],
 };
 /** Pages are for people on our own site; everything else may be called by scripts of any site, without credentials. */
-const pages: ReadonlySet<Endpoint> = new Set(['authorize', 'resume', 'interaction', 'sso']);
+const pages: ReadonlySet<Endpoint> = new Set(['authorize', 'resume', 'interaction', 'sso', 'device', 'device-resume']);
+/** Of the command line. */
+const ofDevices: ReadonlySet<Endpoint> = new Set(['device-authorization', 'device', 'device-resume']);
 const sweepEveryMs = 600_000;
 /** What a client is told to wait that finds no room: by then the sweep may have made some. */
 const noRoomSeconds = 3600;
 
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
   const { store, config, paths, clock, observe, signIn, ways = passwordsAlone } = options;
-  const metadata = buildMetadata(paths, config, options.resourceName ?? 'Portico');
+  const metadata = buildMetadata(paths, config, options.resourceName ?? 'Portico', options.cloud);
   const readAddress = createAddressReader(config.trustedProxies);
   const isOurHost = createHostCheck(paths.host, config);
   const registrations = createSharedLimiter(
@@ -86,6 +96,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   );
 
   const secrets = createSecretGuesses();
+  const devices = createDeviceFront({ store, config, clock });
 
   interface Loaded {
     /** The version of the keys that it was made with, or a later one. */
@@ -117,6 +128,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       addressOf,
       renderError,
       ways,
+      cloud: options.cloud,
       ...(fetchDocument ? { fetchDocument } : {}),
     });
     const interaction = createInteraction({
@@ -130,6 +142,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       addressOf,
       listCollections: options.listCollections,
       ways,
+      cloud: options.cloud,
     });
     return { callback: provider.callback() as Callback, interaction };
   };
@@ -155,6 +168,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     const [, query = ''] = splitUrl(req);
     // RFC 7591 section 5: registration is open, so that it is limited.
     if (endpoint === 'register') await admitRegistration(address);
+    if (endpoint === 'device-authorization') await devices.admit(address);
     const body = req.method === 'POST' ? await readBody(req) : undefined;
 
     if (endpoint === 'authorize' && body) {
@@ -165,11 +179,18 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     }
 
     const form = body && isForm(req) ? new URLSearchParams(body.toString('utf8')) : undefined;
+    const refusal = form && endpoint === 'token' ? await devices.refusal(form) : undefined;
+    if (refusal) return sendJson(res, 400, refusal);
     const composed = composeRequest(req, {
       located,
       paths,
       address,
-      query: endpoint === 'authorize' ? `${authorizationRequest(new URLSearchParams(query))}` : query,
+      query:
+        endpoint === 'authorize'
+          ? `${authorizationRequest(new URLSearchParams(query))}`
+          : endpoint === 'device'
+            ? ''
+            : query,
       body: form ? Buffer.from(`${await completeForm(endpoint, form)}`) : body,
       accept: pages.has(endpoint) ? (req.headers.accept ?? 'text/html') : 'application/json',
     });
@@ -178,11 +199,30 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     if (form && !pages.has(endpoint)) {
       return secrets.watch({ req, form, address }, ask, () => res.statusCode === 401);
     }
+    if (endpoint === 'device') return typeCode(req, composed, address, new URLSearchParams(query), ask);
     if (endpoint === 'sso') return interaction.finishSso(composed, res, new URLSearchParams(query));
     if (endpoint !== 'interaction') return ask();
     const uid = located.uid ?? '';
     if (!body) return interaction.show(composed, res, uid);
     await interaction.answer(composed, res, uid, new URLSearchParams(body.toString('utf8')));
+  };
+
+  const typeCode = async (
+    req: IncomingMessage,
+    composed: IncomingMessage,
+    address: string,
+    query: URLSearchParams,
+    ask: () => Promise<void>,
+  ): Promise<void> => {
+    if (req.method === 'GET') {
+      // RFC 8628 section 3.3.1: a code in the address is shown to be compared, and never taken by itself.
+      rememberCode(composed, query.get('user_code') ?? '');
+      return ask();
+    }
+    // Fetch Metadata: a browser that says where the form came from must say that it was ours.
+    const site = req.headers['sec-fetch-site'];
+    if (site !== undefined && site !== 'same-origin') fail('ORIGIN_NOT_ALLOWED', { setting: 'SERVICE_PUBLIC_URL' });
+    return devices.guess(address, ask, () => broughtWrongCode(composed));
   };
 
   const admitRegistration = async (address: string): Promise<void> => {
@@ -203,6 +243,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
 
   const completeForm = async (endpoint: Endpoint, form: URLSearchParams): Promise<URLSearchParams> => {
     if (endpoint === 'par') return authorizationRequest(form);
+    // RFC 6749 section 3.3: what is not of the only resource that a terminal can ask for is left out.
+    if (endpoint === 'device-authorization') form.set('scope', `${cloudScope} ${offlineAccess}`);
     // OAuth 2.1 section 10.2: a token request names no redirect URI any more; the proof key says whose the code is.
     // Where one is named it is compared, by the provider.
     if (endpoint === 'token' && form.get('grant_type') === 'authorization_code' && !form.get('redirect_uri')) {
@@ -250,6 +292,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       if (located === 'unknown') return refuse(res, new AppError('NOT_FOUND', { path }));
       const { endpoint } = located;
       if (endpoint === 'register' && !config.dynamicRegistration)
+        return refuse(res, new AppError('NOT_FOUND', { path }));
+      if (ofDevices.has(endpoint) && options.cloud === undefined)
         return refuse(res, new AppError('NOT_FOUND', { path }));
       if (endpoint === 'sso' && !ways.sso) return refuse(res, new AppError('NOT_FOUND', { path }));
       const allow = methods[endpoint];
@@ -310,13 +354,7 @@ function refuse(res: ServerResponse, error: AppError): true {
 
 /** The shape of RFC 6749 section 5.2 and RFC 7591 section 3.2.2. */
 function sendJsonError(res: ServerResponse, error: AppError): void {
-  const body = JSON.stringify({ error: error.code.toLowerCase(), error_description: error.message });
-  res.writeHead(error.status, {
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(body),
-    'Cache-Control': 'no-store',
-  });
-  res.end(body);
+  sendJson(res, error.status, { error: error.code.toLowerCase(), error_description: error.message });
 }
 
 const explained: Readonly<Record<string, string>> = {

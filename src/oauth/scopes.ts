@@ -8,6 +8,13 @@ export interface ScopeText {
 export const resourceScopes = ['mcp:read', 'mcp:write', 'mcp:action'] as const;
 export type ResourceScope = (typeof resourceScopes)[number];
 
+/** What the command line of `portico cloud` may ask for; of a resource of its own, so that it opens nothing else. */
+export const cloudScope = 'cloud:read';
+export const cloudScopeText: ScopeText = {
+  title: 'See tables and columns',
+  detail: 'Names and types of tables and columns, to write customizations. No records, no passwords.',
+};
+
 /** A refresh token is given to every client that can use one; the scope is known so that asking for it is no error. */
 export const offlineAccess = 'offline_access';
 

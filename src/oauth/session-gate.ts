@@ -14,7 +14,10 @@ import type { SessionTokens } from './session-token.ts';
 export interface SignedIn {
   readonly access: Access;
   readonly userId: number;
-  readonly sessionId: string;
+  /** Null: the testing client of a sandbox. */
+  readonly sessionId: string | null;
+  /** Of the front end. */
+  readonly origin: string;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
   /** The versions at which all of this was true. */
@@ -24,8 +27,11 @@ export interface SignedIn {
 export interface SessionGate {
   /** UNAUTHENTICATED when the header holds no token of a session that is under way. */
   check(authorization: string | undefined): Promise<SignedIn>;
-  /** Whether everything still stands as it did: asked by writes before their first mutating statement. */
-  holds(signedIn: SignedIn): Promise<boolean>;
+  /**
+   * Whether everything still stands as it did: asked by writes before their first mutating statement. `versions`: those of this
+   * moment, where they were told with something else.
+   */
+  holds(signedIn: SignedIn, versions?: Versions): Promise<boolean>;
   /** The WWW-Authenticate value of a 401 (RFC 6750 section 3). */
   challenge(authorization: string | undefined): string;
 }
@@ -35,6 +41,9 @@ export interface SessionGateParts {
   readonly tokens: SessionTokens;
   readonly clock: Pick<Clock, 'now'>;
 }
+
+/** In place of a front end's, for the testing client of a sandbox. */
+const testingOrigin = 'testing';
 
 const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
 
@@ -49,17 +58,21 @@ export function createSessionGate({ store, tokens, clock }: SessionGateParts): S
       const known = remembered.get(key);
       if (known && known.expiresAt > clock.now() && sameRights(known.versions, versions)) return known;
       remembered.delete(key);
-      const { userId, sessionId } = await tokens.read(token);
-      const session = await store.agentSessions.find(sessionId);
+      const { userId, sessionId, expiresAt: tokenEndsAt } = await tokens.read(token);
+      const session =
+        sessionId === null
+          ? { userId, origin: testingOrigin, expiresAt: tokenEndsAt }
+          : await store.agentSessions.find(sessionId);
       // OWASP session management: the server knows which sessions are under way, whatever the token says of itself.
       if (!session || session.userId !== userId) return refuse('The session has ended. Sign in again.');
       const access = (await store.permissions.accessOf(userId)) ?? refuse('The account is disabled or gone.');
-      const signedIn = { access, userId, sessionId, expiresAt: session.expiresAt, versions };
+      const { origin, expiresAt } = session;
+      const signedIn = { access, userId, sessionId, origin, expiresAt, versions };
       remembered.set(key, signedIn);
       return signedIn;
     },
-    async holds({ versions }) {
-      return sameRights(versions, await store.versions());
+    async holds({ versions }, now) {
+      return sameRights(versions, now ?? (await store.versions()));
     },
     challenge: (authorization) => `Bearer realm="agent"${authorization === undefined ? '' : ', error="invalid_token"'}`,
   };

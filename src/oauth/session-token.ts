@@ -8,14 +8,14 @@ import { sign } from '../core/secret.ts';
 
 export interface SessionClaims {
   readonly userId: number;
-  /** Of the session: the storage knows its hash. */
-  readonly sessionId: string;
+  /** Of the session: the storage knows its hash. Null: of the testing client, which has none. */
+  readonly sessionId: string | null;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
 
 export interface SessionTokens {
-  make(claims: SessionClaims): Promise<string>;
+  make(claims: SessionClaims & { readonly sessionId: string }): Promise<string>;
   /** UNAUTHENTICATED for what is no session token of ours, or one that has expired. */
   read(token: string): Promise<SessionClaims>;
 }
@@ -25,6 +25,8 @@ export interface SessionTokenParts {
   readonly secrets: () => Promise<readonly string[]>;
   /** The public address of the HTTP API: issuer and audience. */
   readonly address: string;
+  /** The secret of tokens of the testing client: only where the platform is a sandbox. */
+  readonly testingSecret?: string | undefined;
   readonly clock: Pick<Clock, 'now'>;
 }
 
@@ -37,7 +39,48 @@ const another = "Sign in through POST authentication under this API's prefix.";
 /** The secret is the operator's and may sign other things elsewhere: the key is made of it for this use alone. */
 const keyOf = (secret: string): Uint8Array => Buffer.from(sign('portico session token', secret), 'base64url');
 
-export function createSessionTokens({ secrets, address, clock }: SessionTokenParts): SessionTokens {
+/** Of no address: an agent under test is reached by whichever name the test knows. */
+const testingAudience = 'portico sandbox';
+const testingKeyOf = (secret: string): Uint8Array => Buffer.from(sign('portico testing token', secret), 'base64url');
+
+/** A token of the testing client: it names a user of a sandbox, and opens an agent whose platform is one. */
+export async function makeTestingToken(options: {
+  readonly authSecret: string;
+  readonly userId: number;
+  readonly seconds: number;
+  readonly clock: Pick<Clock, 'now'>;
+}): Promise<string> {
+  const { authSecret, userId, seconds, clock } = options;
+  const { SignJWT } = await import('jose');
+  const now = Math.floor(clock.now() / 1000);
+  return new SignJWT()
+    .setProtectedHeader({ alg: 'HS256', typ: testingTokenType })
+    .setAudience(testingAudience)
+    .setSubject(`${userId}`)
+    .setIssuedAt(now)
+    .setExpirationTime(now + seconds)
+    .sign(testingKeyOf(authSecret));
+}
+
+async function readTestingToken(token: string, secret: string, clock: Pick<Clock, 'now'>): Promise<SessionClaims> {
+  const { errors, jwtVerify } = await import('jose');
+  try {
+    // RFC 8725 sections 3.1, 3.9 and 3.11, as below.
+    const { payload } = await jwtVerify(token, testingKeyOf(secret), {
+      algorithms: ['HS256'],
+      typ: testingTokenType,
+      audience: testingAudience,
+      requiredClaims: ['sub', 'iat', 'exp'],
+      currentDate: new Date(clock.now()),
+    });
+    return { userId: Number(payload.sub), sessionId: null, expiresAt: payload.exp! * 1000 };
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return refuse('This is no testing token of this authSecret, or an old one.');
+    throw error;
+  }
+}
+
+export function createSessionTokens({ secrets, address, testingSecret, clock }: SessionTokenParts): SessionTokens {
   return {
     async make({ userId, sessionId, expiresAt }) {
       const [{ SignJWT }, [secret]] = await Promise.all([import('jose'), secrets()]);
@@ -53,7 +96,11 @@ export function createSessionTokens({ secrets, address, clock }: SessionTokenPar
     async read(token) {
       const [{ decodeProtectedHeader, errors, jwtVerify }, all] = await Promise.all([import('jose'), secrets()]);
       const typ = typeOf(() => decodeProtectedHeader(token).typ);
-      if (typ === testingTokenType) return refuse('Tokens of the testing client are for a sandbox alone.');
+      if (typ === testingTokenType) {
+        // What a production platform is asked with opens nothing that a test was given.
+        if (testingSecret === undefined) return refuse('Tokens of the testing client are for a sandbox alone.');
+        return readTestingToken(token, testingSecret, clock);
+      }
       for (const secret of all) {
         try {
           // RFC 8725 sections 3.1, 3.8, 3.9 and 3.11: the algorithm is given, not taken from the token; type, issuer and

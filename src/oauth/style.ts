@@ -30,6 +30,9 @@ input[type=email],input[type=password],input[type=text],select{width:100%;height
 input[aria-invalid=true]{border-color:var(--bad-ink);border-width:2px;padding:0 11px}
 .note{min-height:22px;margin:6px 0 0;font-size:14px;line-height:22px;color:var(--bad-ink);font-weight:500}
 input.code{font-size:20px;letter-spacing:.12em;font-variant-numeric:tabular-nums}
+input.device{text-transform:uppercase;text-align:center;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+dd .code{font:600 18px/24px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;letter-spacing:.08em}
+.spaced{margin-top:20px}.pair.single{grid-template-columns:1fr}
 .hint{margin:16px 0 0;color:var(--soft);font-size:14px}
 button{width:100%;min-height:48px;padding:10px 20px;font:inherit;font-weight:600;border-radius:10px;border:1px solid transparent;cursor:pointer}
 a.button{display:block;width:100%;min-height:48px;padding:11px 20px;font-weight:600;border-radius:10px;text-align:center;text-decoration:none;overflow-wrap:anywhere}

@@ -46,6 +46,8 @@ export interface StartOptions {
   readonly storageUrl?: string;
   readonly listCollections?: ListCollections;
   readonly hostSignIn?: HostSignInOptions;
+  /** The command line may sign in (`portico cloud`). */
+  readonly cloud?: boolean;
   /** A second process on the storage of the first. */
   readonly beside?: Started;
 }
@@ -85,6 +87,7 @@ export async function startServer(options: StartOptions = {}): Promise<Started> 
     ways,
     defaultScopes,
     listCollections: options.listCollections ?? (() => []),
+    ...(options.cloud && { cloud: `${publicUrl}/v1/cloud` }),
     async [documentFetch](url) {
       const document = documents.get(`${url}`);
       return document === undefined ? new Response('', { status: 404 }) : Response.json(document);
@@ -92,7 +95,8 @@ export async function startServer(options: StartOptions = {}): Promise<Started> 
   });
   const gate = createGate({ store, paths, clock, defaultScopes, sso: config.ssoIssuer !== null });
   if (!options.beside) {
-    await store.identity.addUser({ ...account, firstName: 'Ada', lastName: 'Lovelace', team: 'Sales', role: 'Clerk' });
+    const person = { ...account, firstName: 'Ada', lastName: 'Lovelace', team: 'Sales', role: 'Clerk' };
+    await store.identity.addUser({ ...person, ...(options.cloud && { level: 'developer' as const }) });
   }
   const host = express();
   if (options.parsers) host.use(express.json(), express.urlencoded({ extended: true }));

@@ -352,7 +352,7 @@ export const rfc6749: Standard = {
         return [
           shown(await post(at, 'token', { client_id })),
           shown(await post(at, 'token', { client_id, grant_type: 'client_credentials' })),
-          shown(await post(at, 'token', { client_id, grant_type: 'urn:ietf:params:oauth:grant-type:device_code' })),
+          shown(await post(at, 'token', { client_id, grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer' })),
         ];
       },
       back: [

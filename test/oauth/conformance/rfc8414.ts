@@ -36,7 +36,7 @@ export const rfc8414: Standard = {
         const { keys } = (await ask(json.jwks_uri)).json;
         return [await Promise.all(answers), keys.map((key: object) => Object.keys(key).sort())];
       },
-      back: [Array(6).fill(true), [['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']]],
+      back: [Array(7).fill(true), [['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']]],
     },
     {
       section: '2',

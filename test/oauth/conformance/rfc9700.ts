@@ -105,7 +105,7 @@ export const rfc9700: Standard = {
       ],
       back: [
         [400, 'unsupported_grant_type'],
-        ['authorization_code', 'refresh_token'],
+        ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
       ],
     },
     {

@@ -1,0 +1,118 @@
+// The pages of a sign-in that a terminal began, in a real browser: with the keyboard alone and no script, and judged by
+// axe-core in light and dark, on a desk and on a phone.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { chromium, type Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { chromiumArguments, findChromium } from './chromium.ts';
+import { startServer } from './place.ts';
+import { ask, poll } from './terminal.ts';
+
+const executablePath = findChromium();
+const judge = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+async function inBrowser(run: (page: Page) => Promise<void>, options: object): Promise<void> {
+  const browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+  try {
+    await run(await (await browser.newContext(options)).newPage());
+  } finally {
+    await browser.close();
+  }
+}
+
+test.skipIf(!executablePath)('a person types the code, signs in and allows with the keyboard alone', async () => {
+  const place = await startServer({ cloud: true });
+  try {
+    const asked = await ask(place.paths.issuer);
+    await inBrowser(
+      async (page) => {
+        const complaints: string[] = [];
+        page.on('console', (message) => /policy|script/i.test(message.text()) && complaints.push(message.text()));
+        await page.goto(asked.verification_uri);
+        await page.locator('input[name="user_code"]:focus').waitFor();
+        await page.keyboard.type(asked.user_code.toLowerCase().replace('-', ''));
+        await page.keyboard.press('Enter');
+        await page.locator('input[name="email"]:focus').waitFor();
+        await page.keyboard.type(place.account.email);
+        await page.keyboard.press('Tab');
+        await page.keyboard.type(place.account.password);
+        await page.keyboard.press('Enter');
+        await page.getByText(asked.user_code).waitFor();
+        await page.waitForLoadState('load');
+        const order: (string | null)[] = [];
+        for (const key of ['Tab', 'Tab', 'Tab']) {
+          await page.keyboard.press(key);
+          order.push(await page.locator(':focus').getAttribute('value'));
+        }
+        for (const key of ['Shift+Tab', 'Enter']) await page.keyboard.press(key);
+        await page.getByRole('heading', { name: 'Your terminal is connected' }).waitFor();
+        const { status } = await poll(place.paths.issuer, asked.device_code);
+        expect([order, status, complaints]).toEqual([['deny', 'allow', 'switch'], 200, []]);
+      },
+      { javaScriptEnabled: false },
+    );
+  } finally {
+    await place.stop();
+  }
+});
+
+test.skipIf(!executablePath).each([
+  ['light', { width: 1280, height: 800 }],
+  ['dark', { width: 375, height: 812 }],
+] as const)('in %s, %o, no page has a fault', async (colorScheme, viewport) => {
+  const place = await startServer({ cloud: true });
+  try {
+    await inBrowser(
+      async (page) => {
+        const faults = async (name: string): Promise<string[]> => {
+          await page.evaluate(judge);
+          const { violations, passes } = (await page.evaluate('axe.run({ resultTypes: ["violations"] })')) as {
+            readonly violations: readonly {
+              readonly id: string;
+              readonly nodes: readonly { readonly html: string }[];
+            }[];
+            readonly passes: readonly unknown[];
+          };
+          if (passes.length < 10) return [`${name}: judged by ${passes.length} rules only`];
+          return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${name}: ${id} ${html}`));
+        };
+        const found: string[] = [];
+        await page.goto(`${place.paths.issuer}/oauth/device`);
+        await page.getByLabel('Code').fill('BBBB-BBBB');
+        await page.getByRole('button', { name: 'Continue' }).click();
+        await page.getByText('This is no code that is waiting').waitFor();
+        found.push(...(await faults('wrong code')));
+        const asked = await ask(place.paths.issuer);
+        await page.goto(asked.verification_uri_complete);
+        found.push(...(await faults('code')));
+        await page.getByRole('button', { name: 'Continue' }).click();
+        await page.getByLabel('E-mail').fill(place.account.email);
+        await page.getByLabel('Password').fill(place.account.password);
+        await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+        await page.getByText(asked.user_code).waitFor();
+        found.push(...(await faults('consent')));
+        await page.getByRole('button', { name: 'Allow' }).click();
+        await page.getByRole('heading', { name: 'Your terminal is connected' }).waitFor();
+        found.push(...(await faults('connected')));
+        expect(found).toEqual([]);
+      },
+      { colorScheme, viewport, bypassCSP: true },
+    );
+  } finally {
+    await place.stop();
+  }
+});
+
+test('the page asks for nothing from anywhere', async () => {
+  const place = await startServer({ cloud: true });
+  try {
+    const response = await fetch(`${place.paths.issuer}/oauth/device`);
+    const html = await response.text();
+    expect([
+      response.headers.get('content-security-policy')?.startsWith("default-src 'none'"),
+      /<script|<link(?! rel="icon" href="data:,")|src=/.test(html),
+    ]).toEqual([true, false]);
+  } finally {
+    await place.stop();
+  }
+});
