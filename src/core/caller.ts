@@ -1,7 +1,11 @@
 import type { PlainFilter } from './filter.ts';
 
 export const permissionLevels = ['admin', 'developer', 'editor', 'user'] as const;
+/** What somebody may do with the installation itself, beside the rights of the role. */
 export type PermissionLevel = (typeof permissionLevels)[number];
+
+/** Who writes customizations, and may see the structure of the database for it, whatever the role shows. */
+export const mayCustomize = (level: PermissionLevel): boolean => level === 'admin' || level === 'developer';
 
 /** Who asks (spec 2.7). */
 export interface Caller {

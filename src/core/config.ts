@@ -83,6 +83,32 @@ export const settings = {
     fallback: null as string | null,
     read: text,
   }),
+  serverUrl: setting({
+    env: 'SERVICE_SERVER_URL',
+    about: 'Another Portico server that keeps users, permissions and logs, in place of a storage of our own',
+    fallback: null as string | null,
+    read: text,
+  }),
+  envSecret: setting({
+    env: 'SERVICE_ENV_SECRET',
+    secret: true,
+    about:
+      'Names the environment: agent and platform know each other by it, and `portico cloud` proves it; made when not set',
+    fallback: null as string | null,
+    read: text,
+  }),
+  platformDoor: setting({
+    env: 'SERVICE_PLATFORM_DOOR',
+    about: 'Agents with this server as their SERVICE_SERVER_URL are let in, by SERVICE_ENV_SECRET',
+    fallback: false,
+    read: flagged,
+  }),
+  platformPath: setting({
+    env: 'SERVICE_PLATFORM_PATH',
+    about: 'Where agents are let in; /service/_platform in a host application',
+    fallback: '/platform',
+    read: text,
+  }),
   environment: setting({
     env: 'SERVICE_ENVIRONMENT',
     flag: '--environment',
@@ -103,6 +129,12 @@ export const settings = {
       'Seals the keys kept in the storage; made once in the data folder when not set. Processes that share a storage need the same',
     fallback: null as string | null,
     read: text,
+  }),
+  cloud: setting({
+    env: 'SERVICE_CLOUD',
+    about: 'The command line may sign in (`portico cloud`), for admins and developers',
+    fallback: true,
+    read: flagged,
   }),
   host: setting({
     env: 'SERVICE_HOST',
@@ -250,6 +282,12 @@ export const settings = {
     fallback: 600,
     read: whole(60, 3600),
   }),
+  deviceCodeSeconds: setting({
+    env: 'SERVICE_DEVICE_CODE_SECONDS',
+    about: 'How long the code that a terminal shows can be typed in',
+    fallback: 600,
+    read: whole(10, 1800),
+  }),
   sessionSeconds: setting({
     env: 'SERVICE_SESSION_SECONDS',
     about: 'Life of a browser session',
@@ -333,6 +371,12 @@ export const settings = {
     about: "Life of a session of the agent's HTTP API",
     fallback: 3600,
     read: whole(300, 86_400),
+  }),
+  aiPerMinute: setting({
+    env: 'SERVICE_AI_PER_MINUTE',
+    about: "Questions of one user to the AI provider over the agent's HTTP API in a minute, in each process",
+    fallback: 20,
+    read: whole(1, 1_000_000),
   }),
   apiPerMinute: setting({
     env: 'SERVICE_API_PER_MINUTE',
@@ -528,6 +572,7 @@ export type Config = { readonly [K in SettingName]: Settings[K]['fallback'] } & 
   readonly origins: Readonly<Record<SettingName, 'flag' | 'environment' | 'file' | 'default'>>;
 };
 
+/** Where settings are taken from: a flag goes before the environment, and that before the file. */
 export interface ConfigInput {
   readonly flags?: Readonly<Partial<Record<SettingName, string>>>;
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -555,6 +600,8 @@ export function loadConfig(input: ConfigInput = {}): Config {
   values.consolePath = checkConsolePath(values.consolePath as string, values.basePath as string);
   values.prefix = checkPlace('SERVICE_PREFIX', values.prefix as string, values.basePath as string);
   values.apiPath = checkPlace('SERVICE_API_PATH', values.apiPath as string, values.basePath as string);
+  values.platformPath = checkPlatformPath(values.platformPath as string, values.basePath as string);
+  if (values.serverUrl) values.serverUrl = checkServerUrl(values as unknown as Config);
   values.agentOrigins = (values.agentOrigins as readonly string[]).map(checkOrigin);
   checkSso(values as unknown as SsoSettings);
   return Object.freeze({ ...values, origins: Object.freeze(origins) }) as unknown as Config;
@@ -621,6 +668,34 @@ function checkPlace(name: string, value: string, basePath: string): string {
   const taken = [`${basePath}/mcp`, `${basePath}/oauth`].find((one) => `${path}/`.startsWith(`${one}/`));
   if (taken !== undefined) problem(`expected a path outside of ${taken}`);
   return path;
+}
+
+/** The door takes every path below its own, as the console does. */
+function checkPlatformPath(value: string, basePath: string): string {
+  const path = checkPlace('SERVICE_PLATFORM_PATH', value, basePath);
+  if (path === '')
+    fail('CONFIGURATION', { problem: "SERVICE_PLATFORM_PATH: expected a path such as /platform, got ''." });
+  return path;
+}
+
+/**
+ * Everything that says who may do what comes from there: over TLS, or from this machine (OWASP ASVS 9.1.1). What would be kept
+ * in a storage of our own has no place then.
+ */
+function checkServerUrl(config: Pick<Config, 'serverUrl' | 'storageUrl' | 'platformDoor'>): string {
+  const problem = (what: string) => fail('CONFIGURATION', { problem: `serverUrl (SERVICE_SERVER_URL): ${what}.` });
+  const url = URL.canParse(`${config.serverUrl}`) ? new URL(`${config.serverUrl}`) : undefined;
+  if (!url || !['https:', 'http:'].includes(url.protocol))
+    return problem('expected an address such as https://platform.example.com');
+  if (url.username || url.password || url.search || url.hash)
+    problem('credentials, query and fragment are not allowed');
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  if (url.protocol === 'http:' && !isLocal) problem('expected https; http will do on this machine alone');
+  if (config.storageUrl !== null)
+    problem('SERVICE_STORAGE_URL is set as well. The platform has the storage: leave one of the two out');
+  if (config.platformDoor)
+    problem('SERVICE_PLATFORM_DOOR is set as well, but a server whose storage is elsewhere lets nobody in to it');
+  return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
 /** As an Origin header carries it (RFC 6454 section 7): a sign-in answers there, so that nothing may be left open. */

@@ -1,6 +1,6 @@
 // Every error that a caller can meet is a row of one table: the code, the HTTP status, the typed details and the safe
 // text made of them. `message` may be shown to anyone; what happened inside goes into `cause`, which only the log sees.
-// Adapters (api/reply.ts, mcp/result.ts, the authorization server) convert; domain code just throws. docs/errors.md
+// Adapters (api/reply.ts, mcp/answers/result.ts, the authorization server) convert; domain code just throws. docs/errors.md
 // lists the same codes, and a test ties the two together.
 
 interface Row<D> {
@@ -44,6 +44,11 @@ const table = {
     status: 400,
     say: (d: { collection: string; relation: string; foreign: string }) =>
       `'${d.relation}' of '${d.collection}' leads to many records: filters may go through it, columns and sorts may not. List '${d.foreign}' instead.`,
+  },
+  UNKNOWN_RELATION: {
+    status: 404,
+    say: (d: { collection: string; relation: string } & Near) =>
+      `'${d.collection}' has no relation '${d.relation}'.${near(d)}`,
   },
   UNKNOWN_SEGMENT: {
     status: 400,
@@ -120,6 +125,11 @@ const table = {
     status: 403,
     say: (d: { how: 'declined' | 'unanswered' | 'denied' }) =>
       `Nothing was done: ${{ declined: 'the person who was asked said no', unanswered: 'the person who was asked did not answer', denied: 'the request for this call was denied' }[d.how]}. Do not try it again, or another way, unless you are asked to.`,
+  },
+  NEEDS_APPROVAL: {
+    status: 403,
+    say: (d: { verb: string; collection: string; action?: string; roleIdsAllowedToApprove: readonly number[] }) =>
+      `Nothing was done: to ${d.verb} '${d.collection}' needs the yes of a person in the console, which cannot be asked for here. Have it done through an assistant: its request is decided in the console.`,
   },
   APPROVAL_OVERTAKEN: {
     status: 409,
@@ -238,6 +248,10 @@ const table = {
     say: (d: { collection: string; field: string; limit: number; cure?: string }) =>
       `'${d.field}' of '${d.collection}' cannot be decided by the database and more than ${d.limit} records would have to be read. ${d.cure ? `Cure: ${d.cure}.` : 'Narrow the filter, or give the field a replaceFieldOperator.'}`,
   },
+  NO_AI_PROVIDER: {
+    status: 404,
+    say: () => 'This server has no AI provider. Who runs it can add one with addAi(createAiProvider(...)).',
+  },
   AI_KEY_REFUSED: {
     status: 502,
     say: (d: { provider: string }) =>
@@ -287,6 +301,11 @@ const table = {
   },
   CANCELLED: { status: 499, say: () => 'The call was cancelled.' },
   SOURCE_UNAVAILABLE: { status: 503, say: () => 'The database cannot be reached at the moment. Try again shortly.' },
+  PLATFORM_UNAVAILABLE: {
+    status: 503,
+    say: () =>
+      'The server that keeps users, permissions and the log cannot be reached at the moment. Try again shortly; when it stays like this, tell the operator.',
+  },
   NOT_READY: { status: 503, say: () => 'The server is starting or stopping. Try again shortly.' },
   CONFIGURATION: { status: 500, say: (d: { problem: string }) => d.problem },
   INTERNAL: {
@@ -296,6 +315,7 @@ const table = {
   },
 } as const satisfies Record<string, Row<never>>;
 
+/** The codes of docs/errors.md. */
 export type ErrorCode = keyof typeof table;
 export type ErrorDetails<C extends ErrorCode> =
   Parameters<(typeof table)[C]['say']> extends [infer D] ? D : Record<string, never>;

@@ -17,8 +17,10 @@ export const operators = [
   'Past', 'Future',
 ] as const;
 
+/** What a leaf of a filter can ask of a field (spec 2.7). */
 export type Operator = (typeof operators)[number];
 
+/** What one field must satisfy (spec 2.7). */
 export interface PlainLeaf {
   /** A field, or `relation:field`. */
   readonly field: string;
@@ -26,14 +28,17 @@ export interface PlainLeaf {
   readonly value?: unknown;
 }
 
+/** Filters that must all hold, or one of which must (spec 2.7). */
 export interface PlainBranch {
   readonly aggregator: 'And' | 'Or';
   /** Empty: `And` matches everything, `Or` nothing. */
   readonly conditions: readonly PlainFilter[];
 }
 
+/** A filter as it is written in code and sent by callers (spec 2.7). */
 export type PlainFilter = PlainLeaf | PlainBranch;
 
+/** A field to sort by, ascending unless it says otherwise (spec 2.7). */
 export interface PlainSort {
   readonly field: string;
   /** Default true. */

@@ -2,6 +2,7 @@
 // observation never holds an argument value, a token or a password: names and ids only.
 import { type Logger, pino } from 'pino';
 
+/** Something that happened, as listeners are told it. It holds names and ids, never values, tokens or passwords. */
 export type Observation =
   | { readonly type: 'server.started'; readonly address: string; readonly milliseconds: number }
   | { readonly type: 'server.stopping'; readonly reason: string }
@@ -23,6 +24,17 @@ export type Observation =
       readonly collection?: string;
       readonly userId: number;
       readonly clientId: string;
+      readonly outcome: 'completed' | 'failed' | 'denied';
+      readonly code?: string;
+      readonly milliseconds: number;
+    }
+  | {
+      /** A call of the agent's HTTP API that is about data. */
+      readonly type: 'route.called';
+      /** As the activity log names it, such as `list`. */
+      readonly action: string;
+      readonly collection?: string;
+      readonly userId: number;
       readonly outcome: 'completed' | 'failed' | 'denied';
       readonly code?: string;
       readonly milliseconds: number;
@@ -99,8 +111,10 @@ export type Observation =
     };
 
 export type ObservationType = Observation['type'];
+/** Tells the listeners (the log, metrics, spans) that something happened. It never throws. */
 export type Observe = (observation: Observation) => void;
 
+/** From which on something is logged. */
 export type LogLevel = 'Debug' | 'Info' | 'Warn' | 'Error';
 export const logLevels = ['Debug', 'Info', 'Warn', 'Error'] as const;
 
@@ -114,6 +128,7 @@ const levelOf: Record<ObservationType, LogLevel | null> = {
   'http.answered': 'Debug',
   'tool.began': null,
   'tool.called': 'Debug',
+  'route.called': 'Debug',
   'mcp.answered': 'Debug',
   'token.checked': null,
   'statement.ran': 'Debug',

@@ -13,6 +13,8 @@ export interface ActivityRows {
   /** All or none. */
   insertAll(entries: readonly ActivityEntry[]): Promise<void>;
   complete(id: number, result: Completed): Promise<void>;
+  /** The same for another process: only what is still `unknown`, so that no entry is told another way afterwards. */
+  completeMark(id: number, result: Completed): Promise<void>;
   readonly list: ActivityLog['list'];
 }
 
@@ -67,6 +69,16 @@ export function createActivityRows(database: Database): ActivityRows {
         await knex(TABLE)
           .where({ id })
           .update({ ...result, ...ids });
+    },
+    async completeMark(id, { outcome, code, recordIds, durationMs }) {
+      await knex(TABLE)
+        .where({ id, outcome: 'unknown' })
+        .update({
+          outcome,
+          code: code ?? null,
+          duration_ms: durationMs,
+          ...(recordIds && { record_ids: JSON.stringify(recordIds) }),
+        });
     },
     async list({ limit, before }) {
       const query = knex(TABLE)

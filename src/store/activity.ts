@@ -2,16 +2,18 @@
 // mark before the statement that changes data, so that a crash shows as `unknown` and never as silence.
 import type { Clock } from '../core/clock.ts';
 import type { Observe } from '../core/observe.ts';
-import { createActivityRows } from './activity-rows.ts';
-import type { Database } from './database.ts';
+import type { ActivityRows } from './activity-rows.ts';
 import type { ActivityEntry, ActivityLog } from './store.ts';
 
 /** Half of the 200 ms within which an entry is to be found, to leave time for the writing. */
 const WAIT_MS = 100;
 const KEPT_MOST = 10_000;
 
-export function createActivityLog(database: Database, observe: Observe, clock: Clock): ActivityLog {
-  const rows = createActivityRows(database);
+export function createActivityLog(
+  rows: Omit<ActivityRows, 'completeMark'>,
+  observe: Observe,
+  clock: Clock,
+): ActivityLog {
   let waiting: ActivityEntry[] = [];
   /** A batch that failed once: it goes with the next one, then it is given up. */
   let again: ActivityEntry[] = [];

@@ -79,15 +79,18 @@ export function toPermission(row: PermissionRow): CollectionPermission {
   };
 }
 
-export async function loadGrants(on: Knex, roleId: number, environmentId: number): Promise<ReadonlyMap<string, Grant>> {
-  const rows = await on('role_permissions')
+export async function loadPermissionRows(
+  on: Knex,
+  roleId: number,
+  environmentId: number,
+): Promise<readonly PermissionRow[]> {
+  return on('role_permissions')
     .where({ role_id: roleId, environment_id: environmentId })
     .select<PermissionRow[]>(permissionColumns);
-  return new Map(rows.map((row) => [row.collection, toGrant(row)]));
 }
 
 /** What is denied is not granted: who asks whether he may is told no. */
-function toGrant(row: PermissionRow): Grant {
+export function toGrant(row: PermissionRow): Grant {
   const policies = readPolicies(row.approval);
   const actions = JSON.parse(row.actions ?? '{}') as NonNullable<CollectionPermission['actions']>;
   return {

@@ -21,9 +21,66 @@ interface KeyRow {
   readonly alive_until: number;
 }
 
-export function createIdempotencyKeys(database: Database, clock: Clock, getSecret: () => string): IdempotencyKeys {
+/** Opens the row of a call to whoever made it, and to nobody else. */
+export interface Ticket {
+  readonly key_hash: string;
+  readonly attempt: string;
+}
+
+export type Claimed =
+  | { readonly state: 'mine'; readonly ticket: Ticket }
+  | Exclude<IdempotencyClaim, { readonly state: 'mine' }>;
+
+/** The steps of a call by its ticket: whoever has the call under way need not be the process that has the storage. */
+export interface IdempotencyRows {
+  claim(call: Parameters<IdempotencyKeys['claim']>[0]): Promise<Claimed>;
+  stayAlive(ticket: Ticket): Promise<void>;
+  settle(ticket: Ticket, answer: string): Promise<void>;
+  release(ticket: Ticket): Promise<void>;
+  doubt(ticket: Ticket): Promise<void>;
+}
+
+/** Keeps the row of each call under way alive, for as long as this process lives. */
+export function createIdempotencyKeys(rows: IdempotencyRows, clock: Clock): IdempotencyKeys {
+  function hold(ticket: Ticket): Extract<IdempotencyClaim, { state: 'mine' }> {
+    let cancel = clock.after(ALIVE_MS / 3, stayAlive);
+    let isOver = false;
+    function stayAlive(): void {
+      rows
+        .stayAlive(ticket)
+        // When the storage is away the row dies, which says no more than the truth.
+        .catch(() => undefined)
+        .finally(() => {
+          if (!isOver) cancel = clock.after(ALIVE_MS / 3, stayAlive);
+        });
+    }
+    const end = async (write: () => Promise<void>): Promise<void> => {
+      isOver = true;
+      cancel();
+      await write();
+    };
+    return {
+      state: 'mine',
+      settle: (answer) => end(() => rows.settle(ticket, answer)),
+      release: () => end(() => rows.release(ticket)),
+      doubt: () => end(() => rows.doubt(ticket)),
+    };
+  }
+
+  return {
+    async claim(call) {
+      const claimed = await rows.claim(call);
+      return claimed.state === 'mine' ? hold(claimed.ticket) : claimed;
+    },
+  };
+}
+
+export function createIdempotencyRows(database: Database, clock: Clock, getSecret: () => string): IdempotencyRows {
   const { knex } = database;
   const table = () => knex('idempotency_keys');
+  // A key of its own, so that what is sealed here opens nothing else.
+  const secretOf = () => sign('idempotency', getSecret());
+  const mine = ({ key_hash, attempt }: Ticket) => table().where({ key_hash, attempt });
   let sweepAt = 0;
 
   /** At most every ten minutes. Expired rows count as absent before they are swept. */
@@ -33,41 +90,23 @@ export function createIdempotencyKeys(database: Database, clock: Clock, getSecre
     await database.retry(() => table().where('expires_at', '<=', now).delete());
   }
 
-  function hold(
-    row: Pick<KeyRow, 'key_hash' | 'attempt'>,
-    secret: string,
-  ): Extract<IdempotencyClaim, { state: 'mine' }> {
-    const mine = () => table().where({ key_hash: row.key_hash, attempt: row.attempt });
-    let cancel = clock.after(ALIVE_MS / 3, stayAlive);
-    let isOver = false;
-    function stayAlive(): void {
-      mine()
-        .update({ alive_until: clock.now() + ALIVE_MS })
-        // When the storage is away the row dies, which says no more than the truth.
-        .then(undefined, () => undefined)
-        .finally(() => {
-          if (!isOver) cancel = clock.after(ALIVE_MS / 3, stayAlive);
-        });
-    }
-    const end = async (write: () => PromiseLike<unknown>): Promise<void> => {
-      isOver = true;
-      cancel();
-      await database.retry(write);
-    };
-    return {
-      state: 'mine',
-      settle: (answer) => end(() => mine().update({ sealed: encrypt(answer, secret) })),
-      release: () => end(() => mine().delete()),
-      doubt: () => end(() => mine().update({ alive_until: 0 })),
-    };
-  }
-
   return {
+    async stayAlive(ticket) {
+      await mine(ticket).update({ alive_until: clock.now() + ALIVE_MS });
+    },
+    async settle(ticket, answer) {
+      await database.retry(() => mine(ticket).update({ sealed: encrypt(answer, secretOf()) }));
+    },
+    async release(ticket) {
+      await database.retry(() => mine(ticket).delete());
+    },
+    async doubt(ticket) {
+      await database.retry(() => mine(ticket).update({ alive_until: 0 }));
+    },
     async claim({ userId, clientId, tool, key, args, rights }) {
       const now = clock.now();
       await sweep(now);
-      // A key of its own, so that what is sealed here opens nothing else.
-      const secret = sign('idempotency', getSecret());
+      const secret = secretOf();
       const hash = (...parts: readonly unknown[]) => sign(JSON.stringify(parts), secret);
       const row: KeyRow = {
         key_hash: hash('key', userId, clientId, tool, key),
@@ -88,7 +127,7 @@ export function createIdempotencyKeys(database: Database, clock: Clock, getSecre
       const found = await table().where({ key_hash }).first<KeyRow | undefined>();
       // Somebody else had it and let go of it in this moment.
       if (!found) return { state: 'running' };
-      if (found.attempt === row.attempt) return hold(row, secret);
+      if (found.attempt === row.attempt) return { state: 'mine', ticket: { key_hash, attempt: row.attempt } };
       if (found.arguments_hash !== row.arguments_hash) return { state: 'other' };
       if (found.sealed === null) return { state: Number(found.alive_until) > now ? 'running' : 'unknown' };
       if (found.rights_hash !== row.rights_hash) return { state: 'withheld' };

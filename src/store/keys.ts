@@ -28,6 +28,10 @@ interface GenerationRow {
 /** Purposes whose keys are no random texts. */
 const makers: Readonly<Record<string, () => string>> = { 'oauth-signing': makeSigningKey };
 
+/** Of an agent that asks this process for its keys (platform/door.ts): its own, so that it signs nothing in our name. */
+export const agentPurpose = (environmentId: number, purpose: string): string => `agent/${environmentId}/${purpose}`;
+const plainPurpose = (purpose: string): string => purpose.replace(/^agent\/\d+\//, '');
+
 export function createKeys(database: Database, versions: VersionRows, clock: Clock, getSecret: () => string): Keys {
   const { knex } = database;
   const listAll = async (on: Knex): Promise<readonly KeyGeneration[]> => {
@@ -82,7 +86,7 @@ export function createKeys(database: Database, versions: VersionRows, clock: Clo
           // A key that is sealed with another secret than the others would be of no use to them.
           for (const row of await rowsOf(purpose, trx)) unseal(row.sealed, getSecret());
           const next = { purpose, generation: generation + 1, key_id: randomToken(96), created_at: clock.now() };
-          const sealed = encrypt((makers[purpose] ?? randomToken)(), getSecret());
+          const sealed = encrypt((makers[plainPurpose(purpose)] ?? randomToken)(), getSecret());
           await trx('installation_keys').insert({ ...next, sealed });
           const subject = `${purpose} ${next.generation}`;
           await logChange(trx, { at: clock.now(), action: 'key.rotate', subject });

@@ -4,12 +4,14 @@ import { AppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import type { SqliteKind } from '../core/sqlite.ts';
 import { createActivityLog } from './activity.ts';
+import { type ActivityRows, createActivityRows } from './activity-rows.ts';
+import { createAgentSchemas } from './agent-schemas.ts';
 import { createAgentSessions } from './agent-sessions.ts';
 import { createApprovals } from './approvals.ts';
 import { createConnections } from './connections.ts';
 import { type Database, openDatabase } from './database.ts';
 import { createFileRows } from './files.ts';
-import { createIdempotencyKeys } from './idempotency.ts';
+import { createIdempotencyKeys, createIdempotencyRows, type IdempotencyRows } from './idempotency.ts';
 import { createIdentities } from './identities.ts';
 import { createIdentity } from './identity.ts';
 import { createKeys, createSecretReader } from './keys.ts';
@@ -17,7 +19,7 @@ import { createWindows } from './limits.ts';
 import { createLinks } from './links.ts';
 import { createMembers } from './members.ts';
 import { createOAuthRows } from './oauth.ts';
-import { createPermissions } from './permissions.ts';
+import { createPermissions, type PermissionRows } from './permissions.ts';
 import { createRights } from './rights.ts';
 import { createPlaceReader } from './roles.ts';
 import { migrate } from './schema.ts';
@@ -31,6 +33,17 @@ import { createVersionRows } from './versions.ts';
 export interface OpenedStore extends Store {
   /** The SQLite driver in use, so that the composition can warn of `wasm`; undefined on a server. */
   readonly sqliteKind?: SqliteKind;
+  /** Absent where another process has the storage, and this one asks it (platform/remote-store.ts). */
+  readonly relay?: Relay;
+  /** Whether the storage is a sandbox for tests: only there tokens of the testing client are taken. */
+  readonly isSandbox?: true;
+}
+
+/** What a call needs that another process has under way: its steps by an id, and facts in place of an Access. */
+export interface Relay {
+  readonly factsOf: PermissionRows['factsOf'];
+  readonly activity: Pick<ActivityRows, 'insert' | 'insertAll' | 'completeMark'>;
+  readonly idempotency: IdempotencyRows;
 }
 
 /** Opens and migrates. CONFIGURATION when the storage cannot be used as configured; the text names the variable. */
@@ -66,21 +79,24 @@ export async function openStore(options: {
   }
   const versions = createVersionRows(database);
   const getPlace = createPlaceReader(config.environment);
-  const activity = createActivityLog(database, observe, clock);
+  const activityRows = createActivityRows(database);
+  const activity = createActivityLog(activityRows, observe, clock);
+  const permissions = createPermissions(database, versions, getPlace, observe, clock);
   const tokens = createTokens(database, versions, clock);
   const connections = createConnections(database, versions, clock);
   const inMemory = database.sqlite?.inMemory ?? false;
   const getSecret = createSecretReader({ configured: config.secret, dataDir: config.dataDir, inMemory });
+  const idempotencyRows = createIdempotencyRows(database, clock, getSecret);
   const identity = createIdentity(database, versions, getPlace, clock);
   return {
     identity,
     identities: createIdentities(database, versions, clock, identity.findUser),
-    permissions: createPermissions(database, versions, getPlace, observe, clock),
+    permissions,
     rights: createRights(database, versions, clock),
     members: createMembers(versions, clock),
     oauth: createOAuthRows(database, versions, clock),
     activity,
-    idempotency: createIdempotencyKeys(database, clock, getSecret),
+    idempotency: createIdempotencyKeys(idempotencyRows, clock),
     approvals: createApprovals(database, clock, getSecret, config),
     settings: createSettingRows(database),
     files: createFileRows(database, clock),
@@ -91,8 +107,10 @@ export async function openStore(options: {
     windows: createWindows(database, clock),
     tokens,
     connections,
+    schema: createAgentSchemas(database, getPlace, clock),
     keys: createKeys(database, versions, clock, getSecret),
     versions: versions.current,
+    relay: { factsOf: permissions.factsOf, activity: activityRows, idempotency: idempotencyRows },
     ready: () => ask(database),
     async close() {
       await activity.flush();

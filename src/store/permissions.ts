@@ -1,26 +1,15 @@
-// Who may do what. An Access is made once for a user and a version of the permissions, and kept until the version
-// moves; everything it answers comes from memory.
+// Who may do what: read as facts, of which an Access is made (access.ts), and set by role and team.
 import type { Knex } from 'knex';
-import { LRUCache } from 'lru-cache';
-import {
-  type Access,
-  type Caller,
-  type FieldAccess,
-  freely,
-  type PermissionLevel,
-  type Policy,
-  type Verb,
-} from '../core/caller.ts';
+import type { Caller, PermissionLevel } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
-import type { PlainFilter } from '../core/filter.ts';
 import { nearNames } from '../core/near.ts';
 import type { Observe } from '../core/observe.ts';
+import { type AccessFacts, createAccessReader, type FactsAt } from './access.ts';
 import type { Database } from './database.ts';
 import { findFilterProblem } from './filters.ts';
-import { checkCollection, type Grant, loadGrants, noGrant, toPermissionRow } from './grants.ts';
+import { checkCollection, loadPermissionRows, toPermissionRow } from './grants.ts';
 import { ensureNamed, logChange, type Place, type PlaceReader } from './roles.ts';
-import { fillScope, matchesNothing } from './scopes.ts';
 import type { Permissions } from './store.ts';
 import type { VersionRows } from './versions.ts';
 
@@ -38,35 +27,29 @@ interface Member {
   readonly rendering_id: number;
 }
 
+/** With what an Access is made of, for a process that asks this one. */
+export interface PermissionRows extends Permissions {
+  factsOf(userId: number): Promise<FactsAt>;
+}
+
 export function createPermissions(
   database: Database,
   versions: VersionRows,
   getPlace: PlaceReader,
   observe: Observe,
   clock: Clock,
-): Permissions {
+): PermissionRows {
   const { knex } = database;
-  const kept = new LRUCache<number, { readonly version: number; readonly access: Access }>({ max: 10_000 });
-
-  const cachedAccessOf = (userId: number, version: number): Access | undefined => {
-    const found = kept.get(userId);
-    return found?.version === version ? found.access : undefined;
-  };
-
-  async function accessOf(userId: number): Promise<Access | undefined> {
+  async function load(userId: number): Promise<FactsAt> {
     for (;;) {
       const { permissions: version } = await versions.current();
-      const cached = cachedAccessOf(userId, version);
-      if (cached) return cached;
-      const access = await loadAccess(userId);
+      const facts = await loadFacts(userId);
       // Several statements made it: it is of one version only when that stood still meanwhile.
-      if ((await versions.current()).permissions !== version) continue;
-      if (access) kept.set(userId, { version, access });
-      return access;
+      if ((await versions.current()).permissions === version) return { version, facts };
     }
   }
 
-  async function loadAccess(userId: number): Promise<Access | undefined> {
+  async function loadFacts(userId: number): Promise<AccessFacts | undefined> {
     const place = await getPlace(knex);
     const member = await knex('users')
       .join('memberships', 'memberships.user_id', 'users.id')
@@ -90,19 +73,16 @@ export function createPermissions(
         'renderings.id as rendering_id',
       );
     if (!member) return undefined;
-    const [grants, scopes] = await Promise.all([
-      loadGrants(knex, member.role_id, place.environmentId),
+    const [permissions, scopes] = await Promise.all([
+      loadPermissionRows(knex, member.role_id, place.environmentId),
       loadScopes(knex, member.rendering_id),
     ]);
-    return createAccess(toCaller(member), grants, scopes, observe);
+    return { caller: toCaller(member), permissions, scopes };
   }
 
   return {
-    accessOf,
-    cachedAccessOf,
-    async caller(userId) {
-      return (await accessOf(userId))?.caller;
-    },
+    ...createAccessReader({ versions: versions.current, load, observe }),
+    factsOf: load,
     async setRole(role, collections) {
       if (role === '' || role.length > 191) {
         fail('INVALID_ARGUMENT', { argument: 'role', problem: 'expected a name of 1 to 191 characters.' });
@@ -152,96 +132,24 @@ async function getRendering(on: Knex, place: Place, team: string): Promise<numbe
   fail('INVALID_ARGUMENT', { argument: 'team', problem: `there is no team '${team}'.${hint}` });
 }
 
-async function loadScopes(on: Knex, renderingId: number): Promise<ReadonlyMap<string, string>> {
+async function loadScopes(on: Knex, renderingId: number): Promise<AccessFacts['scopes']> {
   const rows = await on('row_scopes')
     .where({ rendering_id: renderingId })
     .select<{ collection: string; filter: string }[]>('collection', 'filter');
-  return new Map(rows.map((row) => [row.collection, row.filter]));
+  return rows.map((row) => [row.collection, row.filter] as const);
 }
 
 function toCaller(member: Member): Caller {
-  return Object.freeze({
+  return {
     id: member.id,
     email: member.email,
     firstName: member.first_name,
     lastName: member.last_name,
     team: member.team,
     role: member.role,
-    tags: Object.freeze(JSON.parse(member.tags) as Record<string, string>),
+    tags: JSON.parse(member.tags) as Record<string, string>,
     timezone: member.timezone,
     permissionLevel: member.level,
     renderingId: member.rendering_id,
-  });
-}
-
-function createAccess(
-  caller: Caller,
-  grants: ReadonlyMap<string, Grant>,
-  scopes: ReadonlyMap<string, string>,
-  observe: Observe,
-): Access {
-  const filled = new Map<string, PlainFilter>();
-  const grantOf = (collection: string): Grant => grants.get(collection) ?? grants.get('*') ?? noGrant;
-
-  function fill(collection: string, text: string): PlainFilter {
-    const stored = parseScope(text);
-    if (typeof stored !== 'string') return fillScope(stored, caller);
-    observe({
-      type: 'warning',
-      message: `The row scope of team '${caller.team}' on '${collection}' is not a filter (${stored}): it shows nothing. Set it again.`,
-    });
-    return matchesNothing;
-  }
-
-  const hasPolicies = [...grants.values()].some(
-    ({ policies, actions }) =>
-      Object.keys(policies).length > 0 || Object.values(actions).some(({ policy }) => policy !== freely),
-  );
-
-  return Object.freeze({
-    caller,
-    seesAgentCharts: true,
-    hasPolicies,
-    policy: (verb: Verb, collection: string): Policy => grantOf(collection).policies[verb] ?? freely,
-    actionPolicy(collection: string, action: string): Policy {
-      const grant = grantOf(collection);
-      // An action without a row of its own is for those who may edit, and on the same terms.
-      return Object.hasOwn(grant.actions, action) ? grant.actions[action]!.policy : (grant.policies.edit ?? freely);
-    },
-    can: (verb: Verb, collection: string): boolean => grantOf(collection).verbs.has(verb),
-    canTrigger(collection: string, action: string): boolean {
-      const grant = grantOf(collection);
-      return Object.hasOwn(grant.actions, action) ? grant.actions[action]!.trigger !== false : grant.verbs.has('edit');
-    },
-    triggerCondition(collection: string, action: string): PlainFilter | null {
-      const { actions } = grantOf(collection);
-      const trigger = Object.hasOwn(actions, action) ? actions[action]!.trigger : true;
-      // In words that lack a value for the caller, it holds for no record: as with row scopes, nothing is let through.
-      return typeof trigger === 'boolean' ? null : fillScope(trigger.when, caller);
-    },
-    field(collection: string, field: string): FieldAccess {
-      const grant = grantOf(collection);
-      if (grant === noGrant) return 'hidden';
-      return Object.hasOwn(grant.fields, field) ? grant.fields[field]! : 'write';
-    },
-    scope(collection: string): PlainFilter | null {
-      const text = scopes.get(collection) ?? scopes.get('*');
-      if (text === undefined) return null;
-      const known = filled.get(collection);
-      if (known) return known;
-      const filter = fill(collection, text);
-      filled.set(collection, filter);
-      return filter;
-    },
-  });
-}
-
-/** The filter, or what is wrong with the text. */
-function parseScope(text: string): PlainFilter | string {
-  try {
-    const value: unknown = JSON.parse(text);
-    return findFilterProblem(value) ?? (value as PlainFilter);
-  } catch {
-    return 'not JSON';
-  }
+  };
 }

@@ -4,6 +4,7 @@
 import type { Knex } from 'knex';
 import { AppError, fail, isAppError } from '../core/errors.ts';
 import { addAccounts } from './account-tables.ts';
+import { agentSchemaTables } from './agent-schemas.ts';
 import { agentSessionTables } from './agent-sessions.ts';
 import { approvalTables } from './approvals.ts';
 import { connectionTables } from './connections.ts';
@@ -42,6 +43,7 @@ const migrations: readonly Migration[] = [
   { name: '011-connections', up: addConnections },
   { name: '012-identities', up: (database, on) => addIdentities(database, on) },
   { name: '013-agent-sessions', up: ({ dialect }, on) => createTables(on, dialect, agentSessionTables) },
+  { name: '014-agent-schemas', up: ({ dialect }, on) => createTables(on, dialect, agentSchemaTables) },
 ];
 
 /** And the version of the keys, which is raised when they are rotated. */

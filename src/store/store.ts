@@ -24,6 +24,7 @@ export interface Store {
   readonly windows: Windows;
   readonly tokens: ApplicationTokens;
   readonly connections: Connections;
+  readonly schema: AgentSchemas;
   /**
    * The numbers that every call compares, so that a change is felt at once in every process (never a time to live).
    * On SQLite it answers synchronously when nothing was committed since (`PRAGMA data_version`); else one small read.
@@ -539,6 +540,23 @@ export interface ApplicationTokens {
 export interface SettingRows {
   get(key: string): Promise<string | undefined>;
   set(key: string, value: string): Promise<void>;
+}
+
+/** The schema of the agent that serves the environment, as it told at its last start or restart. */
+export interface AgentSchemas {
+  /** SHA-256 of the document, base64url; undefined when no agent has told yet. */
+  hash(): Promise<string | undefined>;
+  get(): Promise<AgentSchema | undefined>;
+  /** In place of the one of before. */
+  keep(document: string): Promise<void>;
+}
+
+export interface AgentSchema {
+  readonly hash: string;
+  /** JSON, as in the schema file. */
+  readonly document: string;
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number;
 }
 
 export interface KeyGeneration {

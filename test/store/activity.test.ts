@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Clock } from '../../src/core/clock.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { createActivityLog } from '../../src/store/activity.ts';
+import { createActivityRows } from '../../src/store/activity-rows.ts';
 import type { ActivityEntry } from '../../src/store/store.ts';
 import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 
@@ -120,7 +121,7 @@ describe.each(variants)('the activity log on $name', (variant) => {
     const place = await createPlace(variant);
     await place.open();
     const database = place.tables();
-    const { begin, list } = createActivityLog(database, () => {}, systemClock);
+    const { begin, list } = createActivityLog(createActivityRows(database), () => {}, systemClock);
     const { outcome, durationMs, ...write } = { ...entry(1), type: 'write' as const };
     let begun: ReturnType<typeof begin> | undefined;
 

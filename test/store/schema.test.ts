@@ -22,6 +22,7 @@ const all = [
   '011-connections',
   '012-identities',
   '013-agent-sessions',
+  '014-agent-schemas',
 ];
 
 describe.each(variants)('schema on $name', (variant) => {

@@ -1,7 +1,7 @@
 // Less than an Access. What is taken away is taken from the Access itself, so that everything that asks one (tools/list,
 // descriptions, near names, relations, actions, charts) answers as if the caller had no permission there. Nothing here can
 // add: every answer is that of the Access underneath, or less, and what is narrowed twice has both taken away. The address
-// of /mcp narrows (mcp/narrowing.ts), and so does what a person allowed an app (oauth/access-token.ts).
+// of /mcp narrows (mcp/transport/narrowing.ts), and so does what a person allowed an app (oauth/access-token.ts).
 import { LRUCache } from 'lru-cache';
 import type { Access, Verb, WriteVerb } from '../caller.ts';
 

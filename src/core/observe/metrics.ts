@@ -49,6 +49,11 @@ function countCalls(registry: Registry): Handlers {
     help: 'Requests of MCP that are no tool calls.',
     labels: ['method', 'status'],
   });
+  const routes = registry.counter({
+    name: 'portico_agent_api_calls_total',
+    help: "Calls of the agent's HTTP API that are about data.",
+    labels: ['action', 'outcome'],
+  });
   let open = 0;
   inFlight.set([], 0);
   return {
@@ -60,6 +65,7 @@ function countCalls(registry: Registry): Handlers {
       durations.observe([tool], milliseconds / 1000);
     },
     'mcp.answered': ({ method, status }) => requests.add([method, String(status)]),
+    'route.called': ({ action, outcome }) => routes.add([action, outcome]),
   };
 }
 

@@ -1,0 +1,50 @@
+// What an agent serves, as it told at its last start: the text of its schema file, one for each environment. Whoever asks for
+// it (the command of the cloud, a client of tests) need not reach the agent.
+import type { Clock } from '../core/clock.ts';
+import { hashToken } from '../core/secret.ts';
+import type { Database } from './database.ts';
+import type { PlaceReader } from './roles.ts';
+import type { Tables } from './schema-tables.ts';
+import type { AgentSchemas } from './store.ts';
+
+export const agentSchemaTables: Tables = {
+  agent_schemas(table) {
+    table.integer('environment_id').unsigned().primary().references('environments.id');
+    table.string('hash', 43).notNullable();
+    table.text('document', 'longtext').notNullable();
+    table.bigInteger('received_at').notNullable();
+  },
+};
+
+interface Row {
+  readonly hash: string;
+  readonly document: string;
+  readonly received_at: number | string;
+}
+
+export function createAgentSchemas(database: Database, getPlace: PlaceReader, clock: Clock): AgentSchemas {
+  const { knex } = database;
+  const find = async (...columns: readonly (keyof Row)[]): Promise<Row | undefined> => {
+    const { environmentId } = await getPlace(knex);
+    return knex('agent_schemas').where({ environment_id: environmentId }).first<Row | undefined>(columns);
+  };
+  return {
+    async hash() {
+      return (await find('hash'))?.hash;
+    },
+    async get() {
+      const row = await find('hash', 'document', 'received_at');
+      return row && { hash: row.hash, document: row.document, receivedAt: Number(row.received_at) };
+    },
+    async keep(document) {
+      const { environmentId } = await getPlace(knex);
+      const row = { hash: hashToken(document), document, received_at: clock.now() };
+      await database.retry(() =>
+        knex('agent_schemas')
+          .insert({ environment_id: environmentId, ...row })
+          .onConflict('environment_id')
+          .merge(['hash', 'document', 'received_at']),
+      );
+    },
+  };
+}
