@@ -8,6 +8,7 @@
 import type { Engine } from '../agent/engine.ts';
 import type { Access } from '../core/caller.ts';
 import type { StopSignal } from '../core/clock/stop.ts';
+import { createTimeLimit, type TimeLimit } from '../core/clock/time-limit.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { AppError, type ErrorCode, fail, isAppError, toAppError } from '../core/errors.ts';
@@ -16,11 +17,10 @@ import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
 import type { Authenticated, Gate } from '../oauth/bearer.ts';
 import type { ActivityEntry, ActivityLog, IdempotencyKeys, Intent, KnownOutcome, Versions } from '../store/store.ts';
-import type { ApprovalDoor, Asker, Cleared, Question } from './approval.ts';
-import type { Files } from './files.ts';
+import type { ApprovalDoor, Asker, Cleared, Question } from './approvals/approval.ts';
+import type { Files } from './files/files.ts';
 import { endHold, type Held, holdKey } from './once.ts';
 import { createProgress, type Progress, type TellProgress } from './progress.ts';
-import { createTimeLimit, type TimeLimit } from './time-limit.ts';
 import type { Tool, ToolAnswer, ToolCall } from './tools.ts';
 import { createWebhookSender } from './webhook.ts';
 
@@ -239,6 +239,7 @@ async function begin(parts: CallParts, entry: Parameters<ActivityLog['begin']>[0
     return await parts.activity.begin(entry);
   } catch (cause) {
     parts.observe({ type: 'warning', message: 'A write was refused: the activity log cannot be written.', cause });
+    if (isAppError(cause, 'PLATFORM_UNAVAILABLE')) throw cause;
     return fail('SOURCE_UNAVAILABLE', {}, cause);
   }
 }

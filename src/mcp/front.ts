@@ -21,21 +21,21 @@ import { AppError, fail, isAppError, toAppError } from '../core/errors.ts';
 import { activeContext, inSpan, type TraceOrigin } from '../core/observe/traces.ts';
 import { randomId } from '../core/secret.ts';
 import type { Authenticated } from '../oauth/bearer.ts';
-import { allowOrigin, answerPreflight, createAdmission } from './admission.ts';
-import { mayBeAsked } from './approval.ts';
-import { announcesTooMuch, readJson } from './body.ts';
+import { announcesTooMuch, readJson } from '../oauth/body.ts';
+import { showsViews } from './answers/chart-view.ts';
+import { mayBeAsked } from './approvals/approval.ts';
 import { type Identity, recordCall } from './call.ts';
-import { showsViews } from './chart-view.ts';
-import { cancelledBy, conversationOf, newConversation } from './conversations.ts';
-import { authInfoOf, identityOfHttp } from './identity.ts';
-import type { Menu } from './menu.ts';
-import { createMux, type HotRequest, type Mux, type Origin } from './mux.ts';
-import { readNarrowing } from './narrowing.ts';
-import { createPace } from './pace.ts';
-import { answerError, type Refuser } from './refusal.ts';
+import type { Menu } from './offers/menu.ts';
 import type { BuildServer } from './server.ts';
-import { createServing, type ServingParts } from './serving.ts';
-import { createSessions } from './sessions.ts';
+import { allowOrigin, answerPreflight, createAdmission } from './transport/admission.ts';
+import { cancelledBy, conversationOf, newConversation } from './transport/conversations.ts';
+import { authInfoOf, identityOfHttp } from './transport/identity.ts';
+import { createMux, type HotRequest, type Mux, type Origin } from './transport/mux.ts';
+import { readNarrowing } from './transport/narrowing.ts';
+import { createPace } from './transport/pace.ts';
+import { answerError, type Refuser } from './transport/refusal.ts';
+import { createServing, type ServingParts } from './transport/serving.ts';
+import { createSessions } from './transport/sessions.ts';
 import {
   acceptsStreams,
   claimsModern,
@@ -47,7 +47,7 @@ import {
   requestIdOf,
   tolerateAccept,
   versionOf,
-} from './wire.ts';
+} from './transport/wire.ts';
 
 export interface McpFrontParts extends ServingParts {
   /**

@@ -14,18 +14,18 @@ import type { Engine } from '../agent/engine.ts';
 import { AppError } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
 import { inSpan } from '../core/observe/traces.ts';
-import { askerOf, askOnCall, questionResult } from './asker.ts';
+import { declaresViews, drawn, EXTENSION, toolMeta, VIEW_TYPE } from './answers/chart-view.ts';
+import { outputSchemaOf } from './answers/output-schemas.ts';
+import { toResult } from './answers/result.ts';
+import { askerOf, askOnCall, questionResult } from './approvals/asker.ts';
 import type { CallTool, CallWire, Identity } from './call.ts';
-import { declaresViews, drawn, EXTENSION, toolMeta, VIEW_TYPE } from './chart-view.ts';
-import { installCompletion } from './completion.ts';
-import type { Menu } from './menu.ts';
-import { outputSchemaOf } from './output-schemas.ts';
+import { installCompletion } from './guides/completion.ts';
+import { installPrompts } from './guides/prompt-handlers.ts';
+import { installResources } from './guides/resource-handlers.ts';
+import { createViewing } from './guides/viewing.ts';
+import type { Menu } from './offers/menu.ts';
 import { tellsProgress } from './progress.ts';
-import { installPrompts } from './prompt-handlers.ts';
-import { installResources } from './resource-handlers.ts';
-import { toResult } from './result.ts';
 import type { Tool } from './tools.ts';
-import { createViewing } from './viewing.ts';
 
 export const instructions = `Portico gives you the records of an application's databases, as the signed-in user may see them.
 Start with describeCollection: without a name it lists the collections, with one it gives fields and relations. Then list, or aggregate for totals.

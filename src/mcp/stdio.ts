@@ -8,11 +8,11 @@ import type { Narrowing } from '../core/caller/narrowing.ts';
 import { toAppError } from '../core/errors.ts';
 import { randomId } from '../core/secret.ts';
 import type { Identity } from './call.ts';
-import { cancelledBy } from './conversations.ts';
-import { createLines, type Lines } from './lines.ts';
-import type { NarrowingGate } from './narrowing.ts';
-import { createServing, type ServingParts } from './serving.ts';
-import { repairCall } from './wire.ts';
+import { cancelledBy } from './transport/conversations.ts';
+import { createLines, type Lines } from './transport/lines.ts';
+import type { NarrowingGate } from './transport/narrowing.ts';
+import { createServing, type ServingParts } from './transport/serving.ts';
+import { repairCall } from './transport/wire.ts';
 
 export interface StdioParts extends ServingParts {
   /** The application token. */

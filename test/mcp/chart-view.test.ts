@@ -4,7 +4,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chartText } from '../../src/mcp/chart-answer.ts';
+import { chartText } from '../../src/mcp/answers/chart-answer.ts';
 import { chromiumArguments, chromiumPath, findChromium } from '../oauth/chromium.ts';
 import { type House, legacy, modern, openHouse, post, withExtras } from './house.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { htmlToText } from '../../src/mcp/html-text.ts';
+import { htmlToText } from '../../src/mcp/answers/html-text.ts';
 
 test.each([
   ['<h1>Done</h1><p>Order <b>12</b> &amp; 13</p>', 'Done\nOrder 12 & 13'],

@@ -4,7 +4,7 @@ import type { EngineAgent } from '../../src/agent/agent.ts';
 import { createMemorySource, type MemoryTable } from '../../src/agent/sources/memory.ts';
 import { narrowAccess } from '../../src/core/caller/narrowing.ts';
 import { type Access, fullAccess, verbs } from '../../src/core/caller.ts';
-import { readNarrowing } from '../../src/mcp/narrowing.ts';
+import { readNarrowing } from '../../src/mcp/transport/narrowing.ts';
 import { answerOf, type House, legacy, modern, openHouse, post } from './house.ts';
 
 const table = (name: string, columns: MemoryTable['columns'], rows: MemoryTable['rows']): MemoryTable => ({

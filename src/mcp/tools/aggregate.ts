@@ -2,6 +2,7 @@ import type { AggregateRequest, PlainGroup } from '../../agent/engine.ts';
 import { bucketUnits, type Operation, operations } from '../../agent/sources/source.ts';
 import { fail } from '../../core/errors.ts';
 import type { PlainFilter } from '../../core/filter.ts';
+import { tableText } from '../answers/table.ts';
 import {
   checkNames,
   type Given,
@@ -12,9 +13,8 @@ import {
   readGroups,
   readRequiredText,
   readText,
-} from '../arguments.ts';
-import { offers } from '../offers.ts';
-import { tableText } from '../table.ts';
+} from '../arguments/arguments.ts';
+import { offers } from '../offers/offers.ts';
 import type { Tool, ToolCall } from '../tools.ts';
 
 interface AggregateArguments {

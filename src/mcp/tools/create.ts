@@ -1,10 +1,17 @@
-import { checkNames, type Given, readFlag, readIdempotencyKey, readRecords, readRequiredText } from '../arguments.ts';
-import { withToolNames } from '../engine-names.ts';
-import { anyPolicy, foreseeWrite } from '../foresee.ts';
-import { offers } from '../offers.ts';
+import { writeText } from '../answers/write-result.ts';
+import { anyPolicy, foreseeWrite } from '../approvals/foresee.ts';
+import {
+  checkNames,
+  type Given,
+  readFlag,
+  readIdempotencyKey,
+  readRecords,
+  readRequiredText,
+} from '../arguments/arguments.ts';
+import { withToolNames } from '../arguments/engine-names.ts';
+import { offers } from '../offers/offers.ts';
 import { collectionRights } from '../once.ts';
 import type { Tool, ToolCall } from '../tools.ts';
-import { writeText } from '../write-result.ts';
 
 interface CreateArguments {
   readonly collection: string;

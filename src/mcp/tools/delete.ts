@@ -1,11 +1,11 @@
 import type { RecordId } from '../../agent/record-id.ts';
-import { checkNames, type Given, readFlag, readRequiredText } from '../arguments.ts';
-import { withToolNames } from '../engine-names.ts';
-import { anyPolicy, foreseeWrite } from '../foresee.ts';
-import { offers } from '../offers.ts';
-import { nameOf, readRequiredIds } from '../record-ids.ts';
+import { writeText } from '../answers/write-result.ts';
+import { anyPolicy, foreseeWrite } from '../approvals/foresee.ts';
+import { checkNames, type Given, readFlag, readRequiredText } from '../arguments/arguments.ts';
+import { withToolNames } from '../arguments/engine-names.ts';
+import { nameOf, readRequiredIds } from '../arguments/record-ids.ts';
+import { offers } from '../offers/offers.ts';
 import type { Tool, ToolCall } from '../tools.ts';
-import { writeText } from '../write-result.ts';
 
 interface DeleteArguments {
   readonly collection: string;

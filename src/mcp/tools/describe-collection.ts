@@ -1,10 +1,10 @@
 import type { ActionDescription } from '../../agent/actions.ts';
 import type { CollectionDescription, CollectionSummary, FieldDescription } from '../../agent/engine.ts';
-import { actionText } from '../action-arguments.ts';
-import { checkNames, type Given, readChoice, readText } from '../arguments.ts';
-import { chartNames } from '../charts.ts';
-import { offers } from '../offers.ts';
-import { fitsTokens } from '../tokens.ts';
+import { fitsTokens } from '../answers/tokens.ts';
+import { actionText } from '../arguments/action-arguments.ts';
+import { checkNames, type Given, readChoice, readText } from '../arguments/arguments.ts';
+import { chartNames } from '../offers/charts.ts';
+import { offers } from '../offers/offers.ts';
 import type { Tool, ToolCall } from '../tools.ts';
 
 interface DescribeArguments {

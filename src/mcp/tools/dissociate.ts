@@ -1,8 +1,8 @@
-import { anyPolicy } from '../foresee.ts';
-import { answerLinking, foreseeLinking, type Linking, readLinking } from '../linking.ts';
-import { offers } from '../offers.ts';
-import { nameOf } from '../record-ids.ts';
+import { anyPolicy } from '../approvals/foresee.ts';
+import { nameOf } from '../arguments/record-ids.ts';
+import { offers } from '../offers/offers.ts';
 import type { Tool } from '../tools.ts';
+import { answerLinking, foreseeLinking, type Linking, readLinking } from './linking.ts';
 
 export const dissociate: Tool<Linking> = {
   name: 'dissociate',

@@ -1,5 +1,6 @@
 import { freely, type Policy, strictestOf } from '../../core/caller.ts';
-import { actionAnswer } from '../action-answer.ts';
+import { actionAnswer } from '../answers/action-answer.ts';
+import { clipRecord, type Foreseen } from '../approvals/foresee.ts';
 import {
   type ActionArguments,
   actionNames,
@@ -7,14 +8,13 @@ import {
   checkAction,
   readActionArguments,
   toRequest,
-} from '../action-arguments.ts';
-import { checkNames, type Given, readFlag, readIdempotencyKey } from '../arguments.ts';
-import { withToolNames } from '../engine-names.ts';
-import { showUploads, useUploads } from '../file-values.ts';
-import { clipRecord, type Foreseen } from '../foresee.ts';
-import { offers } from '../offers.ts';
+} from '../arguments/action-arguments.ts';
+import { checkNames, type Given, readFlag, readIdempotencyKey } from '../arguments/arguments.ts';
+import { withToolNames } from '../arguments/engine-names.ts';
+import { nameOf } from '../arguments/record-ids.ts';
+import { showUploads, useUploads } from '../files/file-values.ts';
+import { offers } from '../offers/offers.ts';
 import { collectionRights } from '../once.ts';
-import { nameOf } from '../record-ids.ts';
 import type { Tool, ToolCall } from '../tools.ts';
 
 interface ExecuteArguments extends ActionArguments {

@@ -1,4 +1,5 @@
 import type { Option } from '../../agent/actions/elements.ts';
+import { formText } from '../answers/form-answer.ts';
 import {
   type ActionArguments,
   actionNames,
@@ -6,13 +7,12 @@ import {
   checkAction,
   readActionArguments,
   toRequest,
-} from '../action-arguments.ts';
-import { checkNames, type Given, readText } from '../arguments.ts';
-import { withToolNames } from '../engine-names.ts';
-import { showUploads } from '../file-values.ts';
-import { formText } from '../form-answer.ts';
-import { offers } from '../offers.ts';
-import { nameOf } from '../record-ids.ts';
+} from '../arguments/action-arguments.ts';
+import { checkNames, type Given, readText } from '../arguments/arguments.ts';
+import { withToolNames } from '../arguments/engine-names.ts';
+import { nameOf } from '../arguments/record-ids.ts';
+import { showUploads } from '../files/file-values.ts';
+import { offers } from '../offers/offers.ts';
 import type { Tool, ToolCall } from '../tools.ts';
 
 interface FormArguments extends ActionArguments {

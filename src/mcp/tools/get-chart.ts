@@ -1,10 +1,10 @@
 import type { RecordId } from '../../agent/record-id.ts';
 import { fail } from '../../core/errors.ts';
-import { checkNames, type Given, readRequiredText, readText } from '../arguments.ts';
-import { chartText } from '../chart-answer.ts';
-import { withToolNames } from '../engine-names.ts';
-import { offers } from '../offers.ts';
-import { nameOf, readRecordId } from '../record-ids.ts';
+import { chartText } from '../answers/chart-answer.ts';
+import { checkNames, type Given, readRequiredText, readText } from '../arguments/arguments.ts';
+import { withToolNames } from '../arguments/engine-names.ts';
+import { nameOf, readRecordId } from '../arguments/record-ids.ts';
+import { offers } from '../offers/offers.ts';
 import type { Tool, ToolCall } from '../tools.ts';
 
 interface ChartArguments {

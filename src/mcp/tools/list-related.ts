@@ -1,7 +1,10 @@
 import type { RecordId } from '../../agent/record-id.ts';
 import { fail } from '../../core/errors.ts';
-import { checkNames, type Given, readRequiredText } from '../arguments.ts';
-import { withToolNames } from '../engine-names.ts';
+import { checkNames, type Given, readRequiredText } from '../arguments/arguments.ts';
+import { withToolNames } from '../arguments/engine-names.ts';
+import { nameOf, readRecordId } from '../arguments/record-ids.ts';
+import { offers } from '../offers/offers.ts';
+import type { Tool, ToolCall } from '../tools.ts';
 import {
   answerListing,
   type Listing,
@@ -9,10 +12,7 @@ import {
   listingNames,
   listingSchemas,
   readListing,
-} from '../listing.ts';
-import { offers } from '../offers.ts';
-import { nameOf, readRecordId } from '../record-ids.ts';
-import type { Tool, ToolCall } from '../tools.ts';
+} from './listing.ts';
 
 interface ListRelatedArguments extends Listing {
   readonly collection: string;

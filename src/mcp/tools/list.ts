@@ -1,7 +1,7 @@
-import { checkNames, type Given, readRequiredText } from '../arguments.ts';
-import { answerListing, type Listing, listingNames, listingSchemas, readListing } from '../listing.ts';
-import { offers } from '../offers.ts';
+import { checkNames, type Given, readRequiredText } from '../arguments/arguments.ts';
+import { offers } from '../offers/offers.ts';
 import type { Tool, ToolCall } from '../tools.ts';
+import { answerListing, type Listing, listingNames, listingSchemas, readListing } from './listing.ts';
 
 interface ListArguments extends Listing {
   readonly collection: string;

@@ -1,8 +1,8 @@
 import { fail } from '../../core/errors.ts';
-import { checkNames, type Given, readRequiredText, readText } from '../arguments.ts';
-import { handleOf } from '../file-values.ts';
-import { FILE_SECONDS } from '../files.ts';
-import { offers } from '../offers.ts';
+import { checkNames, type Given, readRequiredText, readText } from '../arguments/arguments.ts';
+import { handleOf } from '../files/file-values.ts';
+import { FILE_SECONDS } from '../files/files.ts';
+import { offers } from '../offers/offers.ts';
 import type { Tool, ToolCall } from '../tools.ts';
 
 interface UploadArguments {

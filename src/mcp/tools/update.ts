@@ -1,12 +1,12 @@
 import type { RecordId } from '../../agent/record-id.ts';
 import { fail } from '../../core/errors.ts';
-import { checkNames, type Given, readFlag, readObject, readRequiredText } from '../arguments.ts';
-import { withToolNames } from '../engine-names.ts';
-import { anyPolicy, foreseeWrite } from '../foresee.ts';
-import { offers } from '../offers.ts';
-import { nameOf, readRequiredIds } from '../record-ids.ts';
+import { writeText } from '../answers/write-result.ts';
+import { anyPolicy, foreseeWrite } from '../approvals/foresee.ts';
+import { checkNames, type Given, readFlag, readObject, readRequiredText } from '../arguments/arguments.ts';
+import { withToolNames } from '../arguments/engine-names.ts';
+import { nameOf, readRequiredIds } from '../arguments/record-ids.ts';
+import { offers } from '../offers/offers.ts';
 import type { Tool, ToolCall } from '../tools.ts';
-import { writeText } from '../write-result.ts';
 
 interface UpdateArguments {
   readonly collection: string;

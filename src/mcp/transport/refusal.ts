@@ -1,0 +1,100 @@
+// How the front says no: the status of the error table, the challenge of RFC 6750 and RFC 9449 where a token is the matter, and a
+// JSON body that the clients of both protocol eras can read.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../../core/clock.ts';
+import { type AppError, type ErrorCode, isAppError } from '../../core/errors.ts';
+import type { Observe } from '../../core/observe.ts';
+import type { Gate } from '../../oauth/bearer.ts';
+
+export interface Refuser {
+  readonly gate: Gate;
+  readonly observe: Observe;
+  readonly limitBytes: number;
+  readonly clock: Clock;
+}
+
+const PARSE_ERROR = -32700;
+const INTERNAL_ERROR = -32603;
+const REFUSED = -32000;
+/** How long and how much of a refused body is still read, so that the client gets to see the answer. */
+const LINGER_MS = 2000;
+const LINGER_FACTOR = 16;
+
+/** What an operator wants to be told of, beyond a client that has to sign in again. */
+const notable: ReadonlySet<ErrorCode> = new Set(['HOST_NOT_ALLOWED', 'ORIGIN_NOT_ALLOWED', 'INSUFFICIENT_SCOPE']);
+
+/** `body`: for clients of something else than the protocol. */
+export function answerError(
+  refuser: Refuser,
+  req: IncomingMessage,
+  res: ServerResponse,
+  error: AppError,
+  body: object = bodyOf(error),
+): void {
+  const { remoteAddress } = req.socket;
+  const about = remoteAddress === undefined ? {} : { address: remoteAddress };
+  if (notable.has(error.code)) {
+    refuser.observe({ type: 'security', event: 'mcp.refused', ...about, detail: error.code });
+  }
+  // Somebody showed something that opens nothing here: what it was is not told.
+  if (error.status === 401 && req.headers.authorization !== undefined) {
+    refuser.observe({ type: 'security', event: 'mcp.token-refused', ...about, detail: error.message });
+  }
+  if (res.headersSent) {
+    res.end();
+    return;
+  }
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...challenge(refuser.gate, req, error),
+  };
+  if (isAppError(error, 'METHOD_NOT_ALLOWED')) headers.allow = error.details.allow.join(', ');
+  if (isAppError(error, 'RATE_LIMITED')) headers['retry-after'] = String(error.details.retryAfterSeconds);
+  const abandoned = leavesBody(req, refuser.limitBytes);
+  if (abandoned) headers.connection = 'close';
+  const text = JSON.stringify(body);
+  headers['content-length'] = String(Buffer.byteLength(text));
+  res.writeHead(error.status, headers);
+  res.end(text);
+  if (abandoned) discardBody(refuser, req);
+}
+
+/** A small body that nobody reads is dropped by Node and the connection lives on; this is about the others. */
+function leavesBody(req: IncomingMessage, limitBytes: number): boolean {
+  if (req.complete) return false;
+  const length = req.headers['content-length'];
+  return length === undefined ? req.headers['transfer-encoding'] !== undefined : Number(length) > limitBytes;
+}
+
+function challenge(gate: Gate, req: IncomingMessage, error: AppError): Record<string, string> {
+  if (isAppError(error, 'UNAUTHENTICATED')) return { 'www-authenticate': gate.challenge(req, 'invalid_token') };
+  if (isAppError(error, 'INVALID_DPOP_PROOF')) return { 'www-authenticate': gate.challenge(req, 'invalid_dpop_proof') };
+  if (isAppError(error, 'INSUFFICIENT_SCOPE')) {
+    return { 'www-authenticate': gate.scopeChallenge(req, error.details.scopes) };
+  }
+  return {};
+}
+
+function bodyOf(error: AppError): object {
+  if (error.code === 'UNAUTHENTICATED') return { error: 'invalid_token', error_description: error.message };
+  if (error.code === 'INVALID_DPOP_PROOF') return { error: 'invalid_dpop_proof', error_description: error.message };
+  if (error.code === 'INSUFFICIENT_SCOPE') return { error: 'insufficient_scope', error_description: error.message };
+  const code = error.code === 'MALFORMED_JSON' ? PARSE_ERROR : error.code === 'INTERNAL' ? INTERNAL_ERROR : REFUSED;
+  return { jsonrpc: '2.0', error: { code, message: error.message, data: { code: error.code } }, id: null };
+}
+
+/** Reads on for a moment without keeping anything, then hangs up: a socket closed with data unread loses the answer. */
+function discardBody(refuser: Refuser, req: IncomingMessage): void {
+  let left = refuser.limitBytes * LINGER_FACTOR;
+  const hangUp = () => req.socket.destroy();
+  const stop = refuser.clock.after(LINGER_MS, hangUp);
+  req.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) hangUp();
+  });
+  req.on('close', stop);
+  req.on('error', stop);
+  req.resume();
+}

@@ -1,0 +1,118 @@
+// Sessions for clients of the revisions before 2026-07-28 that can be asked something (elicitation, sampling): only they
+// need a connection that lasts. A session belongs to the user and client that opened it; its id alone opens nothing.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
+import type { AuthInfo, Server } from '@modelcontextprotocol/server';
+import type { Clock } from '../../core/clock.ts';
+import { randomToken } from '../../core/secret.ts';
+import type { Identity } from '../call.ts';
+import type { BuildServer } from '../server.ts';
+import { authInfoOf, identityOfHttp } from './identity.ts';
+
+const IDLE_MS = 30 * 60_000;
+const MOST_SESSIONS = 1000;
+const MOST_SESSIONS_PER_USER = 50;
+
+interface Session {
+  readonly id: string;
+  readonly owner: string;
+  readonly transport: NodeStreamableHTTPServerTransport;
+  readonly server: Server;
+  /** Requests being served, the standing event stream among them. */
+  busy: number;
+  usedAt: number;
+}
+
+export interface Sessions {
+  /** Whether an `initialize` with these params is given a session. */
+  wants(params: unknown): boolean;
+  open(req: IncomingMessage, res: ServerResponse, body: unknown, identity: Identity): Promise<void>;
+  /** False when there is no such session for this caller: the answer is then 404. */
+  serve(id: string, req: IncomingMessage, res: ServerResponse, body: unknown, identity: Identity): Promise<boolean>;
+  tellOfChange(): void;
+  close(): Promise<void>;
+}
+
+export function createSessions(build: BuildServer, clock: Clock): Sessions {
+  const sessions = new Map<string, Session>();
+
+  const sweep = () => {
+    const now = clock.now();
+    for (const session of sessions.values()) {
+      if (session.busy === 0 && now - session.usedAt > IDLE_MS) void session.transport.close();
+    }
+  };
+
+  const makeRoom = (owner: string) => {
+    sweep();
+    const oldestOf = (some: Session[], most: number) => {
+      if (some.length < most) return;
+      // One that is being served goes last: its client is waiting for an answer.
+      const idle = some.filter((session) => session.busy === 0);
+      const oldest = (idle.length > 0 ? idle : some).reduce((a, b) => (a.usedAt <= b.usedAt ? a : b));
+      sessions.delete(oldest.id);
+      void oldest.transport.close();
+    };
+    oldestOf(
+      [...sessions.values()].filter((session) => session.owner === owner),
+      MOST_SESSIONS_PER_USER,
+    );
+    oldestOf([...sessions.values()], MOST_SESSIONS);
+  };
+
+  const handle = async (session: Session, req: IncomingMessage, res: ServerResponse, body: unknown, auth: AuthInfo) => {
+    session.busy++;
+    session.usedAt = clock.now();
+    res.once('close', () => {
+      session.busy--;
+      session.usedAt = clock.now();
+    });
+    await session.transport.handleRequest(Object.assign(req, { auth }), res, body);
+  };
+
+  return {
+    wants(params) {
+      const capabilities = (params as { capabilities?: unknown } | null)?.capabilities;
+      if (typeof capabilities !== 'object' || capabilities === null) return false;
+      return 'elicitation' in capabilities || 'sampling' in capabilities;
+    },
+    async open(req, res, body, identity) {
+      const owner = ownerOf(identity);
+      makeRoom(owner);
+      // MCP, security best practices: session ids are random and bound to the user, and are never authentication.
+      const id = randomToken();
+      const transport = new NodeStreamableHTTPServerTransport({ sessionIdGenerator: () => id });
+      const server = build(identityOfHttp, true);
+      const session: Session = { id, owner, transport, server, busy: 0, usedAt: clock.now() };
+      await server.connect(transport);
+      const closed = transport.onclose;
+      transport.onclose = () => {
+        sessions.delete(id);
+        closed?.();
+      };
+      sessions.set(id, session);
+      await handle(session, req, res, body, authInfoOf(identity));
+      if (res.statusCode >= 400) void transport.close();
+    },
+    async serve(id, req, res, body, identity) {
+      const session = sessions.get(id);
+      if (!session || session.owner !== ownerOf(identity)) return false;
+      await handle(session, req, res, body, authInfoOf(identity));
+      return true;
+    },
+    tellOfChange() {
+      for (const { server } of sessions.values()) {
+        const told = [server.sendToolListChanged(), server.sendResourceListChanged(), server.sendPromptListChanged()];
+        // One that has just gone wants to hear of nothing.
+        void Promise.allSettled(told);
+      }
+    },
+    async close() {
+      await Promise.all([...sessions.values()].map((session) => session.transport.close()));
+    },
+  };
+}
+
+function ownerOf(identity: Identity): string {
+  return `${identity.auth.userId}:${identity.auth.clientId}`;
+}

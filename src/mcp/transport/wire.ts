@@ -1,0 +1,149 @@
+// Reads off a request which way it takes: the shared instance of one era when nothing about it is unusual, else the
+// SDK's own handler, which then says what is wrong with it.
+import type { IncomingMessage } from 'node:http';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  LOG_LEVEL_META_KEY,
+  PROTOCOL_VERSION_META_KEY,
+  SUPPORTED_PROTOCOL_VERSIONS,
+} from '@modelcontextprotocol/server';
+import { parseJson } from '../../oauth/body.ts';
+
+const MODERN = '2026-07-28';
+const legacyVersions = new Set(SUPPORTED_PROTOCOL_VERSIONS.filter((version) => version < MODERN));
+const logLevels = new Set(['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']);
+const JSON_TYPE = 'application/json';
+/** Text inside the body escaped the body's own depth limit. */
+const ARGUMENTS_DEPTH = 64;
+const STREAM_TYPE = 'text/event-stream';
+
+/** What a request is counted under: names that a client makes up are not told apart. */
+const methods = new Set([
+  'initialize',
+  'ping',
+  'server/discover',
+  'tools/list',
+  'tools/call',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+  'logging/setLevel',
+  'subscriptions/listen',
+  'notifications/initialized',
+  'notifications/cancelled',
+  'notifications/progress',
+  'notifications/roots/list_changed',
+]);
+
+export type Era = 'modern' | 'legacy';
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function messagesOf(body: unknown): readonly unknown[] {
+  return Array.isArray(body) ? body : [body];
+}
+
+/** One of the protocol's own, else `_OTHER`; of a batch, that of its first message. */
+export function methodOf(body: unknown): string {
+  const [first] = messagesOf(body);
+  const method = isRecord(first) ? first.method : undefined;
+  return typeof method === 'string' && methods.has(method) ? method : '_OTHER';
+}
+
+export function requestIdOf(body: unknown): string | number | undefined {
+  const id = isRecord(body) ? body.id : undefined;
+  return typeof id === 'string' || typeof id === 'number' ? id : undefined;
+}
+
+/** The revision that the request names, where it is one of the protocol's. */
+export function versionOf({ headers }: IncomingMessage): string | undefined {
+  const version = headers['mcp-protocol-version'];
+  return typeof version === 'string' && (version === MODERN || legacyVersions.has(version)) ? version : undefined;
+}
+
+/** The era whose shared instance can take the request; undefined for all that is not plainly a hot, well-formed one. */
+export function eraOf(req: IncomingMessage, body: unknown): Era | undefined {
+  if (!isRecord(body) || body.jsonrpc !== '2.0') return undefined;
+  const { id, method, params } = body;
+  if (typeof id !== 'string' && !Number.isSafeInteger(id)) return undefined;
+  if (method !== 'tools/call' && method !== 'tools/list') return undefined;
+  if (params !== undefined && !isRecord(params)) return undefined;
+  const name = params?.name;
+  if (method === 'tools/call') {
+    if (typeof name !== 'string') return undefined;
+    if (params!.arguments !== undefined && !isRecord(params!.arguments)) return undefined;
+  } else if (params?.cursor !== undefined) return undefined;
+  const meta = params?._meta;
+  if (meta !== undefined && !isRecord(meta)) return undefined;
+  const version = req.headers['mcp-protocol-version'];
+  if (meta && PROTOCOL_VERSION_META_KEY in meta) {
+    if (version !== MODERN || !isEnvelope(meta)) return undefined;
+    if (req.headers['mcp-method'] !== method) return undefined;
+    return method === 'tools/list' || req.headers['mcp-name'] === name ? 'modern' : undefined;
+  }
+  if (meta?.progressToken !== undefined && !isToken(meta.progressToken)) return undefined;
+  if (version !== undefined && !legacyVersions.has(String(version))) return undefined;
+  const accept = req.headers.accept ?? '';
+  return accept.includes(JSON_TYPE) && accept.includes(STREAM_TYPE) ? 'legacy' : undefined;
+}
+
+/** Whether a request says that it is of 2026-07-28 or later, where there are no sessions. */
+export function claimsModern(req: IncomingMessage, body: unknown): boolean {
+  if (String(req.headers['mcp-protocol-version'] ?? '') >= MODERN) return true;
+  const meta = isRecord(body) && isRecord(body.params) ? body.params._meta : undefined;
+  return isRecord(meta) && PROTOCOL_VERSION_META_KEY in meta;
+}
+
+/** As strict as the SDK's own check: what fails here is answered there. */
+function isEnvelope(meta: Record<string, unknown>): boolean {
+  if (meta[PROTOCOL_VERSION_META_KEY] !== MODERN || !isRecord(meta[CLIENT_CAPABILITIES_META_KEY])) return false;
+  const info = meta[CLIENT_INFO_META_KEY];
+  if (info !== undefined && !(isRecord(info) && typeof info.name === 'string' && typeof info.version === 'string')) {
+    return false;
+  }
+  if (meta.progressToken !== undefined && !isToken(meta.progressToken)) return false;
+  const level = meta[LOG_LEVEL_META_KEY];
+  return level === undefined || (typeof level === 'string' && logLevels.has(level));
+}
+
+function isToken(value: unknown): boolean {
+  return typeof value === 'string' || Number.isSafeInteger(value);
+}
+
+/** Some models send the arguments of a call as text: unpacked here, since the SDK refuses them before a tool sees them. */
+export function repairCall(message: unknown): void {
+  if (!isRecord(message) || message.method !== 'tools/call' || !isRecord(message.params)) return;
+  const given = message.params.arguments;
+  if (given === null) {
+    delete message.params.arguments;
+    return;
+  }
+  if (typeof given !== 'string' || !given.trimStart().startsWith('{')) return;
+  try {
+    message.params.arguments = parseJson(Buffer.from(given), ARGUMENTS_DEPTH);
+  } catch {
+    // Left as it is: the SDK says what is wrong with it.
+  }
+}
+
+export function acceptsStreams(req: IncomingMessage): boolean {
+  const accept = req.headers.accept;
+  return accept === undefined || accept.includes(STREAM_TYPE) || accept.includes('*/*');
+}
+
+/**
+ * A client that names no type, or any type, takes both. One that names only some must list JSON and event streams (MCP
+ * 2025-11-25, transports, sending messages), and the SDK tells it so.
+ */
+export function tolerateAccept(req: IncomingMessage): void {
+  const accept = req.headers.accept;
+  if (accept === undefined || accept.trim() === '' || accept.includes('*/*')) {
+    req.headers.accept = `${JSON_TYPE}, ${STREAM_TYPE}`;
+  }
+}
