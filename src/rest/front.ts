@@ -3,6 +3,10 @@
 // one, does the route exist (404), the method (405), the size of the body (413). Cookies are not read. What is not open is not
 // told apart from what is not there to somebody who is not signed in.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Engine } from '../agent/engine.ts';
+import { Stop } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { type AppError, fail, isAppError, toAppError } from '../core/errors.ts';
@@ -11,16 +15,23 @@ import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
 import { createAddressReader, createHostCheck } from '../oauth/address.ts';
 import { readBody } from '../oauth/request.ts';
-import type { SessionGate, SignedIn } from '../oauth/session-gate.ts';
+import type { SessionGate } from '../oauth/session-gate.ts';
+import type { ActivityLog } from '../store/store.ts';
+import { createConduct } from './conduct.ts';
+import { describeError } from './error-text.ts';
 import { allowOrigin, answerPreflight } from './origins.ts';
 import type { RestPaths } from './paths.ts';
+import { type Answer, createRouteTable, type Found, type Visit } from './route.ts';
+import { dataRoutes } from './routes.ts';
 import type { SignIn } from './sign-in.ts';
 
 export interface RestFrontParts {
-  readonly config: Pick<Config, 'trustedProxies' | 'allowedHosts' | 'agentOrigins'>;
+  readonly config: Config;
   readonly paths: RestPaths;
   readonly gate: SessionGate;
   readonly signIn: SignIn;
+  readonly engine: Engine;
+  readonly activity: Pick<ActivityLog, 'record' | 'begin'>;
   readonly observe: Observe;
   readonly clock: Clock;
 }
@@ -30,98 +41,84 @@ export interface RestFront {
   handle(req: IncomingMessage, res: ServerResponse): boolean;
 }
 
-/** One request, by anybody. */
-interface Visit {
-  readonly req: IncomingMessage;
-  readonly query: URLSearchParams;
-  readonly address: string;
-}
-
-interface Answer {
-  readonly status: number;
-  /** Absent: no body. */
-  readonly body?: object;
-}
-
-type Open = (visit: Visit) => Answer | Promise<Answer>;
-type Guarded = (visit: Visit, signedIn: SignedIn) => Answer | Promise<Answer>;
-
-interface Route {
-  readonly open?: Readonly<Partial<Record<string, Open>>>;
-  readonly guarded?: Readonly<Partial<Record<string, Guarded>>>;
-}
-
 const signInsPerMinute = 60;
 const correlation = 'X-Service-Correlation-Id';
 
-export function createRestFront({ config, paths, gate, signIn, observe }: RestFrontParts): RestFront {
+export function createRestFront(parts: RestFrontParts): RestFront {
+  const { config, paths, gate, signIn, observe } = parts;
+  const conduct = createConduct({ ...parts, prefix: new URL(paths.address).pathname.replace(/\/$/, '') });
   const readAddress = createAddressReader(config.trustedProxies);
   const isOurHost = createHostCheck(paths.host, config);
   const origins = new Set([paths.origin, ...config.agentOrigins]);
   const begun = createLimiter('agent-sign-in', { points: signInsPerMinute, seconds: 60 });
 
-  const routes: Readonly<Record<string, Route>> = {
-    '': { open: { GET: () => ({ status: 200, body: { error: null, message: 'Agent is running' } }) } },
-    '/authentication': {
-      open: {
-        async POST({ req, address }) {
-          // Open, and each leaves a row: so that it is limited.
-          await begun.consume(address);
-          return { status: 200, body: await signIn.begin(await readJson(req), req.headers.origin) };
-        },
+  const table = createRouteTable([
+    { method: 'GET', path: '', open: () => ({ status: 200, body: { error: null, message: 'Agent is running' } }) },
+    {
+      method: 'POST',
+      path: '/authentication',
+      async open({ req, address }) {
+        // Open, and each leaves a row: so that it is limited.
+        await begun.consume(address);
+        return { status: 200, body: await signIn.begin(await readSmallJson(req), req.headers.origin) };
       },
     },
-    '/authentication/callback': {
-      open: {
-        GET: async ({ req, query, address }) => ({
-          status: 200,
-          body: await signIn.finish(query, req.headers.origin, address),
-        }),
+    {
+      method: 'GET',
+      path: '/authentication/callback',
+      open: async ({ req, query, address }) => ({
+        status: 200,
+        body: await signIn.finish(query, req.headers.origin, address),
+      }),
+    },
+    {
+      method: 'GET',
+      path: '/authentication/session',
+      session: (_visit, signedIn) => ({ status: 200, body: { tokenData: signIn.describe(signedIn) } }),
+    },
+    {
+      method: 'POST',
+      path: '/authentication/sign-out',
+      async session({ address }, signedIn) {
+        await signIn.end(signedIn, address);
+        return { status: 204 };
       },
     },
-    '/authentication/session': {
-      guarded: { GET: (_visit, signedIn) => ({ status: 200, body: { tokenData: signIn.describe(signedIn) } }) },
-    },
-    '/authentication/sign-out': {
-      guarded: {
-        async POST({ address }, signedIn) {
-          await signIn.end(signedIn, address);
-          return { status: 204 };
-        },
-      },
-    },
-  };
+    ...dataRoutes,
+  ]);
 
-  const serve = async (visit: Visit, path: string): Promise<Answer> => {
+  const serve = async (visit: Visit, found: Found | undefined, requestId: string): Promise<Answer> => {
     const { req } = visit;
-    const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
-    const method = req.method === 'HEAD' ? 'GET' : (req.method ?? '');
-    const open = route?.open?.[method];
-    if (open) return open(visit);
-    const signedIn = route?.open ? undefined : await gate.check(req.headers.authorization);
-    if (!route) return fail('NOT_FOUND', { path: (req.url ?? '/').split('?', 1)[0]! });
-    const guarded = signedIn && route.guarded?.[method];
-    if (guarded) return guarded(visit, signedIn);
-    const allow = Object.keys({ ...route.open, ...route.guarded });
-    return fail('METHOD_NOT_ALLOWED', { method: req.method ?? '', allow });
+    const { route, routes = [] } = found ?? {};
+    if (route && 'open' in route) return route.open(visit);
+    // What is open says which methods it takes; everything else is for those who are signed in.
+    const isOpen = routes.some((one) => 'open' in one);
+    const signedIn = isOpen ? undefined : await gate.check(req.headers.authorization);
+    if (!found) return fail('NOT_FOUND', { path: (req.url ?? '/').split('?', 1)[0]! });
+    if (!route || !signedIn)
+      return fail('METHOD_NOT_ALLOWED', { method: req.method ?? '', allow: routes.map(({ method }) => method) });
+    return 'session' in route ? route.session(visit, signedIn) : conduct(route, visit, signedIn, requestId);
   };
 
-  const send = (req: IncomingMessage, res: ServerResponse, { status, body }: Answer): void => {
+  const send = async (req: IncomingMessage, res: ServerResponse, answer: Answer): Promise<void> => {
     res.setHeader('Cache-Control', 'no-store');
     res.setHeader('X-Content-Type-Options', 'nosniff');
-    if (body === undefined) {
-      res.writeHead(status).end();
+    for (const [name, value] of Object.entries(answer.headers ?? {})) res.setHeader(name, value);
+    if (answer.stream) return sendStream(req, res, answer.status, answer.stream);
+    const text = answer.text ?? JSON.stringify(answer.body);
+    if (text === undefined) {
+      res.writeHead(answer.status).end();
       return;
     }
-    const text = JSON.stringify(body);
-    res.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) });
+    res.writeHead(answer.status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) });
     res.end(req.method === 'HEAD' ? undefined : text);
   };
 
   const sendFailure = (visit: Visit, path: string, res: ServerResponse, thrown: unknown, requestId: string): void => {
     const { req, address } = visit;
     const error = toAppError(thrown, requestId);
-    if (error.code === 'INTERNAL') observe({ type: 'failure', where: 'agent api', requestId, cause: thrown });
+    // What a data route fails with is one of ours already, and told.
+    if (thrown !== error) observe({ type: 'failure', where: 'agent api', requestId, cause: thrown });
     if (res.headersSent) {
       res.destroy();
       return;
@@ -134,14 +131,17 @@ export function createRestFront({ config, paths, gate, signIn, observe }: RestFr
     }
     if (notable.has(error.code)) observe({ type: 'security', event: 'agent.refused', address, detail: error.code });
     if (isAppError(error, 'METHOD_NOT_ALLOWED')) res.setHeader('Allow', error.details.allow.join(', '));
-    if (isAppError(error, 'RATE_LIMITED')) res.setHeader('Retry-After', `${error.details.retryAfterSeconds}`);
+    if (isAppError(error, 'RATE_LIMITED') || isAppError(error, 'AI_RATE_LIMITED')) {
+      const { retryAfterSeconds: wait } = error.details;
+      if (wait !== null) res.setHeader('Retry-After', `${wait}`);
+    }
     if (isAppError(error, 'BODY_TOO_LARGE')) {
       res.setHeader('Connection', 'close');
       req.resume();
     }
     const isCallback = path === '/authentication/callback' && (error.status === 401 || error.status === 403);
     const body = isCallback ? callbackRefusal(error, visit.query) : { errors: [describeError(error)] };
-    send(req, res, { status: error.status, body });
+    void send(req, res, { status: error.status, body });
   };
 
   return {
@@ -151,7 +151,11 @@ export function createRestFront({ config, paths, gate, signIn, observe }: RestFr
       if (path === undefined) return false;
       const requestId = randomId();
       res.setHeader(correlation, requestId);
-      const visit: Visit = { req, query: new URLSearchParams(query), address: readAddress(req) };
+      const found = table.find(path, req.method === 'HEAD' ? 'GET' : (req.method ?? ''));
+      const left = new Stop();
+      res.once('close', () => left.abort());
+      const params = found?.params ?? {};
+      const visit: Visit = { req, params, query: new URLSearchParams(query), address: readAddress(req), left };
       const work = async (): Promise<void> => {
         // DNS rebinding (RFC 9110 section 7.4): only names that are ours.
         if (!isOurHost(req.headers.host)) fail('HOST_NOT_ALLOWED', {});
@@ -160,10 +164,10 @@ export function createRestFront({ config, paths, gate, signIn, observe }: RestFr
           res.setHeader('Vary', 'Origin');
           // Fetch, CORS protocol: pages of other sites neither read nor write here.
           if (!origins.has(origin)) fail('ORIGIN_NOT_ALLOWED', { setting: 'SERVICE_AGENT_ORIGINS' });
-          allowOrigin(res, origin, [correlation, 'WWW-Authenticate', 'Retry-After']);
+          allowOrigin(res, origin);
         }
         if (req.method === 'OPTIONS') return answerPreflight(req, res);
-        send(req, res, await serve(visit, path));
+        await send(req, res, await serve(visit, found, requestId));
       };
       work().catch((error: unknown) => sendFailure(visit, path, res, error, requestId));
       return true;
@@ -171,10 +175,39 @@ export function createRestFront({ config, paths, gate, signIn, observe }: RestFr
   };
 }
 
+/** HEAD of a stream is answered without it: how long it would be is not known. */
+async function sendStream(
+  req: IncomingMessage,
+  res: ServerResponse,
+  status: number,
+  { type, parts }: NonNullable<Answer['stream']>,
+): Promise<void> {
+  res.setHeader('Content-Type', type);
+  if (req.method === 'HEAD') {
+    res.writeHead(status).end();
+    return;
+  }
+  const iterator = parts[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  res.writeHead(status);
+  const rest = async function* () {
+    if (first.done) return;
+    yield first.value;
+    yield* { [Symbol.asyncIterator]: () => iterator };
+  };
+  try {
+    await pipeline(Readable.from(rest(), { objectMode: false }), res);
+  } catch (error) {
+    // The client has gone away: nobody is left to be told.
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+  }
+}
+
 /** What an operator wants to be told of, beyond somebody who has to sign in again. */
 const notable: ReadonlySet<string> = new Set(['HOST_NOT_ALLOWED', 'ORIGIN_NOT_ALLOWED', 'RATE_LIMITED']);
 
-async function readJson(req: IncomingMessage): Promise<unknown> {
+/** Of an open route. */
+async function readSmallJson(req: IncomingMessage): Promise<unknown> {
   const body = await readBody(req);
   if (body.length === 0) return undefined;
   try {
@@ -183,23 +216,6 @@ async function readJson(req: IncomingMessage): Promise<unknown> {
     // The parser's own words quote what was sent.
     return fail('MALFORMED_JSON', { problem: 'it does not parse.' }, cause);
   }
-}
-
-const names: Readonly<Record<number, string>> = {
-  400: 'BadRequestError',
-  401: 'UnauthorizedError',
-  403: 'ForbiddenError',
-  404: 'NotFoundError',
-  405: 'MethodNotAllowedError',
-  413: 'PayloadTooLargeError',
-  422: 'UnprocessableError',
-  429: 'TooManyRequestsError',
-};
-
-/** An error object of JSON:API, in the form that front ends of agents read. */
-function describeError(error: AppError) {
-  const { status, code, message } = error;
-  return { name: names[status] ?? 'InternalServerError', detail: message, status, code };
 }
 
 /** RFC 6749 section 5.2, with the state, as front ends expect it of this route alone. */

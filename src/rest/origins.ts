@@ -2,16 +2,31 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const methods = 'GET, POST, PUT, PATCH, DELETE';
-const requestHeaders = ['authorization', 'content-type', 'accept', 'service-context-url', 'traceparent'];
+const requestHeaders = [
+  'authorization',
+  'content-type',
+  'accept',
+  'service-context-url',
+  'service-projection',
+  'traceparent',
+];
+
+/** Headers of answers that pages may read, beside those that every page may. */
+export const exposedHeaders: readonly string[] = [
+  'X-Service-Correlation-Id',
+  'WWW-Authenticate',
+  'Retry-After',
+  'Content-Disposition',
+];
 
 /**
  * Credentials are allowed since front ends send their requests with them, and a browser would keep the answer from them:
  * no cookie is read here.
  */
-export function allowOrigin(res: ServerResponse, origin: string, exposed: readonly string[]): void {
+export function allowOrigin(res: ServerResponse, origin: string): void {
   res.setHeader('Access-Control-Allow-Origin', origin);
   res.setHeader('Access-Control-Allow-Credentials', 'true');
-  res.setHeader('Access-Control-Expose-Headers', exposed.join(', '));
+  res.setHeader('Access-Control-Expose-Headers', exposedHeaders.join(', '));
 }
 
 export function answerPreflight(req: IncomingMessage, res: ServerResponse): void {

@@ -27,11 +27,7 @@ export function createRestPaths(publicUrl: string, prefix: string): RestPaths {
     address: origin + base,
     origin,
     host,
-    locate(path) {
-      const inner = under(path);
-      if (inner === undefined || prefix !== '') return inner;
-      // At the root only what is named is ours: the rest is the host application's.
-      return /^\/authentication(\/|$)/.test(inner) ? inner : undefined;
-    },
+    // At the root that is every path that nothing else of ours has: there is no host application then.
+    locate: under,
   };
 }

@@ -102,7 +102,7 @@ export function createSignIn({ store, tokens, origins, pageOf, observe }: SignIn
 
     describe,
     async end({ sessionId, userId }, address) {
-      await store.agentSessions.end(sessionId);
+      if (sessionId !== null) await store.agentSessions.end(sessionId);
       observe({ type: 'security', event: 'agent.sign-out', userId, address });
     },
   };

@@ -241,7 +241,7 @@ test('behind the guard everything unknown is 404 in JSON; in front of it 401, wh
   const json = 'application/json';
   expect([
     await ask('/customers'),
-    await ask('/customers', { headers }),
+    await ask('/nothing', { headers }),
     await ask('/authentication/session', { method: 'DELETE', headers }),
     await ask('/authentication/session', { method: 'DELETE' }),
     await ask('/authentication', { headers }),

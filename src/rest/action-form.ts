@@ -1,0 +1,158 @@
+// The form of an action as front ends of the HTTP API read it: the engine's answer in their names.
+import type { AnsweredField, AnsweredLayout, FormAnswer } from '../agent/actions/answer.ts';
+import type { FormFile } from '../agent/actions/definitions.ts';
+import type { Option, WidgetName } from '../agent/actions/elements.ts';
+import { packId } from '../agent/record-id.ts';
+
+export interface WireForm {
+  readonly fields: readonly WireField[];
+  /** Empty where the form is a plain list of fields. */
+  readonly layout: readonly WireLayout[];
+}
+
+export interface WireField {
+  /** Its id. */
+  readonly field: string;
+  readonly label: string;
+  readonly description?: string;
+  readonly isRequired: boolean;
+  readonly isReadOnly: boolean;
+  /** `String`, or `["String"]` for a list; of a record, the type of its key. */
+  readonly type: string | readonly [string];
+  readonly enums?: readonly string[];
+  /** Of a record: `collection.key`. */
+  readonly reference?: string;
+  /** Load the form again when its value changes. */
+  readonly hook?: 'changeHook';
+  /** Files are `data:` URIs, records packed ids; null where there is none. */
+  readonly value: unknown;
+  readonly widgetEdit?: { readonly name: string; readonly parameters: Readonly<Record<string, unknown>> };
+}
+
+export type WireLayout =
+  | { readonly component: 'input'; readonly fieldId: string }
+  | { readonly component: 'separator' }
+  | { readonly component: 'htmlBlock'; readonly content: string }
+  | { readonly component: 'row'; readonly fields: readonly WireLayout[] }
+  | {
+      readonly component: 'page';
+      readonly elements: readonly WireLayout[];
+      readonly nextButtonLabel?: string;
+      readonly previousButtonLabel?: string;
+    };
+
+/** The key of a collection, for fields that name a record of it. */
+export type KeyOf = (collection: string) => readonly { readonly name: string; readonly type: string }[];
+
+export function wireForm({ fields, layout = [] }: FormAnswer, keyOf: KeyOf): WireForm {
+  return { fields: fields.map((field) => wireField(field, keyOf)), layout: layout.map(wireLayout) };
+}
+
+const listTypes: Readonly<Record<string, string>> = {
+  EnumList: 'Enum',
+  StringList: 'String',
+  NumberList: 'Number',
+  FileList: 'File',
+};
+
+function wireField(field: AnsweredField, keyOf: KeyOf): WireField {
+  const { id, label, description, isRequired, isReadOnly, type, enumValues, isWatched, collectionName } = field;
+  const widgetEdit = field.widget && wireWidget(field.widget, field);
+  const key = collectionName === undefined ? [] : keyOf(collectionName);
+  const item = listTypes[type];
+  return {
+    field: id,
+    label,
+    ...(description !== undefined && { description }),
+    isRequired,
+    isReadOnly,
+    type: item ? [item] : type === 'Collection' ? typeOfKey(key) : type,
+    ...(enumValues && { enums: enumValues }),
+    ...(key[0] && { reference: `${collectionName}.${key[0].name}` }),
+    ...(isWatched && { hook: 'changeHook' as const }),
+    value: wireValue(type, field.value),
+    ...(widgetEdit && { widgetEdit }),
+  };
+}
+
+/** Ids of several columns are packed, and so texts. */
+function typeOfKey(key: ReturnType<KeyOf>): string {
+  return key.length === 1 ? key[0]!.type : 'String';
+}
+
+function wireValue(type: AnsweredField['type'], value: unknown): unknown {
+  if (value === null || value === undefined) return null;
+  if (type === 'File') return dataUri(value as FormFile);
+  if (type === 'FileList') return (value as readonly FormFile[]).map(dataUri);
+  if (type === 'Collection') return packId(value as readonly unknown[]);
+  return value;
+}
+
+function dataUri({ name, mimeType, content }: FormFile): string {
+  return `data:${mimeType};name=${encodeURIComponent(name)};base64,${content.toString('base64')}`;
+}
+
+const widgetNames: Readonly<Record<WidgetName, string>> = {
+  Dropdown: 'dropdown',
+  RadioGroup: 'radio button',
+  CheckboxGroup: 'checkboxes',
+  Checkbox: 'boolean editor',
+  TextInput: 'text editor',
+  TextInputList: 'input array',
+  TextArea: 'text area editor',
+  RichText: 'rich text',
+  NumberInput: 'number input',
+  NumberInputList: 'input array',
+  CurrencyInput: 'price editor',
+  ColorPicker: 'color editor',
+  DatePicker: 'date editor',
+  TimePicker: 'time editor',
+  AddressAutocomplete: 'address editor',
+  UserDropdown: 'assignee editor',
+  FilePicker: 'file picker',
+  JsonEditor: 'json code editor',
+};
+
+function wireWidget(widget: WidgetName, { options, search, settings = {} }: AnsweredField) {
+  const { placeholder = null, ...more } = settings;
+  const isDropdown = widget === 'Dropdown';
+  return {
+    name: widgetNames[widget],
+    parameters: {
+      ...(isDropdown && {
+        searchType: search === 'dynamic' ? 'dynamic' : null,
+        isSearchable: search === 'static' || search === 'dynamic',
+      }),
+      ...((isDropdown || placeholder !== null) && { placeholder }),
+      ...more,
+      ...(options && { static: { options: options.map(wireOption) } }),
+    },
+  };
+}
+
+/** Plain where its label says nothing else. */
+function wireOption({ value, label }: Option): unknown {
+  return value !== null && label === String(value) ? value : { value, label };
+}
+
+/** The same form, where one field has these options alone: what a search found. */
+export function withOptions(form: FormAnswer, id: string, options: readonly Option[]): FormAnswer {
+  return { ...form, fields: form.fields.map((field) => (field.id === id ? { ...field, options } : field)) };
+}
+
+function wireLayout(element: AnsweredLayout): WireLayout {
+  switch (element.component) {
+    case 'Input':
+      return { component: 'input', fieldId: element.fieldId };
+    case 'Separator':
+      return { component: 'separator' };
+    case 'HtmlBlock':
+      return { component: 'htmlBlock', content: element.content };
+    case 'Row':
+      return { component: 'row', fields: element.fields.map(wireLayout) };
+    case 'Page': {
+      const { component: _, elements, ...labels } = element;
+      return { component: 'page', elements: elements.map(wireLayout), ...labels };
+    }
+  }
+}

@@ -1,0 +1,199 @@
+// Actions: their forms while they are filled in, and running them. Addresses are those that the engine gives each action
+// (`ActionDescription.endpoint`), with its position or, with `useUnsafeActionEndpoint`, without; of the two rows below one is
+// served, and the other finds nothing. What may be triggered, on which records and with which values the engine checks.
+import type { ActionDescription, ActionRequest } from '../agent/actions.ts';
+import { fail, isAppError } from '../core/errors.ts';
+import { nearNames } from '../core/near.ts';
+import { type KeyOf, wireForm, withOptions } from './action-form.ts';
+import { answerAction } from './action-result.ts';
+import { checkActionPolicy } from './approval.ts';
+import { type Given, isObject, readAttributes, readMember, readText, refuseArgument } from './body.ts';
+import { type DataCall, type DataRequest, dataRoute, type Route } from './route.ts';
+import { readSelection, type Selection, selectIds } from './selection.ts';
+
+/** The most records that an action takes at once. */
+const RECORDS_LIMIT = 10_000;
+
+interface ActionCall {
+  readonly collection: string;
+  /** As in the path. */
+  readonly index: string | undefined;
+  readonly slug: string;
+  readonly selection: Selection;
+  readonly values: Given;
+}
+
+interface FormCall extends ActionCall {
+  readonly changed?: string;
+}
+
+interface SearchCall extends ActionCall {
+  readonly field: string;
+  readonly search: string;
+}
+
+interface ExecuteCall extends ActionCall {
+  readonly searches: Readonly<Record<string, string>>;
+}
+
+function readCall({ params }: DataRequest, attributes: Given, values: Given): ActionCall {
+  const { collection, index, slug } = params as Readonly<Record<'collection' | 'slug', string>> & {
+    readonly index?: string;
+  };
+  return { collection, index, slug, selection: readSelection(attributes), values };
+}
+
+const subject = ({ collection, selection: { ids } }: ActionCall) => ({
+  collection,
+  ...(ids.length > 0 && { recordIds: ids }),
+});
+
+/** What is wrong with values is told by field; with where they stand, here. */
+function readValues(attributes: Given): Given {
+  return readMember(attributes, 'values', 'values');
+}
+
+interface SentField {
+  readonly field: string;
+  readonly value?: unknown;
+  readonly searchValue?: unknown;
+}
+
+function readFields({ fields }: Given): readonly SentField[] {
+  if (!Array.isArray(fields)) return refuseArgument('fields', 'expected the fields of the form, as a list.');
+  return fields.map((field) => {
+    if (isObject(field) && typeof field.field === 'string') return field as unknown as SentField;
+    return refuseArgument('fields', 'expected objects such as {"field": "Reason", "value": "late"}.');
+  });
+}
+
+const valuesOf = (fields: readonly SentField[]): Given =>
+  Object.fromEntries(fields.map(({ field, value }) => [field, value]));
+
+function parseLoad(request: DataRequest): FormCall {
+  return readCall(request, readAttributes(request.body), {});
+}
+
+function parseChange(request: DataRequest): FormCall {
+  const attributes = readAttributes(request.body);
+  const changed = readText(attributes, 'changed_field');
+  const call = readCall(request, attributes, valuesOf(readFields(attributes)));
+  return { ...call, ...(changed !== undefined && { changed }) };
+}
+
+function parseSearch(request: DataRequest): SearchCall {
+  const attributes = readAttributes(request.body);
+  const field = readText(attributes, 'search_field');
+  if (field === undefined) return refuseArgument('search_field', 'expected the field whose options are searched.');
+  const fields = readFields(attributes);
+  const search = fields.find((each) => each.field === field)?.searchValue ?? '';
+  if (typeof search !== 'string') return refuseArgument('fields', `expected searchValue of '${field}' as a text.`);
+  return { ...readCall(request, attributes, valuesOf(fields)), field, search };
+}
+
+function parseExecute(request: DataRequest): ExecuteCall {
+  const attributes = readAttributes(request.body);
+  if ('signed_approval_request' in attributes || 'requester_id' in attributes)
+    fail('REFUSED', { problem: 'Approvals are decided in the console, and not brought along with a call.' });
+  const searches = readMember(attributes, 'searches', 'searches');
+  for (const [field, text] of Object.entries(searches))
+    if (typeof text !== 'string') refuseArgument(`searches.${field}`, 'expected the text that was searched.');
+  return {
+    ...readCall(request, attributes, readValues(attributes)),
+    searches: searches as Readonly<Record<string, string>>,
+  };
+}
+
+/** UNKNOWN_ACTION also for one that the caller may not trigger: the two are not told apart. */
+function findAction({ access, engine }: DataCall, { collection, index, slug }: ActionCall): ActionDescription {
+  const known = engine.actions.describe(access, collection);
+  const path = [collection, ...(index === undefined ? [] : [index]), slug];
+  const endpoint = `/_actions/${path.map(encodeURIComponent).join('/')}`;
+  const found = known.find((action) => action.endpoint === endpoint);
+  const slugs = known.map((action) => decodeURIComponent(action.endpoint.split('/').at(-1)!));
+  return found ?? fail('UNKNOWN_ACTION', { collection, action: slug, near: nearNames(slug, slugs) });
+}
+
+async function requestOf(action: ActionDescription, asked: ActionCall, call: DataCall): Promise<ActionRequest> {
+  const { collection, selection, values } = asked;
+  const request = { collection, action: action.name, values };
+  // It is about every record, whatever the front end had selected.
+  if (action.scope === 'Global') return request;
+  const recordIds = await selectIds(selection, { collection, most: RECORDS_LIMIT }, call);
+  return { ...request, recordIds };
+}
+
+/** Of collections that the caller does not see, nothing. */
+function keysOf({ access, engine }: DataCall): KeyOf {
+  return (collection) => {
+    try {
+      const { key, fields } = engine.describe(access, collection);
+      return key.map((name) => ({ name, type: fields.find((field) => field.name === name)?.type ?? 'String' }));
+    } catch (error) {
+      if (isAppError(error, 'UNKNOWN_COLLECTION')) return [];
+      throw error;
+    }
+  };
+}
+
+async function loadForm(asked: FormCall, call: DataCall) {
+  const action = findAction(call, asked);
+  const { access, engine, signal } = call;
+  const { changed } = asked;
+  const request = { ...(await requestOf(action, asked, call)), ...(changed !== undefined && { changed }) };
+  const form = await engine.actions.loadForm(access, request, { signal });
+  return { status: 200, body: wireForm(form, keysOf(call)) };
+}
+
+async function searchForm(asked: SearchCall, call: DataCall) {
+  const action = findAction(call, asked);
+  const { access, engine, signal } = call;
+  const { field, search } = asked;
+  const request = await requestOf(action, asked, call);
+  const options = await engine.actions.searchOptions(access, { ...request, field, search }, { signal });
+  const form = await engine.actions.loadForm(access, request, { signal });
+  return { status: 200, body: wireForm(withOptions(form, field, options), keysOf(call)) };
+}
+
+/** The engine's words for what is sent here under another name. */
+async function named<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!isAppError(error, 'INVALID_ARGUMENT') || error.details.argument !== 'recordIds') throw error;
+    return refuseArgument('ids', error.details.problem);
+  }
+}
+
+async function execute(asked: ExecuteCall, call: DataCall) {
+  const action = findAction(call, asked);
+  const { access, engine, signal } = call;
+  checkActionPolicy(access, asked.collection, action);
+  const request = { ...(await requestOf(action, asked, call)), searches: asked.searches };
+  const result = await engine.actions.execute(access, request, { signal });
+  const chosen = asked.selection.all && request.recordIds?.map(String);
+  return { ...answerAction(result, access), ...(chosen && { recordIds: chosen }) };
+}
+
+const load = (asked: FormCall, call: DataCall) => named(() => loadForm(asked, call));
+
+const routesAt = (path: string): readonly Route[] => {
+  const form = { method: 'POST', action: 'getActionForm', writes: false, subject } as const;
+  return [
+    dataRoute({
+      ...{ method: 'POST', path, action: 'executeAction', writes: true, parse: parseExecute, subject },
+      run: (asked: ExecuteCall, call) => named(() => execute(asked, call)),
+    }),
+    dataRoute({ ...form, path: `${path}/hooks/load`, parse: parseLoad, run: load }),
+    dataRoute({ ...form, path: `${path}/hooks/change`, parse: parseChange, run: load }),
+    dataRoute({
+      ...{ ...form, path: `${path}/hooks/search`, parse: parseSearch },
+      run: (asked: SearchCall, call) => named(() => searchForm(asked, call)),
+    }),
+  ];
+};
+
+export const actionRoutes: readonly Route[] = [
+  ...routesAt('/_actions/:collection/:index/:slug'),
+  ...routesAt('/_actions/:collection/:slug'),
+];

@@ -1,0 +1,81 @@
+// What front ends ask about the agent before they ask for records: which operators a field takes and what can be grouped by.
+// It is asked of the rights as everything else: a collection that may not be browsed is left out as one that is not there.
+import type { CollectionDescription } from '../agent/engine.ts';
+import { bucketUnits } from '../agent/sources/source.ts';
+import { fail } from '../core/errors.ts';
+import { snakeOperator } from './filters.ts';
+import { type DataRequest, dataRoute, type Route } from './route.ts';
+import { describe } from './seen.ts';
+
+const agentCapabilities = Object.freeze({
+  canUseProjectionOnGetOne: true,
+  canUseProjectionViaHeader: true,
+  canUseProjectionViaHeaderOnList: true,
+  canUseMultipleFieldsProjectionOnRelation: true,
+  canUseAuditTrail: false,
+});
+
+export const capabilityRoutes: readonly Route[] = [
+  dataRoute({
+    method: 'POST',
+    path: '/_internal/capabilities',
+    action: 'capabilities',
+    writes: false,
+    parse: readNames,
+    subject: () => ({}),
+    async run(names, call) {
+      const visible = call.engine.index(call.access).map(({ name }) => name);
+      const told = names ? visible.filter((name) => names.includes(name)) : visible;
+      const collections = told.map((name) => capabilitiesOf(describe(call, name)));
+      return { status: 200, body: { nativeQueryConnections: [], agentCapabilities, collections } };
+    },
+  }),
+  dataRoute({
+    method: 'POST',
+    path: '/scope-cache-invalidation',
+    action: 'scopeCacheInvalidation',
+    writes: false,
+    parse({ body }) {
+      const { renderingId } = (body ?? {}) as { readonly renderingId?: unknown };
+      if (!/^\d+$/.test(String(renderingId)))
+        fail('INVALID_ARGUMENT', { argument: 'renderingId', problem: 'expected a body such as {"renderingId": 1}.' });
+      return null;
+    },
+    subject: () => ({}),
+    // Rights are looked at with every call: there is nothing to let go of.
+    run: async () => ({ status: 204 }),
+  }),
+];
+
+/** Undefined for all of them. */
+function readNames({ body }: DataRequest): readonly string[] | undefined {
+  const { collectionNames } = (body ?? {}) as { readonly collectionNames?: unknown };
+  if (collectionNames === undefined) return undefined;
+  if (Array.isArray(collectionNames) && collectionNames.every((name) => typeof name === 'string'))
+    return collectionNames;
+  return fail('INVALID_ARGUMENT', { argument: 'collectionNames', problem: 'expected a list of names.' });
+}
+
+function capabilitiesOf({ name, fields, relations }: CollectionDescription) {
+  return {
+    name,
+    fields: [
+      ...fields
+        .filter(({ type }) => !type.startsWith('{'))
+        .map((field) => ({
+          name: field.name,
+          type: typeOf(field.type),
+          operators: field.operators.map(snakeOperator),
+          isGroupable: field.sortable && field.type !== 'Binary' && !field.type.startsWith('['),
+        })),
+      // Grouped by a field of theirs, not by themselves.
+      ...relations
+        .filter(({ kind }) => kind === 'one')
+        .map((relation) => ({ name: relation.name, type: 'ManyToOne', isGroupable: false })),
+    ],
+    aggregationCapabilities: { supportGroups: true, supportedDateOperations: bucketUnits },
+  };
+}
+
+/** `[String]` is a list of one type. */
+const typeOf = (type: string): string | readonly string[] => (type.startsWith('[') ? [type.slice(1, -1)] : type);

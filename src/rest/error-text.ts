@@ -1,0 +1,53 @@
+// An error as it is told over HTTP: an error object of JSON:API, in the form that front ends of agents read.
+import { type AppError, isAppError } from '../core/errors.ts';
+
+const names: Readonly<Record<number, string>> = {
+  400: 'BadRequestError',
+  401: 'UnauthorizedError',
+  403: 'ForbiddenError',
+  404: 'NotFoundError',
+  405: 'MethodNotAllowedError',
+  413: 'PayloadTooLargeError',
+  422: 'UnprocessableError',
+  429: 'TooManyRequestsError',
+};
+
+/** What a program can work with, of the errors that have it. */
+function dataOf(error: AppError): object | undefined {
+  if (isAppError(error, 'INVALID_FORM')) return { fields: error.details.fields };
+  if (isAppError(error, 'INVALID_RECORD')) return { fields: error.details.problems };
+  if (isAppError(error, 'RECORD_NOT_FOUND')) return error.details.missing && { missing: error.details.missing };
+  if (isAppError(error, 'NEEDS_APPROVAL') && error.details.action !== undefined)
+    return { roleIdsAllowedToApprove: error.details.roleIdsAllowedToApprove };
+  return undefined;
+}
+
+function nameOf(error: AppError): string {
+  // Front ends know by this name that an action waits for somebody.
+  if (isAppError(error, 'NEEDS_APPROVAL') && error.details.action !== undefined)
+    return 'CustomActionRequiresApprovalError';
+  if (isAppError(error, 'INVALID_FORM') || isAppError(error, 'INVALID_RECORD')) return 'ValidationError';
+  return names[error.status] ?? 'InternalServerError';
+}
+
+export function describeError(error: AppError) {
+  const { status, code } = error;
+  const data = dataOf(error);
+  return { name: nameOf(error), detail: detailOf(error), status, code, ...(data && { data }) };
+}
+
+const nearText = (near: readonly string[]): string => (near.length > 0 ? ` Near: ${near.join(', ')}.` : '');
+const next = 'POST to /_internal/capabilities';
+
+/** The table of errors tells models which tool to call next; here it is a route. */
+function detailOf(error: AppError): string {
+  if (isAppError(error, 'UNKNOWN_COLLECTION')) {
+    const { collection, near } = error.details;
+    return `No collection '${collection}'.${nearText(near)} ${next} for the list.`;
+  }
+  if (isAppError(error, 'UNKNOWN_FIELD')) {
+    const { collection, field, near } = error.details;
+    return `'${collection}' has no field '${field}'.${nearText(near)} ${next} for all fields.`;
+  }
+  return error.message;
+}

@@ -1,0 +1,53 @@
+// The records of a collection, their number, and one of them.
+import { writerOf } from './document.ts';
+import { answerCount, answerList } from './listing.ts';
+import { readListing, readShown } from './parameters.ts';
+import { project } from './projection.ts';
+import { dataRoute, type Route } from './route.ts';
+import { describe } from './seen.ts';
+
+export const listRoutes: readonly Route[] = [
+  dataRoute({
+    method: 'GET',
+    path: '/:collection',
+    action: 'list',
+    writes: false,
+    parse: (request) => ({ collection: request.params.collection!, listing: readListing(request) }),
+    subject: ({ collection }) => ({ collection }),
+    run({ collection, listing }, call) {
+      const { access, engine } = call;
+      return answerList(describe(call, collection), listing, call, (request, options) =>
+        engine.list(access, { collection, ...request }, options),
+      );
+    },
+  }),
+  dataRoute({
+    method: 'GET',
+    path: '/:collection/count',
+    action: 'count',
+    writes: false,
+    parse: (request) => ({ collection: request.params.collection!, listing: readListing(request) }),
+    subject: ({ collection }) => ({ collection }),
+    run({ collection, listing }, call) {
+      const { access, engine } = call;
+      return answerCount(describe(call, collection), listing, call, (request, options) =>
+        engine.count(access, { collection, ...request }, options),
+      );
+    },
+  }),
+  dataRoute({
+    method: 'GET',
+    path: '/:collection/:id',
+    action: 'get',
+    writes: false,
+    parse: (request) => ({ collection: request.params.collection!, id: request.params.id!, ...readShown(request) }),
+    subject: ({ collection, id }) => ({ collection, recordIds: [id] }),
+    async run({ collection, id, shown, timezone }, call) {
+      const { access, engine, signal, prefix } = call;
+      const projection = project(call, describe(call, collection), shown);
+      const zone = timezone === undefined ? {} : { timezone };
+      const { rows } = await engine.get(access, { collection, id, fields: projection.fields, ...zone }, { signal });
+      return { status: 200, text: writerOf(projection, prefix).one(rows[0]) };
+    },
+  }),
+];

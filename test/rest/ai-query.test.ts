@@ -1,0 +1,233 @@
+// The AI query route of the agent's HTTP API, as a client of the form meets it: the official client of OpenAI, and plain
+// requests for what that client would not send.
+import { OpenAI } from 'openai';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { type AiProvider, createEngineAgent, createMemoryDataSource } from '../../src/index.ts';
+import { failing, KEY, kinds, openProvider, type Reply, saying, speaking, spoken } from '../agent/ai-server.ts';
+import { type House, openHouse } from './house.ts';
+
+const path = '/_internal/ai/query';
+const messages = [{ role: 'user' as const, content: 'How many orders?' }];
+const tools = [{ type: 'function' as const, function: { name: 'weather', parameters: { type: 'object' } } }];
+
+let house: House;
+afterEach(() => house?.close());
+
+async function open(ai: AiProvider | null, settings = {}): Promise<House> {
+  const agent = createEngineAgent().addDataSource(createMemoryDataSource('none', []));
+  if (ai) agent.addAi(ai);
+  const limits = { pageSizeLimit: 100, queryTimeoutMs: 10_000 };
+  const engine = await agent.createEngine({ observe: () => {}, clock: systemClock, limits });
+  house = await openHouse({ engine, settings: { logLevel: 'Debug', ...settings } });
+  return house;
+}
+
+const post = (body: unknown, init: RequestInit = {}) =>
+  house.ask(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    ...init,
+  });
+
+/** The client appends `/chat/completions` to its address; the route is one path, so that it is sent there. */
+const clientOf = () =>
+  new OpenAI({
+    apiKey: 'user',
+    baseURL: house.api,
+    maxRetries: 0,
+    fetch: (_, init) => fetch(`${house.api}${path}`, init),
+  });
+
+const errorOf = async (answer: Response) => {
+  const { errors } = (await answer.json()) as { errors: { status: number; code: string; detail: string }[] };
+  return errors[0]!;
+};
+
+describe.each(kinds)('with a provider of the kind %s', (kind) => {
+  const openWith = async (...replies: Reply[]) => {
+    const provider = await openProvider(kind, ...replies);
+    await open(provider.ai);
+    return provider;
+  };
+
+  test('the official client is answered', async () => {
+    const { asked } = await openWith(saying(kind, 'Four.'));
+    const answer = await clientOf().chat.completions.create({ model: 'model-1', messages, tools, temperature: 0.2 });
+    expect(answer.choices).toEqual([
+      { index: 0, message: { role: 'assistant', content: 'Four.', refusal: null }, finish_reason: 'stop' },
+    ]);
+    expect(answer.usage).toEqual({ prompt_tokens: 12, completion_tokens: 3, total_tokens: 15 });
+    expect(asked).toHaveLength(1);
+    expect(asked[0]!.body).toMatchObject({ model: 'model-1', tools: [expect.anything()] });
+    expect(house.activity).toMatchObject([{ action: 'aiQuery', type: 'read', outcome: 'completed', userId: 2 }]);
+    // What was asked is in no entry.
+    expect(JSON.stringify([house.activity, house.observations])).not.toContain('How many orders');
+  });
+
+  test('the official client is told in parts, with the calls of tools', async () => {
+    await openWith({ parts: speaking(kind) });
+    const stream = clientOf().chat.completions.stream({
+      model: 'model-1',
+      messages,
+      stream_options: { include_usage: true },
+    });
+    const { choices, usage } = await stream.finalChatCompletion();
+    expect(choices[0]!.message.content).toBe(spoken.content);
+    const calls = choices[0]!.message.tool_calls!.map((call) => ({
+      id: call.id,
+      ...('function' in call && { function: call.function }),
+    }));
+    expect(calls.map(({ id, function: called }) => [id, called?.name, called?.arguments])).toEqual(
+      spoken.calls.map(({ id, function: called }) => [id, called.name, called.arguments]),
+    );
+    expect([choices[0]!.finish_reason, usage]).toEqual(['tool_calls', spoken.usage[0]]);
+  });
+
+  test('events end with [DONE], and usage is told to those who ask for it', async () => {
+    await openWith({ parts: speaking(kind) });
+    const answer = await post({ messages, stream: true });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    const events = (await answer.text()).split('\n\n');
+    expect(events.slice(-2)).toEqual(['data: [DONE]', '']);
+    const chunks = events.slice(0, -2).map((event) => JSON.parse(event.replace('data: ', '')));
+    expect(chunks.every(({ choices, usage }) => choices.length === 1 && usage === undefined)).toBe(true);
+    const asked = await (await post({ messages, stream: true, stream_options: { include_usage: true } })).text();
+    expect(asked).toContain('"usage":{"prompt_tokens":12');
+  });
+
+  test.each([
+    [401, 502, 'AI_KEY_REFUSED'],
+    [400, 502, 'AI_REFUSED'],
+    [500, 503, 'AI_UNAVAILABLE'],
+    [429, 429, 'AI_RATE_LIMITED'],
+  ] as const)(
+    'status %i of the provider is %i here, streamed or not, in our words alone',
+    async (status, told, code) => {
+      await openWith(failing(kind, status, { 'retry-after': '40', 'retry-after-ms': '' }));
+      for (const stream of [false, true]) {
+        const answer = await post({ messages, stream });
+        const text = await answer.clone().text();
+        expect([answer.status, (await errorOf(answer)).code]).toEqual([told, code]);
+        expect(answer.headers.get('retry-after')).toBe(status === 429 ? '40' : null);
+        expect(text).not.toContain('said the server');
+        expect(text).not.toContain(KEY);
+      }
+      const log = JSON.stringify(house.observations, (_, value) =>
+        value instanceof Error ? `${value.message} ${value.stack}` : value,
+      );
+      expect(log).toContain('Nothing doing with ***, said the server');
+      expect(log).not.toContain(KEY);
+      expect(log).not.toContain(JSON.stringify(KEY).slice(1, -1));
+      expect(house.activity.map(({ outcome, code: why }) => [outcome, why])).toEqual(Array(2).fill(['failed', code]));
+    },
+  );
+
+  test('a provider that stops in the middle is an event with an error, which the client throws', async () => {
+    await openWith({ parts: speaking(kind).slice(0, 4), ending: 'cut' });
+    const text = await (await post({ messages, stream: true })).text();
+    expect(text).not.toContain('[DONE]');
+    const last = text.trim().split('\n\n').at(-1)!.replace('data: ', '');
+    expect(JSON.parse(last)).toEqual({
+      error: {
+        message: "The AI provider 'house' cannot be reached, or does not answer as it should. Try again shortly.",
+        type: 'server_error',
+        code: 'AI_UNAVAILABLE',
+      },
+    });
+    const read = async () => {
+      for await (const chunk of await clientOf().chat.completions.create({ model: 'model-1', messages, stream: true }))
+        expect(chunk.object).toBe('chat.completion.chunk');
+    };
+    await expect(read()).rejects.toMatchObject({ code: 'AI_UNAVAILABLE' });
+  });
+
+  test.each([false, true])('a client that leaves stops the question at the provider (streamed: %s)', async (stream) => {
+    const { asked, closed } = await openWith(
+      stream ? { parts: speaking(kind).slice(0, 4), ending: 'silence' } : 'silence',
+    );
+    const leave = new AbortController();
+    const answer = post({ messages, stream }, { signal: leave.signal });
+    if (stream) await (await answer).body!.getReader().read();
+    else answer.catch(() => undefined);
+    await vi.waitFor(() => expect(asked).toHaveLength(1));
+    leave.abort();
+    await vi.waitFor(() => expect(closed()).toBe(1));
+  });
+});
+
+describe('what is refused', () => {
+  const openOpenAi = async (settings = {}) => {
+    const provider = await openProvider('openai', saying('openai', 'Four.'));
+    await open(provider.ai, settings);
+    return provider;
+  };
+
+  test('an agent without a provider says so', async () => {
+    await open(null);
+    const answer = await post({ messages });
+    expect(answer.status).toBe(404);
+    expect(await errorOf(answer)).toMatchObject({
+      code: 'NO_AI_PROVIDER',
+      detail: 'This server has no AI provider. Who runs it can add one with addAi(createAiProvider(...)).',
+    });
+  });
+
+  test('another model than that of the operator', async () => {
+    const { asked } = await openOpenAi();
+    const answer = await post({ model: 'model-2', messages });
+    expect(await errorOf(answer)).toMatchObject({
+      status: 400,
+      code: 'INVALID_ARGUMENT',
+      detail: "model: it is chosen by whoever runs this server: leave it out, or send 'model-1'.",
+    });
+    expect(asked).toEqual([]);
+    expect((await post({ model: 'model-1', messages })).status).toBe(200);
+  });
+
+  test('somebody who is not signed in', async () => {
+    const { asked } = await openOpenAi();
+    for (const authorization of ['', 'Bearer other', `Bearer ${KEY}`]) {
+      const answer = await fetch(`${house.api}${path}`, { method: 'POST', headers: { authorization }, body: '{}' });
+      expect(answer.status).toBe(401);
+    }
+    expect((await house.ask(path)).status).toBe(405);
+    expect(asked).toEqual([]);
+  });
+
+  test.each([
+    ['[]', 400, 'body: expected an object'],
+    ['{"messages": []}', 400, 'messages: '],
+    [
+      '{"messages": [{"role": "user", "content": "x"}], "temprature": 1}',
+      400,
+      'temprature: is not known here. Near: temperature',
+    ],
+    ['{"messages": [{"role": "user", "content": "x"}], "n": 2}', 400, 'n: is not known here.'],
+    ['{"messages": [{"role": "user", "content": "x"}], "stream": "yes"}', 400, 'stream: expected true or false.'],
+    ['{"messages": [{"role": "user", "content": "x"}], "stream": true, "stream_options": 1}', 400, 'stream_options: '],
+    ['{"model": 1, "messages": []}', 400, 'model: expected a text'],
+    ['{"messages"', 400, 'The request body is not usable JSON'],
+  ])('%s', async (body, status, detail) => {
+    const { asked } = await openOpenAi();
+    const answer = await post(body);
+    expect(answer.status).toBe(status);
+    expect((await errorOf(answer)).detail).toContain(detail);
+    expect(asked).toEqual([]);
+  });
+
+  test('a body beyond the limit', async () => {
+    await openOpenAi({ bodyLimitBytes: 10_000 });
+    const answer = await post({ messages: [{ role: 'user', content: 'x'.repeat(11_000) }] });
+    expect([answer.status, (await errorOf(answer)).code]).toEqual([413, 'BODY_TOO_LARGE']);
+  });
+
+  test('more questions in a minute than a user has', async () => {
+    const { asked } = await openOpenAi({ aiPerMinute: 2 });
+    const answers = [await post({ messages }), await post({ messages, stream: false }), await post({ messages })];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
+    expect(Number(answers[2]!.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(asked).toHaveLength(2);
+  });
+});

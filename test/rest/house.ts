@@ -1,0 +1,126 @@
+// The front of the agent's HTTP API in a real HTTP server over a real engine and a real store, with a gate that knows the
+// token `user` and lets a test say what its user may do.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Engine } from '../../src/agent/engine.ts';
+import { type Access, fullAccess } from '../../src/core/caller.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { type Config, type ConfigInput, loadConfig } from '../../src/core/config.ts';
+import { fail } from '../../src/core/errors.ts';
+import type { Observation } from '../../src/core/observe.ts';
+import type { SessionGate, SignedIn } from '../../src/oauth/session-gate.ts';
+import { createSessionTokens } from '../../src/oauth/session-token.ts';
+import { createRestFront } from '../../src/rest/front.ts';
+import { createRestPaths } from '../../src/rest/paths.ts';
+import { createSignIn } from '../../src/rest/sign-in.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { ActivityEntry } from '../../src/store/store.ts';
+
+export interface House {
+  /** With the prefix. */
+  readonly api: string;
+  readonly origin: string;
+  readonly config: Config;
+  readonly activity: ActivityEntry[];
+  readonly observations: Observation[];
+  /** As the user of the token. */
+  ask(path: string, init?: RequestInit): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export interface HouseOptions {
+  readonly engine: Engine;
+  /** Asked at each request; everything when absent. */
+  readonly access?: () => Access;
+  readonly settings?: ConfigInput['file'];
+}
+
+export const everything: Access = fullAccess({
+  id: 2,
+  email: 'user2@example.test',
+  firstName: 'User',
+  lastName: 'Two',
+  team: 'Operations',
+  role: 'Member',
+  tags: {},
+  timezone: 'UTC',
+  permissionLevel: 'user',
+  renderingId: 1,
+});
+
+export const frontEnd = 'https://admin.example.com';
+
+export async function openHouse({ engine, access = () => everything, settings = {} }: HouseOptions): Promise<House> {
+  const config = loadConfig({ file: { agentOrigins: [frontEnd], ...settings } });
+  const store = await openStore({
+    config: loadConfig({ env: { SERVICE_STORAGE_URL: 'sqlite::memory:' } }),
+    observe: () => undefined,
+    clock: systemClock,
+  });
+  const activity: ActivityEntry[] = [];
+  const observations: Observation[] = [];
+  const observe = (one: Observation) => void observations.push(one);
+  const server = createServer((req, res) => {
+    if (!front.handle(req, res)) res.writeHead(404).end('not ours');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const paths = createRestPaths(origin, config.prefix);
+  const tokens = createSessionTokens({
+    secrets: async () => ['of the test'],
+    address: paths.address,
+    clock: systemClock,
+  });
+  const front = createRestFront({
+    config,
+    paths,
+    gate: gateOf(access),
+    engine,
+    activity: { ...store.activity, record: (entry) => void activity.push(entry) },
+    signIn: createSignIn({
+      store,
+      tokens,
+      origins: config.agentOrigins,
+      pageOf: (state) => `${origin}/console/front-end/${state}`,
+      clock: systemClock,
+      observe,
+    }),
+    observe,
+    clock: systemClock,
+  });
+  const api = paths.address;
+  return {
+    api,
+    origin,
+    config,
+    activity,
+    observations,
+    ask: (path, init = {}) =>
+      fetch(`${api}${path}`, { ...init, headers: { authorization: 'Bearer user', ...init.headers } }),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await engine.close();
+      await store.close();
+    },
+  };
+}
+
+function gateOf(access: () => Access): SessionGate {
+  return {
+    async check(authorization) {
+      if (authorization !== 'Bearer user') fail('UNAUTHENTICATED', { problem: 'There is no usable token.' });
+      const signedIn: SignedIn = {
+        access: access(),
+        userId: 2,
+        sessionId: 'session',
+        origin: frontEnd,
+        expiresAt: Number.MAX_SAFE_INTEGER,
+        versions: { permissions: 1, grants: 1, keys: 1 } as SignedIn['versions'],
+      };
+      return signedIn;
+    },
+    holds: async () => true,
+    challenge: () => 'Bearer realm="agent"',
+  };
+}

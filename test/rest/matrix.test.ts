@@ -1,0 +1,186 @@
+// Every route of the table against everything that decides what a caller sees of it: permissions, row scopes, permissions of
+// fields, actions. A sample says what it needs; how its request must end is worked out from that for every combination, and
+// compared with the server, and nothing of what may not be seen may stand in any answer. A route without a sample fails.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createEngineAgent } from '../../src/agent/agent.ts';
+import type { Engine } from '../../src/agent/engine.ts';
+import { createLiveEngine, type LiveEngine } from '../../src/agent/live-engine.ts';
+import { type Access, verbs } from '../../src/core/caller.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { dataRoutes } from '../../src/rest/routes.ts';
+import { everything, type House, openHouse } from './house.ts';
+import { customize, type Need, probes, type Sample, samples, source } from './matrix-samples.ts';
+
+const keyOf = ({ method, path }: { readonly method: string; readonly path: string }) => `${method} ${path}`;
+const calls = dataRoutes.flatMap((route) =>
+  (samples[keyOf(route)] ?? []).map((sample) => ({ ...sample, ...route, sent: sample.path })),
+);
+test('every route of the table has a sample, and every sample a route', () => {
+  const keys = dataRoutes.map(keyOf);
+  expect([keys.filter((key) => !samples[key]), Object.keys(samples).filter((key) => !keys.includes(key))]).toEqual([
+    [],
+    [],
+  ]);
+});
+
+interface Variant {
+  readonly has: (need: Need) => boolean;
+  readonly weight?: 'write' | 'read' | 'hidden';
+  /** Of which collections a row is withheld: order 1, line 3. */
+  readonly scoped?: readonly string[];
+  /** The action is not for the role on order 1. */
+  readonly isConditioned?: true;
+}
+
+const withheld: Readonly<Record<string, number>> = { orders: 1, lines: 3 };
+
+function accessOf({ has, weight = 'write', scoped = [], isConditioned }: Variant): Access {
+  return {
+    ...everything,
+    can: (verb, collection) => has(`${verb} ${collection}` as Need),
+    canTrigger: (collection) => has(`trigger ${collection}` as Need),
+    triggerCondition: () => (isConditioned ? { field: 'weight', operator: 'GreaterThan', value: 10_000 } : null),
+    field: (collection, field) => (collection === 'orders' && field === 'weight' ? weight : 'write'),
+    scope: (name) => (scoped.includes(name) ? { field: 'id', operator: 'NotEqual', value: withheld[name] } : null),
+    seesAgentCharts: has('agent charts'),
+  };
+}
+
+let house: House;
+let live: LiveEngine;
+let access: Access = everything;
+beforeAll(async () => {
+  live = createLiveEngine(await openEngine());
+  house = await openHouse({ engine: live.engine, access: () => access });
+});
+afterAll(() => house?.close());
+
+async function openEngine(useUnsafeActionEndpoint = false): Promise<Engine> {
+  const agent = createEngineAgent().addDataSource(() => source());
+  customize(agent);
+  const limits = { pageSizeLimit: 1000, queryTimeoutMs: 30_000 };
+  return agent.createEngine({ observe: () => undefined, clock: systemClock, limits, useUnsafeActionEndpoint });
+}
+
+/** With the records as they are at first. */
+async function begin(variant: Variant, useUnsafeActionEndpoint = false): Promise<void> {
+  access = accessOf(variant);
+  await live.swap(await openEngine(useUnsafeActionEndpoint), async () => {});
+}
+
+interface Sent extends Pick<Sample, 'body'> {
+  readonly method: string;
+  readonly sent: string;
+}
+
+/** The status, and all that was told. */
+async function send({ method, sent, body }: Sent): Promise<readonly [number, string]> {
+  const json = body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const response = await house.ask(sent, { method, ...json });
+  // A random text could hold anything.
+  const headers = [...response.headers].filter(([name]) => name !== 'x-service-correlation-id' && name !== 'date');
+  return [response.status, `${headers.join('\n')}\n${await response.text()}`];
+}
+
+function expectedStatus(
+  { needs, isOfOne, isOfBoth, weighs, triggers, status = 200, isUnsafe }: Sample,
+  variant: Variant,
+): number {
+  const { has, scoped = [], weight = 'write', isConditioned } = variant;
+  const lacking = needs.find(([need]) => !has(need));
+  if (lacking) return lacking[1];
+  if (isUnsafe) return 404;
+  if (weighs !== undefined && weight !== 'write') return weighs;
+  if (isOfOne && scoped.includes(isOfOne)) return 404;
+  if (isOfBoth && scoped.length > 0) return 404;
+  return triggers && isConditioned ? 403 : status;
+}
+
+/** Names and values that only one who may see them can know. */
+function secretsOf({ has, weight, scoped = [] }: Variant): string[] {
+  return [
+    ...(has('browse orders') ? [] : ['orders', 'label', 'boots', 'hats', 'Cancel', 'proof', 'weight', '7317']),
+    ...(has('browse lines') ? [] : ['lines', 'quantity', 'orderId', '8842']),
+    ...(has('trigger orders') ? [] : ['Cancel', 'proof', 'photo']),
+    ...(has('agent charts') ? [] : ['total', '5150']),
+    ...(weight === 'hidden' ? ['weight', '7317'] : []),
+    ...(scoped.includes('orders') ? ['boots', '7317'] : []),
+    ...(scoped.includes('lines') ? ['8842'] : []),
+  ];
+}
+
+const all = (): boolean => true;
+const places = ['orders', 'lines'] as const;
+const variants: readonly (readonly [what: string, variant: Variant])[] = [
+  ['everything', { has: all }],
+  ['nothing', { has: () => false }],
+  ...verbs.flatMap((verb): [string, Variant][] => [
+    [`all but ${verb}`, { has: (need) => !need.startsWith(`${verb} `) }],
+    [`only browse and ${verb}`, { has: (need) => need.startsWith('browse ') || need.startsWith(`${verb} `) }],
+    [`only ${verb}`, { has: (need) => need.startsWith(`${verb} `) }],
+    ...places.map((place): [string, Variant] => [
+      `all but ${verb} ${place}`,
+      { has: (need) => need !== `${verb} ${place}` },
+    ]),
+  ]),
+  ['all but triggering', { has: (need) => !need.startsWith('trigger ') }],
+  ['all but the charts of the agent', { has: (need) => need !== 'agent charts' }],
+  ['a row scope', { has: all, scoped: ['orders'] }],
+  ['a row scope at the other end', { has: all, scoped: ['lines'] }],
+  ['a row scope at both ends', { has: all, scoped: places }],
+  ['a row scope, and no reading', { has: (need) => !need.startsWith('read '), scoped: ['orders'] }],
+  ['a condition of triggering', { has: all, isConditioned: true }],
+  ['a condition on a hidden field', { has: all, isConditioned: true, weight: 'hidden' }],
+  ['a condition and a row scope', { has: all, isConditioned: true, scoped: ['orders'] }],
+  ['a hidden field', { has: all, weight: 'hidden' }],
+  ['a field to read', { has: all, weight: 'read' }],
+];
+
+test.each(variants)('%s', async (_what, variant) => {
+  await begin(variant);
+  const secrets = secretsOf(variant);
+  const told: string[] = [];
+  const run = async (call: Sent) => {
+    const [status, text] = await send(call);
+    const known = `${decodeURIComponent(call.sent)} ${JSON.stringify(call.body)}`;
+    const leaked = secrets.filter((secret) => text.includes(secret) && !known.includes(secret));
+    if (leaked.length > 0) told.push(`${call.method} ${known} tells ${leaked.join(', ')}: ${text}`);
+    return status;
+  };
+  for (const { path, body } of probes) await run({ method: body ? 'POST' : 'GET', sent: path, ...(body && { body }) });
+  const ends: string[] = [];
+  for (const call of calls) {
+    if ('writes' in call && call.writes) await begin(variant);
+    ends.push(`${call.method} ${call.sent} ${await run(call)}`);
+  }
+  expect({ ends, told }).toEqual({
+    ends: calls.map((call) => `${call.method} ${call.sent} ${expectedStatus(call, variant)}`),
+    told: [],
+  });
+});
+
+test('with useUnsafeActionEndpoint the other addresses of actions are served, and ask the same', async () => {
+  const unsafe = calls.filter(({ isUnsafe }) => isUnsafe);
+  const statuses = async (given: Variant) => {
+    await begin(given, true);
+    return Promise.all(unsafe.map(async (call) => (await send(call))[0]));
+  };
+  expect([
+    await statuses({ has: all }),
+    await statuses({ has: (need) => need !== 'trigger orders' }),
+    await statuses({ has: (need) => need !== 'browse orders' }),
+    await statuses({ has: all, scoped: ['orders'] }),
+    await statuses({ has: all, isConditioned: true }),
+  ]).toEqual([200, 404, 404, 404, 403].map((status) => unsafe.map(() => status)));
+});
+
+test('without a session nothing is told, whatever is there', async () => {
+  await begin({ has: all });
+  const ends = await Promise.all(
+    [...calls, { method: 'GET', sent: '/nothing' }].map(async ({ method, sent }) => {
+      const response = await fetch(`${house.api}${sent}`, { method });
+      return [response.status, await response.text()];
+    }),
+  );
+  expect([...new Set(ends.map(([status]) => status)), new Set(ends.map(([, text]) => text)).size]).toEqual([401, 1]);
+});

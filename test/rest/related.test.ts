@@ -1,0 +1,206 @@
+// What relations lead to from one record, and what front ends ask about the agent.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Access } from '../../src/core/caller.ts';
+import { everything, type House, openHouse } from './house.ts';
+import { openStores } from './stores.ts';
+
+let house: House;
+let access: Access = everything;
+beforeAll(async () => {
+  const engine = await openStores((agent) =>
+    agent.customizeCollection('stores', (stores) =>
+      stores
+        .addExternalRelation('hours', {
+          schema: { day: 'String', open: 'Number' },
+          listRecords: () => [
+            { day: 'Mon', open: 9 },
+            { day: 'Tue', open: 10 },
+          ],
+        })
+        .disableSearch(),
+    ),
+  );
+  house = await openHouse({ engine, access: () => access });
+});
+afterAll(() => house?.close());
+
+const json = async (path: string, init?: RequestInit): Promise<unknown> => (await house.ask(path, init)).json();
+const told = async (path: string) => {
+  const response = await house.ask(path);
+  const { errors } = (await response.json()) as { errors: { code: string; detail: string }[] };
+  return [response.status, errors[0]!.code, errors[0]!.detail];
+};
+const jsonapi = { version: '1.0' };
+const post = (body: unknown): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
+
+describe('related records', () => {
+  test('to many: a list of the foreign collection, its number, and everything that a list takes', async () => {
+    const tag = (label: string, weight: number) => ({
+      type: 'tags',
+      id: `1|${label.replace('|', '\\|')}`,
+      attributes: { store_id: 1, label, weight },
+    });
+    expect([
+      await json('/stores/1/relationships/tags?fields[tags]=label,weight'),
+      await json('/stores/1/relationships/tags?fields[tags]=weight&sort=-weight&page[size]=1'),
+      await json('/stores/3/relationships/tags'),
+      await json('/stores/1/relationships/tags/count'),
+      await json('/stores/1/relationships/tags/count?search=new'),
+    ]).toEqual([
+      { jsonapi, data: [tag('a|b', 5), tag('new', 6)] },
+      { jsonapi, data: [tag('new', 6)] },
+      { jsonapi, data: [] },
+      { count: 2 },
+      { count: 1 },
+    ]);
+  });
+
+  test('to one: the record, or null', async () => {
+    expect([
+      await json('/stores/1/relationships/owner?fields[owners]=email'),
+      await json('/stores/3/relationships/owner'),
+      await told('/stores/1/relationships/owner/count'),
+    ]).toEqual([
+      {
+        jsonapi,
+        data: {
+          type: 'owners',
+          id: '2',
+          attributes: { id: 2, email: 'u2@x.io' },
+          relationships: { stores: { links: { related: { href: '/service/owners/2/relationships/stores' } } } },
+        },
+      },
+      { jsonapi, data: null },
+      [400, 'INVALID_ARGUMENT', "relation: 'owner' leads to one record: get it at /relationships/owner."],
+    ]);
+  });
+
+  test('records that code gives have no id', async () => {
+    expect([
+      await json('/stores/1/relationships/hours'),
+      await json('/stores/1/relationships/hours?sort=-open&fields[hours]=day&page[size]=1'),
+      await json('/stores/1/relationships/hours/count'),
+      await (await house.ask('/stores/1/relationships/hours.csv')).text(),
+    ]).toEqual([
+      {
+        jsonapi,
+        data: [
+          { type: 'hours', id: null, attributes: { day: 'Mon', open: 9 } },
+          { type: 'hours', id: null, attributes: { day: 'Tue', open: 10 } },
+        ],
+      },
+      { jsonapi, data: [{ type: 'hours', id: null, attributes: { day: 'Tue' } }] },
+      { count: 2 },
+      'day,open\r\nMon,9\r\nTue,10\r\n',
+    ]);
+  });
+
+  test('a record that is not there, or that may not be seen, leads nowhere', async () => {
+    const missing = [
+      await told('/stores/9/relationships/tags'),
+      await told('/stores/9/relationships/tags/count'),
+      await told('/stores/9/relationships/tags.csv'),
+      await told('/stores/9/relationships/owner'),
+    ];
+    access = {
+      ...everything,
+      scope: (name) => (name === 'stores' ? { field: 'id', operator: 'Equal', value: 2 } : null),
+    };
+    const withheld = [
+      await told('/stores/1/relationships/tags'),
+      await told('/stores/1/relationships/tags/count'),
+      await told('/stores/1/relationships/tags.csv'),
+      await told('/stores/1/relationships/owner'),
+      await told('/stores/1'),
+    ];
+    access = everything;
+    const not = (id: number) => [404, 'RECORD_NOT_FOUND', `No record '${id}' in 'stores', or you may not see it.`];
+    expect([missing, withheld, await told('/stores/1/relationships/tag')]).toEqual([
+      [not(9), not(9), not(9), not(9)],
+      [not(1), not(1), not(1), not(1), not(1)],
+      [404, 'UNKNOWN_RELATION', "'stores' has no relation 'tag'. Near: tags."],
+    ]);
+  });
+});
+
+describe('what front ends ask about the agent', () => {
+  test('capabilities: types, operators and relations to one of what may be seen', async () => {
+    const asked = async (body: unknown) =>
+      (await json('/_internal/capabilities', post(body))) as {
+        collections: { name: string; fields: { name: string }[] }[];
+      };
+    const tags = await asked({ collectionNames: ['tags', 'nothing'] });
+    const all = (await asked({})).collections.map(({ name }) => name);
+    access = {
+      ...everything,
+      can: (_verb, collection) => collection !== 'stores',
+      field: (_collection, field) => (field === 'weight' ? 'hidden' : 'write'),
+    };
+    const less = await asked({});
+    access = everything;
+    const equality = ['present', 'blank', 'missing', 'equal', 'not_equal', 'in', 'not_in'];
+    const order = [...equality, 'less_than', 'greater_than', 'less_than_or_equal', 'greater_than_or_equal'];
+    expect([tags, all, less.collections.map(({ name, fields }) => [name, fields.map((field) => field.name)])]).toEqual([
+      {
+        nativeQueryConnections: [],
+        agentCapabilities: {
+          canUseProjectionOnGetOne: true,
+          canUseProjectionViaHeader: true,
+          canUseProjectionViaHeaderOnList: true,
+          canUseMultipleFieldsProjectionOnRelation: true,
+          canUseAuditTrail: false,
+        },
+        collections: [
+          {
+            name: 'tags',
+            fields: [
+              { name: 'store_id', type: 'Number', operators: order, isGroupable: true },
+              {
+                name: 'label',
+                type: 'String',
+                operators: expect.arrayContaining([
+                  ...order,
+                  'i_contains',
+                  'not_i_contains',
+                  'starts_with',
+                  'i_like',
+                  'longer_than',
+                ]),
+                isGroupable: true,
+              },
+              { name: 'weight', type: 'Number', operators: order, isGroupable: true },
+              { name: 'store', type: 'ManyToOne', isGroupable: false },
+            ],
+            aggregationCapabilities: {
+              supportGroups: true,
+              supportedDateOperations: ['Year', 'Quarter', 'Month', 'Week', 'Day'],
+            },
+          },
+        ],
+      },
+      ['owners', 'people', 'stores', 'tags', 'visits'],
+      [
+        ['owners', ['id', 'first_name', 'email', 'meta']],
+        ['people', ['id', 'name', 'boss_id', 'deputy_id', 'boss', 'deputy']],
+        ['tags', ['store_id', 'label']],
+        ['visits', ['page', 'count']],
+      ],
+    ]);
+  });
+
+  test('there is no cache of scopes to invalidate, and a front end may say so', async () => {
+    const statuses = await Promise.all(
+      [{ renderingId: 1 }, { renderingId: '1' }, {}, { renderingId: 'x' }].map(
+        async (body) => (await house.ask('/scope-cache-invalidation', post(body))).status,
+      ),
+    );
+    expect([statuses, (await house.ask('/_internal/capabilities', post({ collectionNames: 'tags' }))).status]).toEqual([
+      [204, 204, 400, 400],
+      400,
+    ]);
+  });
+});

@@ -1,0 +1,69 @@
+// Which row of the table a path is: the most literal one, by whole segments, decoded after they were divided.
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { createRouteTable, type OpenRoute } from '../../src/rest/route.ts';
+import { dataRoutes } from '../../src/rest/routes.ts';
+
+const row = (path: string, method: OpenRoute['method'] = 'GET'): OpenRoute => {
+  return { method, path, open: () => ({ status: 200, body: path }) };
+};
+const paths = [
+  '/:c/:id',
+  '/:c/count',
+  '/:c',
+  '/:c.csv',
+  '/_charts/:name',
+  '/:c/:id/relationships/:r',
+  '',
+  '/authentication',
+];
+const table = createRouteTable([row('/stats/:c', 'POST'), ...paths.map((path) => row(path))]);
+const found = (path: string, method = 'GET') => {
+  const it = table.find(path, method);
+  return it && [it.route?.path, it.params];
+};
+
+test.each([
+  ['', ['', {}]],
+  ['/authentication', ['/authentication', {}]],
+  ['/orders', ['/:c', { c: 'orders' }]],
+  ['/orders.csv', ['/:c.csv', { c: 'orders' }]],
+  ['/orders/count', ['/:c/count', { c: 'orders' }]],
+  ['/orders/%63ount', ['/:c/:id', { c: 'orders', id: 'count' }]],
+  ['/orders%2Ecsv', ['/:c', { c: 'orders.csv' }]],
+  ['/orders/7', ['/:c/:id', { c: 'orders', id: '7' }]],
+  ['/_charts/sales', ['/_charts/:name', { name: 'sales' }]],
+  ['/a%2Fb/c%7Cd%20%C3%A9', ['/:c/:id', { c: 'a/b', id: 'c|d é' }]],
+  ['/orders/7/relationships/lines', ['/:c/:id/relationships/:r', { c: 'orders', id: '7', r: 'lines' }]],
+  ['/orders/', undefined],
+  ['//7', undefined],
+  ['/%E0%A4%A', undefined],
+  ['/orders/7/relationships', undefined],
+  ['/.csv', ['/:c', { c: '.csv' }]],
+])('%s', (path, expected) => {
+  expect(found(path)).toEqual(expected);
+});
+
+test('docs/apis.md tells every route that reads records, and no other', () => {
+  const [, section = ''] = readFileSync('docs/apis.md', 'utf8').split('### Reading records');
+  const [about = ''] = section.split(/\n##+ /);
+  const told = [...about.matchAll(/^\| `([A-Z]+) \{prefix\}(\/[^`]*)` \|/gm)].map(
+    ([, method, path]) => `${method} ${path}`,
+  );
+  const names: Readonly<Record<string, string>> = { ':collection': '{c}', ':id': '{id}', ':relation': '{r}' };
+  const reading = dataRoutes.flatMap(({ method, path }) =>
+    /^POST \/(_internal\/cap|scope)|^GET \/:/.test(`${method} ${path}`)
+      ? [`${method} ${path.replace(/:\w+/g, (name) => names[name] ?? name)}`]
+      : [],
+  );
+  expect(told.sort()).toEqual(reading.sort());
+});
+
+test('a more literal route of another method hides nothing, and the methods of all that fit are told', () => {
+  expect([found('/stats/7'), found('/stats/7', 'POST')]).toEqual([
+    ['/:c/:id', { c: 'stats', id: '7' }],
+    ['/stats/:c', { c: '7' }],
+  ]);
+  const other = table.find('/stats/7', 'PUT');
+  expect([other?.route, other?.routes.map(({ method }) => method)]).toEqual([undefined, ['POST', 'GET']]);
+});

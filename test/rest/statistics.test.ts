@@ -1,0 +1,215 @@
+// Charts that a front end asks for by what is to be counted, on every database: with the rights, the rows and the zone of
+// whoever asks.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { servers } from '../databases.ts';
+import { all, openWorkshop, type Workshop } from './workshop.ts';
+
+// A Tuesday.
+const now = Date.parse('2024-03-05T12:00:00Z');
+const by = (key: unknown, value: unknown) => ({ key, value });
+const at = (label: string, value: unknown) => ({ label, values: { value } });
+
+const charts: readonly (readonly [what: string, path: string, body: object, value: unknown])[] = [
+  ['a count', 'orders', { type: 'Value', aggregator: 'Count' }, { countCurrent: 4 }],
+  ['a sum', 'orders', { type: 'Value', aggregator: 'Sum', aggregateFieldName: 'total' }, { countCurrent: 100 }],
+  [
+    'a mean of nothing',
+    'orders',
+    {
+      ...{ type: 'Value', aggregator: 'Avg', aggregateFieldName: 'total' },
+      filter: { field: 'total', operator: 'greater_than', value: 1000 },
+    },
+    { countCurrent: 0 },
+  ],
+  [
+    'a value beside that of the period before, whatever else is filtered by',
+    'orders',
+    {
+      ...{ type: 'Value', aggregator: 'Sum', aggregateFieldName: 'total' },
+      filter: {
+        aggregator: 'and',
+        conditions: [
+          { field: 'placed', operator: 'previous_month_to_date', value: null },
+          { field: 'total', operator: 'greater_than', value: 0 },
+        ],
+      },
+    },
+    { countCurrent: 30, countPrevious: 0 },
+  ],
+  [
+    'a quarter beside the one before',
+    'orders',
+    { type: 'Value', aggregator: 'Count', filter: '{"field":"placed","operator":"PreviousQuarterToDate"}' },
+    { countCurrent: 3, countPrevious: 0 },
+  ],
+  ['an objective', 'orders', { type: 'Objective', aggregator: 'Max', aggregateFieldName: 'total' }, { value: 40 }],
+  [
+    'a pie',
+    'orders',
+    { type: 'Pie', aggregator: 'Count', groupByFieldName: 'customer_id' },
+    [by(1, 2), by(null, 1), by(2, 1)],
+  ],
+  [
+    'a pie by what a relation leads to',
+    'orders',
+    { type: 'Pie', aggregator: 'Sum', aggregateFieldName: 'total', groupByFieldName: 'customer.name' },
+    [by(null, 40), by('Ada', 30), by('Bo', 30)],
+  ],
+  [
+    'a line, its gaps 0 and what has no date left out',
+    'orders',
+    { type: 'Line', aggregator: 'Count', groupByFieldName: 'placed', timeRange: 'Month' },
+    [at('Jan 24', 2), at('Feb 24', 0), at('Mar 24', 1)],
+  ],
+  [
+    'a line by week',
+    'orders',
+    {
+      ...{ type: 'Line', aggregator: 'Sum', aggregateFieldName: 'total', groupByFieldName: 'placed' },
+      ...{ timeRange: 'week', filter: { field: 'id', operator: 'less_than', value: 3 } },
+    },
+    [at('W1-2024', 10), at('W2-2024', 0), at('W3-2024', 20)],
+  ],
+  [
+    'a line of nothing',
+    'orders',
+    {
+      ...{ type: 'Line', aggregator: 'Count', groupByFieldName: 'placed', timeRange: 'Day' },
+      filter: { field: 'id', operator: 'equal', value: 99 },
+    },
+    [],
+  ],
+  [
+    'a leaderboard over a relation to many',
+    'customers',
+    {
+      type: 'Leaderboard',
+      aggregator: 'Sum',
+      aggregateFieldName: 'total',
+      relationshipFieldName: 'orders',
+      labelFieldName: 'name',
+    },
+    [by('Ada', 30), by('Bo', 30)],
+  ],
+  [
+    'a leaderboard many to many, limited and filtered',
+    'orders',
+    {
+      ...{ type: 'Leaderboard', aggregator: 'Count', relationshipFieldName: 'tags', labelFieldName: 'label', limit: 1 },
+      filter: { field: 'total', operator: 'less_than', value: 50 },
+    },
+    [by('boots', 2)],
+  ],
+  [
+    'what variables of the user stand for',
+    'customers',
+    {
+      type: 'Value',
+      aggregator: 'Count',
+      filter: { field: 'name', operator: 'equal', value: '{{currentUser.firstName}}' },
+    },
+    { countCurrent: 0 },
+  ],
+];
+
+describe.each(servers)('on $dialect', (server) => {
+  let place: Workshop;
+  beforeAll(async () => {
+    place = await openWorkshop({ server, app: { clock: { ...systemClock, now: () => now + (Date.now() - started) } } });
+  });
+  const started = Date.now();
+  afterAll(() => place?.stop());
+
+  test.each(charts)('%s', async (_, path, body, value) => {
+    const answer = await place.call('POST', `/stats/${path}?timezone=UTC`, body);
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { data: { id: expect.any(String), type: 'stats', attributes: { value } } },
+    ]);
+  });
+});
+
+describe('who asks', () => {
+  let place: Workshop;
+  beforeAll(async () => {
+    place = await openWorkshop({ app: { clock: { ...systemClock, now: () => now + (Date.now() - started) } } });
+  });
+  const started = Date.now();
+  afterAll(() => place?.stop());
+  const draw = async (path: string, body: object) => {
+    const answer = await place.call('POST', `/stats/${path}`, body);
+    const { data } = (answer.body ?? {}) as { data?: { attributes: { value: unknown } } };
+    return data ? data.attributes.value : answer.status;
+  };
+
+  test.each<[what: string, body: unknown, told: string]>([
+    ['no chart', {}, 'aggregator'],
+    ['no body', [], 'body'],
+    ['no such type', { type: 'Donut', aggregator: 'Count' }, 'Pie'],
+    ['no such aggregator', { type: 'Value', aggregator: 'Median' }, 'Avg'],
+    ['a sum of nothing', { type: 'Value', aggregator: 'Sum' }, 'aggregateFieldName'],
+    ['a sum of texts', { type: 'Value', aggregator: 'Sum', aggregateFieldName: 'label' }, 'label'],
+    ['a field that is not there', { type: 'Value', aggregator: 'Max', aggregateFieldName: 'nothing' }, 'nothing'],
+    ['a pie without groups', { type: 'Pie', aggregator: 'Count' }, 'groupByFieldName'],
+    ['a line without periods', { type: 'Line', aggregator: 'Count', groupByFieldName: 'placed' }, 'timeRange'],
+    ['a line of no dates', { type: 'Line', aggregator: 'Count', groupByFieldName: 'label', timeRange: 'Day' }, 'label'],
+    ['leaders of nothing', { type: 'Leaderboard', aggregator: 'Count' }, 'relationshipFieldName'],
+    [
+      'leaders over a relation to one',
+      { type: 'Leaderboard', aggregator: 'Count', relationshipFieldName: 'customer', labelFieldName: 'label' },
+      'leads to one record',
+    ],
+    ['a limit that is none', { type: 'Leaderboard', aggregator: 'Count', limit: 0 }, 'limit'],
+    ['a filter that is none', { type: 'Value', aggregator: 'Count', filter: { field: 'id' } }, 'filter'],
+    [
+      'a variable that is none',
+      {
+        type: 'Value',
+        aggregator: 'Count',
+        filter: { field: 'label', operator: 'equal', value: '{{currentUser.nme}}' },
+      },
+      'no variable',
+    ],
+    ['a zone that is none', { type: 'Value', aggregator: 'Count', timezone: 'Nowhere' }, 'timezone'],
+  ])('%s: 400, with what to send', async (_, body, told) => {
+    const answer = await place.call('POST', '/stats/orders', body);
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(told)]);
+  });
+
+  test('charts in SQL are not offered', async () => {
+    const answer = await place.call('POST', '/_internal/native_query', { type: 'Value', query: 'select 1' });
+    expect([answer.status, answer.text]).toEqual([422, expect.stringContaining('addChart')]);
+  });
+
+  test('the rows of the caller are counted, compared as well, and nothing that he may not see', async () => {
+    const { permissions } = place.store;
+    const { team } = (await permissions.accessOf(2))!.caller;
+    await permissions.setScope(team, 'orders', { field: 'id', operator: 'In', value: [1, 3] });
+    await permissions.setScope(team, 'customers', { field: 'id', operator: 'NotEqual', value: 2 });
+    const quarter = { field: 'placed', operator: 'previous_quarter_to_date' };
+    const leaders = {
+      type: 'Leaderboard',
+      aggregator: 'Count',
+      relationshipFieldName: 'orders',
+      labelFieldName: 'name',
+    };
+    const seen = [
+      await draw('orders', { type: 'Value', aggregator: 'Count', filter: quarter }),
+      await draw('orders', { type: 'Pie', aggregator: 'Count', groupByFieldName: 'customer:name' }),
+      await draw('customers', leaders),
+    ];
+    await place.permit({ '*': all, orders: { ...all, browse: false } });
+    seen.push(await draw('orders', { type: 'Value', aggregator: 'Count' }), await draw('customers', leaders));
+    await place.permit({ '*': all, orders: { ...all, fields: { total: 'hidden' } } });
+    seen.push(await draw('orders', { type: 'Value', aggregator: 'Sum', aggregateFieldName: 'total' }));
+    expect(seen).toEqual([
+      { countCurrent: 2, countPrevious: 0 },
+      [by(null, 1), by('Ada', 1)],
+      [by('Ada', 1)],
+      404,
+      404,
+      400,
+    ]);
+  });
+});

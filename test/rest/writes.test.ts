@@ -1,0 +1,468 @@
+// Writing over the HTTP API, on every database: records, the relations between them, what is refused, and who may.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { CollectionPermission } from '../../src/store/store.ts';
+import { servers } from '../databases.ts';
+import { runSql } from '../sql/schemas.ts';
+import { all, openWorkshop, type Told, type Workshop } from './workshop.ts';
+
+const codeOf = ({ body }: Told): unknown => (body as { errors?: { code: string }[] } | undefined)?.errors?.[0]?.code;
+
+describe.each(servers)('on $dialect', (server) => {
+  let place: Workshop;
+  beforeEach(async () => {
+    place = await openWorkshop({ server });
+  });
+  afterEach(() => place?.stop());
+
+  const orders = () => place.rows('SELECT id, label, total, customer_id FROM orders ORDER BY id');
+  const untouched = ['1 boots 10 1', '2 hats 20 1', '3 socks 30 2', '4 belts 40 '];
+
+  test('a record is created, changed and deleted; each answer is the document of the record as it is now', async () => {
+    const created = await place.call('POST', '/orders', {
+      data: {
+        type: 'orders',
+        attributes: { id: 9, label: 'gloves', total: 5 },
+        relationships: {
+          customer: { data: { type: 'customers', id: '2' } },
+          items: { links: { related: { href: '/ignored' } } },
+          tags: { data: [] },
+        },
+      },
+    });
+    const order = (label: string, customer: number) => ({
+      jsonapi: { version: '1.0' },
+      data: {
+        type: 'orders',
+        id: '9',
+        attributes: { id: 9, label, total: 5, placed: null, customer_id: customer },
+        relationships: {
+          customer: { data: { type: 'customers', id: `${customer}` } },
+          items: { links: { related: { href: '/service/orders/9/relationships/items' } } },
+          taggings: { links: { related: { href: '/service/orders/9/relationships/taggings' } } },
+          tags: { links: { related: { href: '/service/orders/9/relationships/tags' } } },
+        },
+      },
+      included: [expect.objectContaining({ type: 'customers', id: `${customer}` })],
+    });
+    const changes = { data: { type: 'orders', id: '9', attributes: { label: 'mittens' } } };
+    const put = await place.call('PUT', '/orders/9', changes);
+    const moved = { data: { relationships: { customer: { data: { type: 'customers', id: '3' } } } } };
+    const patched = await place.call('PATCH', '/orders/9?fields[orders]=label,customer&fields[customer]=name', moved);
+    const after = (await orders()).at(-1);
+    const gone = await place.call('DELETE', '/orders/9');
+    expect([created.status, created.body, put.status, put.body]).toEqual([
+      200,
+      order('gloves', 2),
+      200,
+      order('mittens', 2),
+    ]);
+    expect([patched.status, patched.body, after]).toEqual([
+      200,
+      {
+        jsonapi: { version: '1.0' },
+        data: {
+          ...{ type: 'orders', id: '9', attributes: { id: 9, label: 'mittens' } },
+          relationships: {
+            ...order('', 3).data.relationships,
+            customer: { data: { type: 'customers', id: '3' } },
+          },
+        },
+        included: [expect.objectContaining({ type: 'customers', id: '3', attributes: { id: 3, name: 'Cy' } })],
+      },
+      '9 mittens 5 3',
+    ]);
+    expect([gone.status, gone.text, await orders()]).toEqual([204, '', untouched]);
+  });
+
+  test('several are deleted, all or none', async () => {
+    const missing = await place.call('DELETE', '/orders', { data: { attributes: { ids: ['4', '77', '78'] } } });
+    const kept = await orders();
+    const one = await place.call('DELETE', '/orders', { data: { attributes: { ids: ['4', '4'] } } });
+    const all = await place.call('DELETE', '/taggings', {
+      data: { attributes: { all_records: true, all_records_ids_excluded: ['1|2'] } },
+    });
+    expect([missing.status, missing.body, kept]).toEqual([
+      404,
+      { errors: [expect.objectContaining({ code: 'RECORD_NOT_FOUND', data: { missing: ['77', '78'] } })] },
+      untouched,
+    ]);
+    expect([one.status, await orders(), all.status]).toEqual([204, untouched.slice(0, 3), 204]);
+    expect(await place.rows('SELECT order_id, tag_id FROM taggings')).toEqual(['1 2']);
+  });
+
+  test('records of a relation to many: all that are sent are linked, whatever holds the key', async () => {
+    const to = (type: string, ...ids: (string | number)[]) => ({ data: ids.map((id) => ({ type, id: `${id}` })) });
+    const answers = [
+      await place.call('POST', '/customers/3/relationships/orders', to('orders', 3, 4)),
+      await place.call('POST', '/orders/4/relationships/tags', to('tags', 1, 3)),
+      await place.call('POST', '/orders/4/relationships/tags', to('tags', 3)),
+      await place.call('DELETE', '/customers/1/relationships/orders', to('orders', 2)),
+      await place.call('DELETE', '/orders/1/relationships/tags?delete=false', {
+        data: { attributes: { all_records: true, all_records_ids_excluded: ['2'] } },
+      }),
+    ];
+    expect([answers.map(({ status }) => status), await orders()]).toEqual([
+      [204, 204, 204, 204, 204],
+      ['1 boots 10 1', '2 hats 20 ', '3 socks 30 3', '4 belts 40 3'],
+    ]);
+    expect(await place.rows('SELECT order_id, tag_id FROM taggings ORDER BY order_id, tag_id')).toEqual([
+      ...['1 2', '2 2', '4 1', '4 3'],
+    ]);
+    expect(await place.rows('SELECT COUNT(*) FROM tags')).toEqual(['3']);
+  });
+
+  test('delete=false does not delete, delete=true deletes what belongs to the record, and anything else is refused', async () => {
+    const selected = { data: { attributes: { ids: ['1|1'] } } };
+    const unlink = async (query: string, body: unknown = selected) => {
+      const answer = await place.call('DELETE', `/orders/1/relationships/items${query}`, body);
+      return [answer.status, codeOf(answer)];
+    };
+    const rows = () => place.rows('SELECT order_id, line FROM items ORDER BY order_id, line');
+    // The key may not be null, so that these lines cannot be without their order: nothing is deleted for that.
+    const refused = [
+      await unlink('?delete=false'),
+      await unlink(''),
+      await unlink('?delete=1'),
+      await unlink('?delete='),
+      await unlink('?delete=false&delete=true'),
+      await unlink('?delete=true', { data: { attributes: { ids: ['2|1'] } } }),
+      await unlink('?delete=true', { data: { attributes: { ids: [] } } }),
+      await unlink('?delete=true', { data: { attributes: {} } }),
+      await unlink('?delete=true', { data: [{ type: 'orders', id: '1|1' }] }),
+    ];
+    const kept = await rows();
+    const done = await unlink('?delete=true');
+    expect([refused, kept, done, await rows()]).toEqual([
+      [
+        ...[
+          [422, 'INVALID_RECORD'],
+          [422, 'INVALID_RECORD'],
+        ],
+        ...[
+          [400, 'INVALID_ARGUMENT'],
+          [400, 'INVALID_ARGUMENT'],
+          [400, 'INVALID_ARGUMENT'],
+        ],
+        ...[
+          [404, 'RECORD_NOT_FOUND'],
+          [400, 'INVALID_ARGUMENT'],
+          [400, 'INVALID_ARGUMENT'],
+        ],
+        [400, 'INVALID_ARGUMENT'],
+      ],
+      ['1 1', '1 2', '2 1'],
+      [204, undefined],
+      ['1 2', '2 1'],
+    ]);
+  });
+
+  test('a relation to one is set and emptied from either side; what led there before is released along', async () => {
+    const put = async (path: string, data: unknown) => (await place.call('PUT', path, { data })).status;
+    const profiles = () => place.rows('SELECT id, customer_id FROM profiles ORDER BY id');
+    const seen = [
+      [await put('/orders/4/relationships/customer', { type: 'customers', id: '3' }), (await orders())[3]],
+      [await put('/orders/4/relationships/customer', null), (await orders())[3]],
+      // Customer 1 had profile 1.
+      [await put('/customers/1/relationships/profile', { type: 'profiles', id: '3' }), await profiles()],
+      // Profile 2 was customer 2's.
+      [await put('/customers/1/relationships/profile', { id: '2' }), await profiles()],
+      [await put('/customers/1/relationships/profile', { id: '2' }), await profiles()],
+      [await put('/customers/1/relationships/profile', null), await profiles()],
+      [await put('/customers/1/relationships/profile', null), await profiles()],
+    ];
+    expect(seen).toEqual([
+      [204, '4 belts 40 3'],
+      [204, '4 belts 40 '],
+      [204, ['1 ', '2 2', '3 1']],
+      [204, ['1 ', '2 1', '3 ']],
+      [204, ['1 ', '2 1', '3 ']],
+      [204, ['1 ', '2 ', '3 ']],
+      [204, ['1 ', '2 ', '3 ']],
+    ]);
+  });
+
+  test('a relation is set whole or not at all: what was released comes back where the rest cannot be done', async () => {
+    const answer = await place.call('PUT', '/customers/1/relationships/profile', { data: { id: '99' } });
+    expect([answer.status, await place.rows('SELECT id, customer_id FROM profiles ORDER BY id')]).toEqual([
+      404,
+      ['1 1', '2 2', '3 '],
+    ]);
+  });
+});
+
+describe('what is refused', () => {
+  let place: Workshop;
+  beforeAll(async () => {
+    place = await openWorkshop();
+  });
+  afterAll(() => place?.stop());
+  const state = () =>
+    place.rows(
+      "SELECT 'o', id, label, total, customer_id FROM orders UNION ALL SELECT 'p', id, bio, customer_id, '' FROM profiles UNION ALL SELECT 't', order_id, tag_id, '', '' FROM taggings",
+    );
+
+  const write = { id: 8, label: 'x', total: 1 };
+  const one = (more: object) => ({ data: { type: 'orders', attributes: write, ...more } });
+  test.each<[what: string, method: string, path: string, body: unknown, status: number, told: string]>([
+    ['no document', 'POST', '/orders', {}, 400, 'expected a document'],
+    ['a list of documents', 'POST', '/orders', { data: [] }, 400, 'expected a document'],
+    ['a record of another collection', 'POST', '/orders', one({ type: 'tags' }), 400, 'data.type'],
+    ['attributes that are none', 'POST', '/orders', one({ attributes: [] }), 400, 'data.attributes'],
+    ['an unknown field', 'POST', '/orders', one({ attributes: { ...write, labl: 'x' } }), 422, 'Near: label'],
+    ['a wrong value', 'POST', '/orders', one({ attributes: { ...write, total: 'much' } }), 422, 'total'],
+    ['a missing value', 'POST', '/orders', one({ attributes: { id: 8 } }), 422, 'label'],
+    ['an unknown relation', 'POST', '/orders', one({ relationships: { custmer: { data: null } } }), 404, 'customer'],
+    ['a relation that is none', 'POST', '/orders', one({ relationships: { customer: '1' } }), 400, 'customer'],
+    [
+      'several for one',
+      'POST',
+      '/orders',
+      one({ relationships: { customer: { data: [{ id: '1' }] } } }),
+      400,
+      'one record',
+    ],
+    [
+      'some for many',
+      'POST',
+      '/orders',
+      one({ relationships: { tags: { data: [{ id: '1' }] } } }),
+      400,
+      'relationships/tags',
+    ],
+    [
+      'one that is not there',
+      'POST',
+      '/orders',
+      one({ relationships: { customer: { data: { id: '99' } } } }),
+      404,
+      '99',
+    ],
+    [
+      'one of another collection',
+      ...([
+        'POST',
+        '/orders',
+        one({ relationships: { customer: { data: { type: 'tags', id: '1' } } } }),
+        400,
+        'tags',
+      ] as const),
+    ],
+    [
+      'a key that is held by the other side',
+      ...([
+        'POST',
+        '/customers',
+        { data: { attributes: { id: 9, name: 'Di' }, relationships: { profile: { data: { id: '3' } } } } },
+        400,
+        'profiles',
+      ] as const),
+    ],
+    [
+      'a relation and an attribute that disagree',
+      ...([
+        'POST',
+        '/orders',
+        one({ attributes: { ...write, customer_id: 1 }, relationships: { customer: { data: { id: '2' } } } }),
+        400,
+        'customer_id',
+      ] as const),
+    ],
+    ['a wish to be shown what is not there', 'POST', '/orders?fields[orders]=nothing', one({}), 400, 'nothing'],
+    ['a parameter that is none', 'POST', '/orders?tiemzone=UTC', one({}), 400, 'timezone'],
+    ['a collection that is not there', 'POST', '/nothing', { data: { attributes: {} } }, 404, 'nothing'],
+    ['a change of nobody', 'PUT', '/orders/99', { data: { attributes: { label: 'x' } } }, 404, '99'],
+    ['a change of nothing', 'PUT', '/orders/1', { data: { attributes: {} } }, 400, 'at least one field'],
+    ['a change of another', 'PUT', '/orders/1', { data: { id: '2', attributes: { label: 'x' } } }, 400, 'data.id'],
+    ['an id that is none', 'PUT', '/orders/one', { data: { attributes: { label: 'x' } } }, 400, 'a number'],
+    ['half an id', 'PUT', '/items/1', { data: { attributes: { article: 'x' } } }, 400, 'order_id|line'],
+    [
+      'a change that the database refuses',
+      'PUT',
+      '/orders/1',
+      { data: { attributes: { customer_id: 99 } } },
+      422,
+      'customer_id',
+    ],
+    ['nobody to delete', 'DELETE', '/orders/99', undefined, 404, '99'],
+    ['one that others point to', 'DELETE', '/orders/1', undefined, 409, 'point to'],
+    ['nothing to delete', 'DELETE', '/orders', { data: { attributes: { ids: [] } } }, 400, 'none never means all'],
+    ['nothing at all', 'DELETE', '/orders', undefined, 400, 'expected a document'],
+    ['a flag that is none', 'DELETE', '/orders', { data: { attributes: { all_records: 1 } } }, 400, 'all_records'],
+    ['a link to nobody', 'POST', '/orders/1/relationships/tags', { data: [{ id: '3' }, { id: '99' }] }, 404, '99'],
+    ['a link of nobody', 'POST', '/orders/99/relationships/tags', { data: [{ id: '3' }] }, 404, '99'],
+    ['a link to nothing', 'POST', '/orders/1/relationships/tags', { data: [] }, 400, 'none never means all'],
+    ['a link that is none', 'POST', '/orders/1/relationships/tags', { data: ['3'] }, 400, 'data[0]'],
+    [
+      'a link to another collection',
+      'POST',
+      '/orders/1/relationships/tags',
+      { data: [{ type: 'orders', id: '3' }] },
+      400,
+      'tags',
+    ],
+    ['a link where one is', 'POST', '/orders/1/relationships/customer', { data: [{ id: '3' }] }, 400, 'PUT'],
+    ['a link of no relation', 'POST', '/orders/1/relationships/tag', { data: [{ id: '3' }] }, 404, 'Near: tags'],
+    ['unlinking what is not linked', 'DELETE', '/orders/1/relationships/tags', { data: [{ id: '3' }] }, 404, '3'],
+    ['one where many are', 'PUT', '/orders/1/relationships/tags', { data: { id: '3' } }, 400, 'POST'],
+    ['several for one', 'PUT', '/orders/1/relationships/customer', { data: [{ id: '3' }] }, 400, 'one record'],
+    ['nothing said', 'PUT', '/orders/1/relationships/customer', {}, 400, 'one record'],
+    ['one that is not there', 'PUT', '/orders/1/relationships/customer', { data: { id: '99' } }, 404, '99'],
+    ['an owner that is not there', 'PUT', '/customers/99/relationships/profile', { data: { id: '1' } }, 404, '99'],
+    ['a list within a record', 'PUT', '/orders/1/relationships/tags/0', { data: { attributes: {} } }, 404, ''],
+  ])('%s', async (_, method, path, body, status, told) => {
+    const before = await state();
+    const answer = await place.call(method, path, body);
+    expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(told)]);
+    expect(await state()).toEqual(before);
+  });
+
+  test('more than one call may delete: refused with how many they are, and nothing is deleted', async () => {
+    const many = Array.from({ length: 501 }, (_, at) => `(${at + 100}, 'w')`).join();
+    await runSql(place.database, [`INSERT INTO tags VALUES ${many}`]);
+    const answer = await place.call('DELETE', '/tags', {
+      data: { attributes: { all_records: true, all_records_ids_excluded: ['1', '2'] } },
+    });
+    const most = await place.call('DELETE', '/tags', {
+      data: { attributes: { all_records: true, all_records_ids_excluded: ['1', '2', '3', '100'] } },
+    });
+    expect([answer.status, answer.text, most.status, await place.rows('SELECT id FROM tags ORDER BY id')]).toEqual([
+      400,
+      expect.stringContaining("502 records of 'tags' are meant, and one call takes 500"),
+      204,
+      ['1', '2', '3', '100'],
+    ]);
+  });
+});
+
+describe('who may', () => {
+  let place: Workshop;
+  beforeEach(async () => {
+    place = await openWorkshop();
+  });
+  afterEach(() => place?.stop());
+  const attributes = { label: 'x' };
+  /** Each of them a call that works with every right. */
+  const calls: readonly (readonly [method: string, path: string, body: unknown])[] = [
+    ['POST', '/orders', { data: { attributes: { id: 8, label: 'x', total: 1 } } }],
+    ['PUT', '/orders/2', { data: { attributes } }],
+    ['PATCH', '/orders/2', { data: { attributes } }],
+    ['PUT', '/orders/2/relationships/customer', { data: { id: '3' } }],
+    ['POST', '/customers/3/relationships/orders', { data: [{ id: '2' }] }],
+    ['DELETE', '/customers/3/relationships/orders', { data: [{ id: '2' }] }],
+    ['PUT', '/customers/3/relationships/profile', { data: { id: '3' } }],
+    ['POST', '/orders/2/relationships/tags', { data: [{ id: '3' }] }],
+    ['DELETE', '/orders/2/relationships/tags', { data: [{ id: '3' }] }],
+    ['DELETE', '/orders/2/relationships/items?delete=true', { data: { attributes: { ids: ['2|1'] } } }],
+    ['DELETE', '/orders/4', undefined],
+    ['DELETE', '/orders', { data: { attributes: { ids: ['8'] } } }],
+  ];
+  const outcomes = async () => {
+    const told: string[] = [];
+    for (const [method, path, body] of calls) {
+      const answer = await place.call(method, path, body);
+      told.push(`${answer.status} ${codeOf(answer) ?? ''}`.trim());
+    }
+    return told;
+  };
+  const whole = ['200', '200', '200', ...Array<string>(9).fill('204')];
+
+  test('every policy on every write: what a person must decide in the console is not done here, and no way around it', async () => {
+    const everywhere = (row: CollectionPermission) =>
+      Object.fromEntries(
+        ['orders', 'customers', 'profiles', 'items', 'tags', 'taggings'].map((name) => [name, { ...all, ...row }]),
+      );
+    const seen: Record<string, unknown> = {};
+    for (const policy of ['ask-person', 'deny'] as const) {
+      await place.permit(everywhere({ ...all, approval: { add: policy, edit: policy, delete: policy } }));
+      seen[policy] = await outcomes();
+    }
+    await place.permit(everywhere({ ...all, approval: { edit: { policy: 'ask-person', secondPerson: true } } }));
+    seen.second = await outcomes();
+    expect(seen).toEqual({
+      'ask-person': Array<string>(12).fill('403 NEEDS_APPROVAL'),
+      deny: expect.arrayContaining(['403 FORBIDDEN']),
+      second: ['200', ...Array<string>(8).fill('403 NEEDS_APPROVAL'), ...['204', '204', '204']],
+    });
+    expect((seen.deny as string[]).every((one) => one.startsWith('403'))).toBe(true);
+  });
+
+  test('who would be asked through an assistant is not asked here', async () => {
+    const approval = { add: 'ask', edit: 'ask', delete: 'ask' } as const;
+    await place.permit({ '*': { ...all, approval } });
+    expect(await outcomes()).toEqual(whole);
+  });
+
+  test('what waits for a person at one end keeps the other from being written', async () => {
+    await place.permit({ '*': all, profiles: { ...all, approval: { edit: 'ask-person' } } });
+    const answer = await place.call('PUT', '/customers/3/relationships/profile', { data: { id: '3' } });
+    const nested = await place.call('PUT', '/customers/1', { data: { attributes: { profile: { bio: 'new' } } } });
+    expect([codeOf(answer), codeOf(nested), await place.rows('SELECT bio, customer_id FROM profiles')]).toEqual([
+      ...['NEEDS_APPROVAL', 'NEEDS_APPROVAL'],
+      ['curls 1', 'hats 2', 'free '],
+    ]);
+  });
+
+  test('the row scope holds at both ends of a relation, before and after', async () => {
+    const { permissions } = place.store;
+    const { team } = (await permissions.accessOf(2))!.caller;
+    await permissions.setScope(team, 'orders', { field: 'customer_id', operator: 'Equal', value: 1 });
+    await permissions.setScope(team, 'profiles', { field: 'id', operator: 'NotEqual', value: 2 });
+    await permissions.setScope(team, 'customers', { field: 'id', operator: 'LessThan', value: 3 });
+    const ask = async (method: string, path: string, data: unknown) =>
+      (await place.call(method, path, { data })).status;
+    const seen = [
+      // Not there for him.
+      await ask('PUT', '/orders/3', { attributes }),
+      (await place.call('DELETE', '/orders/3')).status,
+      await ask('POST', '/orders/3/relationships/tags', [{ id: '1' }]),
+      await ask('POST', '/customers/1/relationships/orders', [{ id: '3' }]),
+      await ask('PUT', '/orders/1/relationships/customer', { id: '3' }),
+      await ask('PUT', '/customers/3/relationships/profile', { id: '3' }),
+      await ask('PUT', '/customers/1/relationships/profile', { id: '2' }),
+      // Would not be there for him afterwards.
+      await ask('POST', '/orders', { attributes: { id: 8, label: 'x', total: 1, customer_id: 2 } }),
+      await ask('PUT', '/orders/1/relationships/customer', { id: '2' }),
+      await ask('DELETE', '/customers/1/relationships/orders', [{ id: '1' }]),
+      // Would take from a customer a profile that he may not see.
+      await ask('PUT', '/customers/2/relationships/profile', { id: '3' }),
+    ];
+    const everything = await place.call('DELETE', '/taggings', { data: { attributes: { all_records: true } } });
+    expect(seen.map((status) => status === 404 || status === 403 || status === 422)).toEqual(seen.map(() => true));
+    expect(everything.status).toBe(204);
+    expect(await place.rows('SELECT id, label, customer_id FROM orders ORDER BY id')).toEqual([
+      ...['1 boots 1', '2 hats 1', '3 socks 2', '4 belts '],
+    ]);
+    expect(await place.rows('SELECT id, customer_id FROM profiles ORDER BY id')).toEqual(['1 1', '2 2', '3 ']);
+  });
+
+  test('each write is an entry with the ids of what it was about', async () => {
+    await outcomes();
+    const entries = (await place.entries()).filter(({ type }) => type === 'write');
+    expect(
+      entries.map(({ action, collection, recordIds, outcome }) => [action, collection, recordIds, outcome]),
+    ).toEqual([
+      ['create', 'orders', ['8'], 'completed'],
+      ['update', 'orders', ['2'], 'completed'],
+      ['update', 'orders', ['2'], 'completed'],
+      ['update', 'orders', ['2'], 'completed'],
+      ['associate', 'customers', ['3'], 'completed'],
+      ['dissociate', 'customers', ['3'], 'completed'],
+      ['update', 'customers', ['3'], 'completed'],
+      ['associate', 'orders', ['2'], 'completed'],
+      ['dissociate', 'orders', ['2'], 'completed'],
+      ['dissociate', 'orders', ['2'], 'completed'],
+      ['delete', 'orders', ['4'], 'completed'],
+      ['delete', 'orders', ['8'], 'completed'],
+    ]);
+  });
+});
+
+test('a write that is done is told as done, even where the record cannot be read again', async () => {
+  const place = await openWorkshop({ permissions: { '*': { ...all, read: false } } });
+  onTestFinished(() => place.stop());
+  const { status, body } = await place.call('PUT', '/tags/1', { data: { attributes: { word: 'soon' } } });
+  expect([status, body]).toEqual([
+    200,
+    { jsonapi: { version: '1.0' }, data: { type: 'tags', id: '1', attributes: { id: 1, word: 'soon' } } },
+  ]);
+});
