@@ -1,17 +1,19 @@
 // The composition root: a frozen Config in, one Node request listener with start and stop out. It is the only place where
-// all rooms meet. A request goes by its path, before any router: /mcp to the MCP front, the OAuth namespaces to the
-// authorization server (whose heavy part is loaded once calls are being answered). What else there is goes to the host
-// application where there is one; on a server of our own it is the two health checks, and 404.
+// all rooms meet. Which request is whose is decided by its path (app/route.ts). The HTTP APIs and the console are there
+// always; MCP and its authorization server (app/mcp.ts) where they are wanted.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Engine } from './agent/engine.ts';
+import { cloudResourceOf } from './api/cloud.ts';
 import { createApiPaths } from './api/paths.ts';
-import { admit } from './app/admit.ts';
-import { type Apis, openApis } from './app/apis.ts';
-import { openApprovalDoor } from './app/approval.ts';
+import { openApis } from './app/apis.ts';
 import { type DataOptions, openData } from './app/data.ts';
-import { createHostDoor, createServerDoor, type Next, refuse, sendJson } from './app/doors.ts';
+import { createHostDoor, createServerDoor } from './app/doors.ts';
+import { openEnvironment } from './app/environment.ts';
+import { type McpRooms, openMcp } from './app/mcp.ts';
 import { createMetricsDoor } from './app/metrics-door.ts';
-import { type Console, createConsole } from './console/console.ts';
+import { openPlatformDoor } from './app/platform.ts';
+import { createClaim, createRoute, type Route, type RoutedRooms, routeBeforeStart } from './app/route.ts';
+import { createConsole } from './console/console.ts';
 import { createConsolePaths } from './console/paths.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import type { Config } from './core/config.ts';
@@ -20,24 +22,19 @@ import { createMeterListener } from './core/observe/meters.ts';
 import { createMetrics } from './core/observe/metrics.ts';
 import { createTraceListener } from './core/observe/traces.ts';
 import { createLogListener, createObserver, type Observe } from './core/observe.ts';
-import { sameText, sign } from './core/secret.ts';
-import { createFileFront, type FileFront } from './mcp/file-front.ts';
-import { createFiles } from './mcp/files.ts';
-import { createMcpFront, type McpFront, type McpFrontParts } from './mcp/front.ts';
+import type { Next } from './hosts/host.ts';
+import { createFiles } from './mcp/files/files.ts';
+import type { McpFrontParts } from './mcp/front.ts';
 import { selectTools } from './mcp/tools.ts';
 import { createWebhookSender } from './mcp/webhook.ts';
-import { type AddressCheck, createAddressCheck } from './oauth/allow-list.ts';
-import { createGate } from './oauth/bearer.ts';
+import { createAddressCheck } from './oauth/allow-list.ts';
 import { documentFetch, type FetchDocument } from './oauth/documents.ts';
 import type { HostSignInOptions } from './oauth/host-sign-in.ts';
-import { createPaths } from './oauth/paths.ts';
-import { type AuthorizationServer, createAuthorizationServer } from './oauth/routes.ts';
-import { defaultScopes } from './oauth/scopes.ts';
 import { createSignIn } from './oauth/sign-in.ts';
 import { createSignInWays } from './oauth/sign-in-ways.ts';
-import { createRestPaths } from './rest/paths.ts';
 import type { OpenedStore } from './store/open.ts';
 
+/** What the rooms of a server are put together with, beside the configuration. */
 export interface AppOptions extends DataOptions {
   /** Of this package; told to clients. */
   readonly version: string;
@@ -46,11 +43,11 @@ export interface AppOptions extends DataOptions {
   readonly observe?: Observe;
   /** In place of the log on standard error. */
   readonly log?: Observe;
-  /** Of the environment that is served: a storage belongs to the first that uses it. */
-  readonly envSecret?: string;
   /** Signs the session tokens of the agent's HTTP API; a key of the installation does where there is none. */
   readonly authSecret?: string;
   readonly mcp?: Pick<McpFrontParts, 'extension' | 'legacySessions' | 'serving'>;
+  /** False: neither /mcp nor the authorization server is there, and their paths are not ours. Default true. */
+  readonly servesMcp?: boolean;
   /** False when requests come from a host application alone, through `handle`. Default true. */
   readonly listens?: boolean;
   /** How the host application signs people in. */
@@ -59,11 +56,14 @@ export interface AppOptions extends DataOptions {
   readonly [documentFetch]?: FetchDocument;
 }
 
+/** Where a server answers, and what it was put together of. */
 export interface Started {
   /** Where it listens, such as `http://127.0.0.1:3931`; the public URL when it listens nowhere itself. */
   readonly address: string;
-  /** What clients are given: the address of the MCP endpoint. */
+  /** What clients are given: the address of the MCP endpoint; '' where none is served. */
   readonly mcpUrl: string;
+  /** The address of the agent's HTTP API, without a slash at its end. */
+  readonly apiUrl: string;
   /** The address of the console. */
   readonly consoleUrl: string;
   /** Where /metrics is, where it is served. */
@@ -72,6 +72,7 @@ export interface Started {
   readonly engine: Engine;
 }
 
+/** One server of ours, put together of all rooms. It listens, or is called by a host application. */
 export interface App {
   /** SOURCE_UNAVAILABLE or CONFIGURATION, with everything closed again, when it cannot start. */
   start(): Promise<Started>;
@@ -87,15 +88,9 @@ export interface App {
 
 /** The authorization server is loaded this long after the start, when nothing asked for it before. */
 const LOAD_AFTER_MS = 1000;
-interface Rooms {
-  readonly checkAddress: AddressCheck;
-  readonly store: OpenedStore;
+
+interface Rooms extends RoutedRooms {
   readonly engine: Engine;
-  readonly front: McpFront;
-  readonly fileFront: FileFront;
-  readonly authorization: AuthorizationServer;
-  readonly console: Console;
-  readonly apis: Apis;
 }
 
 /** `config.database` must be set, or `openEngine` given: which database is served by default is the caller's business. */
@@ -113,7 +108,9 @@ export function createApp(configured: Config, options: AppOptions): App {
 
   let rooms: Rooms | undefined;
   let stopping: Promise<void> | undefined;
-  let route: Route = routeBeforeStart(configured);
+  const servesMcp = options.servesMcp !== false;
+  const claimed = { ...configured, servesMcp };
+  let route: Route = routeBeforeStart(claimed);
   const server =
     options.listens === false ? undefined : createServerDoor(configured, clock, (req, res) => route(req, res));
   const host = createHostDoor(clock);
@@ -134,60 +131,46 @@ export function createApp(configured: Config, options: AppOptions): App {
     store: OpenedStore,
     engine: Engine,
   ): Promise<Rooms> => {
-    if (options.envSecret !== undefined) await claimEnvironment(store, options.envSecret);
-    const paths = createPaths(config.publicUrl, config.basePath);
-    const scopes = defaultScopes(selectTools(config.enabledTools, () => undefined).map((tool) => tool.scope));
-    const gate = createGate({ store, paths, clock, defaultScopes: scopes, sso: config.ssoIssuer !== null });
-    const fetchDocument = options[documentFetch];
+    const environment = openEnvironment(store, options.envSecret ?? config.envSecret ?? undefined);
+    // At another platform it is the secret itself that lets us in.
+    if (config.serverUrl === null) await environment.claim();
     const ways = createSignInWays({ store, config, clock, observe, hostSignIn: options.hostSignIn });
     const signIn = createSignIn({ store, config, clock, isOpen: ways.passwords });
-    const mcpUrl = `${config.publicUrl}${config.basePath}/mcp`;
+    const endpoint = endpointOf(config);
     const sendWebhook = createWebhookSender({ config, clock, observe });
     const files = createFiles({
       rows: store.files,
       config,
       clock,
-      endpoint: () => `${config.publicUrl}${config.basePath}/mcp`,
+      endpoint: () => endpoint,
       isActive: async (userId) => (await store.permissions.accessOf(userId)) !== undefined,
     });
-    const approval = openApprovalDoor(store, config, clock);
     const consolePaths = createConsolePaths(config.publicUrl, config.consolePath);
+    const { version } = options;
+    // It signs in at the authorization server, which is there with MCP alone.
+    const cloudResource =
+      config.cloud && servesMcp ? cloudResourceOf(createApiPaths(config.publicUrl, config.apiPath)) : undefined;
     return {
       store,
       engine,
+      platformDoor: openPlatformDoor({ config, envSecret: options.envSecret, store, version, clock, observe }),
       checkAddress: createAddressCheck({ store, config, observe }),
-      fileFront: createFileFront({ config, files, gate, observe, clock }),
-      front: createMcpFront({
-        config,
-        engine,
-        gate,
-        files,
-        activity: store.activity,
-        idempotency: store.idempotency,
-        approval,
-        observe,
-        clock,
-        version: options.version,
-        // A storage of its own is one process's; where several share one, no session would be found again.
-        legacySessions: store.sqliteKind === undefined ? 'off' : 'approvals',
-        ...options.mcp,
-      }),
-      authorization: createAuthorizationServer({
-        store,
-        config,
-        paths,
-        clock,
-        observe,
-        signIn,
-        ways,
-        defaultScopes: scopes,
-        listCollections: (access) =>
-          engine
-            .index(access)
-            .map(({ name }) => name)
-            .sort(),
-        ...(fetchDocument ? { [documentFetch]: fetchDocument } : {}),
-      }),
+      mcp: servesMcp
+        ? openMcp({
+            config,
+            store,
+            engine,
+            signIn,
+            ways,
+            files,
+            front: options.mcp,
+            clock,
+            observe,
+            version: options.version,
+            fetchDocument: options[documentFetch],
+            cloudResource,
+          })
+        : undefined,
       console: createConsole({
         store,
         config,
@@ -196,25 +179,34 @@ export function createApp(configured: Config, options: AppOptions): App {
         ways,
         clock,
         observe,
-        mcpUrl,
+        mcpUrl: servesMcp ? endpoint : null,
         tools: selectTools(null, observe),
         callAs: (access, signal) => ({ access, engine, config, signal, sendWebhook, files }),
       }),
       apis: openApis({
         config,
         store,
+        engine,
         consolePaths,
         authSecret: options.authSecret,
         clock,
         observe,
         version: options.version,
+        cloudResource,
+        environmentSecrets: environment.secrets,
       }),
     };
   };
 
+  const load = ({ authorization }: McpRooms): void => {
+    authorization.load().catch((cause: unknown) => {
+      observe({ type: 'warning', message: 'The authorization server could not be loaded', cause });
+    });
+  };
+
   const closeRooms = async (): Promise<void> => {
-    rooms?.authorization.close();
-    await rooms?.front.close();
+    rooms?.mcp?.authorization.close();
+    await rooms?.mcp?.front.close();
     await rooms?.engine.close();
     await rooms?.store.close();
   };
@@ -231,7 +223,7 @@ export function createApp(configured: Config, options: AppOptions): App {
       try {
         metricsUrl = await metricsDoor?.open();
         rooms = await open(config);
-        route = createRoute(config, rooms, () => stopping !== undefined);
+        route = createRoute({ ...config, servesMcp }, rooms, () => stopping !== undefined);
         listening ??= await server?.open();
       } catch (error) {
         metrics?.close();
@@ -240,16 +232,13 @@ export function createApp(configured: Config, options: AppOptions): App {
         throw error;
       }
       const address = listening?.address ?? publicUrl;
-      const { authorization, store, engine } = rooms;
-      clock.after(LOAD_AFTER_MS, () => {
-        authorization.load().catch((cause: unknown) => {
-          observe({ type: 'warning', message: 'The authorization server could not be loaded', cause });
-        });
-      });
+      const { mcp, store, engine } = rooms;
+      if (mcp) clock.after(LOAD_AFTER_MS, () => load(mcp));
       observe({ type: 'server.started', address, milliseconds: Math.round(clock.monotonic() - from) });
-      const mcpUrl = `${config.publicUrl}${config.basePath}/mcp`;
+      const mcpUrl = mcp ? endpointOf(config) : '';
+      const apiUrl = `${config.publicUrl}${config.prefix}`;
       const consoleUrl = createConsolePaths(config.publicUrl, config.consolePath).url('');
-      return { address, mcpUrl, consoleUrl, ...(metricsUrl !== undefined && { metricsUrl }), store, engine };
+      return { address, mcpUrl, apiUrl, consoleUrl, ...(metricsUrl !== undefined && { metricsUrl }), store, engine };
     },
 
     handle(req, res, next) {
@@ -261,11 +250,11 @@ export function createApp(configured: Config, options: AppOptions): App {
     },
 
     tellOfChange() {
-      rooms?.front.tellOfChange();
+      rooms?.mcp?.front.tellOfChange();
     },
 
     claims(path) {
-      return createClaim(configured)(path) !== undefined;
+      return createClaim(claimed)(path) !== undefined;
     },
 
     stop(reason) {
@@ -273,10 +262,10 @@ export function createApp(configured: Config, options: AppOptions): App {
         observe({ type: 'server.stopping', reason });
         // Not ready any more, but still answering: balancers take it out before it is gone.
         if (server && rooms) await clock.sleep(configured.drainSeconds * 1000);
-        rooms?.front.stopListening();
+        rooms?.mcp?.front.stopListening();
         const limitMs = configured.shutdownSeconds * 1000;
         await Promise.all([server?.close(limitMs), host.close(limitMs)]);
-        route = routeBeforeStart(configured);
+        route = routeBeforeStart(claimed);
         await closeRooms();
         metrics?.close();
         await metricsDoor?.close();
@@ -287,91 +276,8 @@ export function createApp(configured: Config, options: AppOptions): App {
   };
 }
 
-const ENVIRONMENT = 'environment';
-
-/** Each environment of the storage belongs to the first that serves it. CONFIGURATION when it is another's. */
-async function claimEnvironment({ settings, identity }: OpenedStore, envSecret: string): Promise<void> {
-  const { environmentId } = await identity.place();
-  const key = environmentId === 1 ? ENVIRONMENT : `${ENVIRONMENT}/${environmentId}`;
-  const mark = sign(ENVIRONMENT, envSecret);
-  const known = await settings.get(key);
-  if (known === undefined) await settings.set(key, mark);
-  else if (!sameText(known, mark))
-    fail('CONFIGURATION', {
-      problem:
-        'envSecret: the storage belongs to an environment with another secret. Give the secret of that environment, or another SERVICE_DATA_DIR or SERVICE_STORAGE_URL.',
-    });
-}
-
-/** `next` is absent on a server of our own. */
-export type Route = (req: IncomingMessage, res: ServerResponse, next?: Next) => void;
-
-function createRoute(config: Config & { readonly publicUrl: string }, rooms: Rooms, isStopping: () => boolean): Route {
-  const claim = createClaim(config);
-  return (req, res, next) => {
-    const path = pathOf(req);
-    const claimed = claim(path);
-    // What the host application has, and what says that we live, is not about data.
-    if (!claimed && next) return next();
-    if (path === '/healthz') return sendJson(res, 200, { status: 'ok' });
-    if (path === '/readyz') return answerReadiness(res, rooms.store, isStopping());
-    const dispatch = () => {
-      if (claimed === 'endpoint') rooms.front.handle(req, res);
-      else if (claimed === 'file') rooms.fileFront.handle(req, res);
-      else if (rooms.console.handle(req, res)) return;
-      else if (rooms.authorization.handle(req, res)) return;
-      else if (rooms.apis.api.handle(req, res)) return;
-      else if (rooms.apis.rest.handle(req, res)) return;
-      else refuse(res, 'NOT_FOUND', { path });
-    };
-    admit(rooms.checkAddress, req, res, dispatch);
-  };
-}
-
-/** Before the start and after the end our paths are not the host's either. */
-export function routeBeforeStart(config: ClaimConfig): Route {
-  const claim = createClaim(config);
-  return (req, res, next) => {
-    if (next && !claim(pathOf(req))) next();
-    else if (!next && req.url === '/healthz') sendJson(res, 200, { status: 'ok' });
-    else refuse(res.setHeader('Retry-After', '1'), 'NOT_READY', {});
-  };
-}
-
-type ClaimConfig = Pick<Config, 'publicUrl' | 'basePath' | 'consolePath' | 'prefix' | 'apiPath'>;
-
-/**
- * What is ours of the paths of an origin (spec 4.4): the endpoint of MCP, those of files below it, and `ours` for the rest of
- * our namespaces.
- */
-function createClaim({ publicUrl: known, basePath, consolePath, prefix, apiPath }: ClaimConfig) {
-  const publicUrl = known ?? 'http://localhost';
-  const consolePaths = createConsolePaths(publicUrl, consolePath);
-  const paths = createPaths(publicUrl, basePath);
-  const others = [consolePaths, createApiPaths(publicUrl, apiPath), createRestPaths(publicUrl, prefix)];
-  // A proxy that adds the path of the public URL may strip it or pass it on.
-  const publicPath = new URL(publicUrl).pathname.replace(/\/+$/, '');
-  const roots = [...new Set([basePath, publicPath + basePath])].map((prefix) => `${prefix}/mcp`);
-  return (path: string): 'endpoint' | 'file' | 'ours' | undefined => {
-    for (const root of roots) {
-      if (path === root || path === `${root}/`) return 'endpoint';
-      if (path.startsWith(`${root}/uploads/`) || path.startsWith(`${root}/downloads/`)) return 'file';
-      if (path.startsWith(`${root}/`)) return 'ours';
-    }
-    return [paths, ...others].some((one) => one.locate(path) !== undefined) ? 'ours' : undefined;
-  };
-}
-
-function pathOf({ url = '/' }: IncomingMessage): string {
-  const query = url.indexOf('?');
-  return query < 0 ? url : url.slice(0, query);
-}
-
-function answerReadiness(res: ServerResponse, store: OpenedStore, stopping: boolean): void {
-  const unready = () => sendJson(res, 503, { status: 'unavailable' });
-  if (stopping) unready();
-  else store.ready().then(() => sendJson(res, 200, { status: 'ready' }), unready);
-}
+const endpointOf = ({ publicUrl, basePath }: { readonly publicUrl: string; readonly basePath: string }): string =>
+  `${publicUrl}${basePath}/mcp`;
 
 function failWithoutAddress(): never {
   return fail('CONFIGURATION', {

@@ -15,6 +15,7 @@ export { createEngineAgent } from './agent/agent.ts';
 export type {
   AiAnswer,
   AiCallOptions,
+  AiChunk,
   AiContent,
   AiMessage,
   AiProvider,

@@ -1,9 +1,9 @@
 // The first thing that happens to a request that is ours: may it come from where it comes from?
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { AppError } from '../core/errors.ts';
+import { AppError, isAppError } from '../core/errors.ts';
 import type { AddressCheck } from '../oauth/allow-list.ts';
 import { messagePage, sendPage } from '../oauth/page.ts';
-import { sendJson } from './doors.ts';
+import { sendJson } from '../oauth/reply.ts';
 
 /** Every request that is ours, whatever its path: there is no other way in. */
 export function admit(
@@ -18,7 +18,8 @@ export function admit(
     else dispatch();
   };
   // Fails closed: where the list cannot be read, nobody is let in.
-  const lost = (cause: unknown) => go(new AppError('SOURCE_UNAVAILABLE', {}, cause));
+  const lost = (cause: unknown) =>
+    go(isAppError(cause, 'PLATFORM_UNAVAILABLE') ? cause : new AppError('SOURCE_UNAVAILABLE', {}, cause));
   let decided: ReturnType<AddressCheck>;
   try {
     decided = checkAddress(req);

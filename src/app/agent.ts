@@ -10,14 +10,20 @@ import type { AnySchema } from '../agent/customize/typed-schema.ts';
 import type { Engine } from '../agent/engine.ts';
 import { createLiveEngine, type LiveEngine } from '../agent/live-engine.ts';
 import type { Source } from '../agent/sources/source.ts';
-import { type App, createApp, type Route, routeBeforeStart, type Started } from '../app.ts';
+import { type App, createApp, type Started } from '../app.ts';
 import { systemClock } from '../core/clock.ts';
 import { type Config, loadConfig, processEnvironment } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import { createFunctionListener, createLogListener, type Observe } from '../core/observe.ts';
-import { type Next, refuse } from './doors.ts';
-import { type ExpressHost, findHiddenRoutes, mountFirst } from './express.ts';
-import { keepSchemaFiles, type SchemaFileOptions, writeSchema, writeTypings } from './files.ts';
+import { type ExpressHost, expressKind } from '../hosts/express.ts';
+import { type FastifyHost, fastifyKind } from '../hosts/fastify.ts';
+import type { HostKind, MountedHost, Next } from '../hosts/host.ts';
+import { findHiddenRoutes, mountOn } from '../hosts/kinds.ts';
+import { type KoaHost, koaKind } from '../hosts/koa.ts';
+import { type NestHost, nestKind } from '../hosts/nest.ts';
+import type { Store } from '../store/store.ts';
+import { refuse } from './doors.ts';
+import { findSchemaDifferences, keepSchemaFiles, type SchemaFileOptions, writeSchema, writeTypings } from './files.ts';
 import {
   type AgentOptions,
   type CheckedOptions,
@@ -26,36 +32,44 @@ import {
   checkTypingsOptions,
   type McpOptions,
 } from './options.ts';
+import { openPlatform, tellSchema } from './platform.ts';
+import { type Route, routeBeforeStart } from './route.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
 
+/** What `start` gives. */
 export interface AgentStarted {
   /** Stays the same across restarts, and answers with what was built last. */
   readonly engine: Engine;
-  /** Null when nothing was mounted. */
-  readonly server: Pick<Started, 'address' | 'mcpUrl' | 'metricsUrl'> | null;
+  /** Null when nothing was mounted. `mcpUrl` is '' without `mountAiMcpServer`. */
+  readonly server: Pick<Started, 'address' | 'mcpUrl' | 'apiUrl' | 'consoleUrl' | 'metricsUrl'> | null;
 }
 
 interface Running {
   readonly live: LiveEngine;
   readonly parts: EngineParts;
   opened: Opened;
+  /** Text of the schema file, as it is served. */
+  schema: string;
 }
 
 type State = 'new' | 'starting' | 'started' | 'stopping';
 
+/** An agent in a host application, made by `createAgent`: say what is served, mount, start. */
 export class Agent<S extends object = AnySchema> extends Blueprint<S> {
   readonly #options: CheckedOptions;
   #state: State = 'new';
   #mcp: McpOptions | undefined;
-  readonly #hosts: ExpressHost[] = [];
+  readonly #hosts = new Map<unknown, MountedHost>();
   #isHandlerTaken = false;
   #away: Route | undefined;
   #standalone: { readonly port?: number; readonly host?: string } | undefined;
   #app: App | undefined;
   #running: Running | undefined;
+  /** Undefined while there is no server. */
+  #platform: Store | undefined;
   #address: string | undefined;
   #restarting: Promise<unknown> = Promise.resolve();
   /** Opened without a start, or of an engine that was replaced while calls were under way: closed by `stop` at the latest. */
@@ -67,7 +81,7 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
     this.#options = options;
   }
 
-  /** Serves MCP from `start` on, where a call of `mountOnExpress` or `mountOnStandaloneServer` says. */
+  /** Serves MCP from `start` on, beside the HTTP API, where the agent is mounted. */
   mountAiMcpServer(options: McpOptions = {}): this {
     const at = this.check(callSite(this.mountAiMcpServer));
     if (this.#mcp) fail('CONFIGURATION', { problem: `mountAiMcpServer was called before. (${at})` });
@@ -79,6 +93,8 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
   /** `port`: MCP_SERVER_PORT, else 3931, when absent; 0 takes a free one. `host`: SERVICE_HOST, else 127.0.0.1. */
   mountOnStandaloneServer(port?: number, host?: string): this {
     const at = this.check(callSite(this.mountOnStandaloneServer));
+    if (this.#standalone)
+      fail('CONFIGURATION', { problem: `mountOnStandaloneServer was called before: an agent has one server. (${at})` });
     if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
       fail('CONFIGURATION', { problem: `mountOnStandaloneServer: the port must be a number from 0 to 65535. (${at})` });
     if (host !== undefined && (typeof host !== 'string' || host === ''))
@@ -88,17 +104,27 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
   }
 
   /**
-   * Serves through an Express application, 4 or 5, before everything else that it has: all of /mcp, /oauth and
-   * /.well-known, or what basePath makes of them, is ours, and all else goes on to the application. SERVICE_PUBLIC_URL must
-   * say where clients reach it. For another place among its middleware, use `requestHandler`.
+   * Serves through an Express application, 4 or 5, before everything else that it has or will have: our paths are ours, and
+   * all else goes on to the application. SERVICE_PUBLIC_URL must say where clients reach it. For another place among its
+   * middleware, use `requestHandler`.
    */
   mountOnExpress(app: ExpressHost): this {
-    const at = this.check(callSite(this.mountOnExpress));
-    if (typeof app?.use !== 'function')
-      fail('CONFIGURATION', { problem: `mountOnExpress: give it the application that express() made. (${at})` });
-    mountFirst(app, this.#handle);
-    this.#hosts.push(app);
-    return this;
+    return this.#mountOn(expressKind, app, callSite(this.mountOnExpress));
+  }
+
+  /** The same in Fastify, 4 or 5; before it is ready, since it takes nothing after that. */
+  mountOnFastify(app: FastifyHost): this {
+    return this.#mountOn(fastifyKind, app, callSite(this.mountOnFastify));
+  }
+
+  /** The same in Koa, 2 or 3. */
+  mountOnKoa(app: KoaHost): this {
+    return this.#mountOn(koaKind, app, callSite(this.mountOnKoa));
+  }
+
+  /** The same in NestJS, on Express or on Fastify. */
+  mountOnNestJs(app: NestHost): this {
+    return this.#mountOn(nestKind, app, callSite(this.mountOnNestJs));
   }
 
   /**
@@ -113,8 +139,7 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
   readonly #handle = (req: IncomingMessage, res: ServerResponse, next?: Next): void => {
     const goOn = next ?? (() => refuse(res, 'NOT_FOUND', { path: req.url ?? '/' }));
     if (this.#app) this.#app.handle(req, res, goOn);
-    else if (this.#mcp) this.#whileAway()(req, res, goOn);
-    else goOn();
+    else this.#whileAway(req, res, goOn);
   };
 
   /** Where the standalone server listens, once it does; undefined otherwise. */
@@ -135,13 +160,16 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
     this.closeBlueprint();
     this.#state = 'starting';
     try {
-      const server = this.#mcp ? await this.#serve() : null;
-      const { live } = this.#running ?? (await this.#open(this.#createParts()));
+      const server = this.#isMounted ? await this.#serve() : null;
+      const running = this.#running ?? (await this.#open(this.#createParts()));
+      await this.#introduce(running);
+      const { live } = running;
       this.#state = 'started';
       return { engine: live.engine, server };
     } catch (error) {
       this.#state = 'new';
       this.#running = undefined;
+      this.reopenBlueprint();
       throw error;
     }
   }
@@ -153,7 +181,7 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
     const [app, running] = [this.#app, this.#running];
     this.#state = 'stopping';
     await this.#restarting;
-    this.#app = this.#running = this.#address = undefined;
+    this.#app = this.#running = this.#address = this.#platform = undefined;
     try {
       // Closes the engine as well.
       if (app) await app.stop('stop');
@@ -191,6 +219,19 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
     if (typingsPath !== null) writeTypings(opened.model, { typingsPath, typingsMaxDepth }, observe);
   }
 
+  /**
+   * What the schema file says otherwise than what is served, a line each; none when they agree. For CI: nothing is started,
+   * written or sent, and every connection is closed. CONFIGURATION when there is no such file, or it is broken.
+   */
+  async checkSchema(): Promise<readonly string[]> {
+    const opened = await this.openEngine(this.#createParts());
+    try {
+      return findSchemaDifferences(opened, this.#fileOptions());
+    } finally {
+      await closeSources(opened.sources);
+    }
+  }
+
   /** Writes typings only: of the engine that runs, or of one that is built for it. */
   async updateTypesOnFileSystem(typingsPath: string, typingsMaxDepth: number): Promise<void> {
     checkTypingsOptions(typingsPath, typingsMaxDepth, callSite(this.updateTypesOnFileSystem));
@@ -208,19 +249,28 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
     }
   }
 
+  #mountOn(kind: HostKind, host: unknown, site: string): this {
+    const at = this.check(site);
+    const tell = (problem: string) => fail('CONFIGURATION', { problem: `${kind.call}: ${problem} (${at})` });
+    if (this.#hosts.has(host)) tell('the agent is mounted on this application already.');
+    this.#hosts.set(host, mountOn(kind, host, this.#handle, tell));
+    return this;
+  }
+
+  get #isMounted(): boolean {
+    return this.#standalone !== undefined || this.#hosts.size > 0 || this.#isHandlerTaken;
+  }
+
   #checkMounts(): void {
-    if (this.#mcp && !this.#standalone && this.#hosts.length === 0 && !this.#isHandlerTaken)
+    if (this.#mcp && !this.#isMounted)
       fail('CONFIGURATION', {
         problem:
-          'mountAiMcpServer: no server is there to mount it on. Call mountOnExpress(app) or mountOnStandaloneServer(port?, host?), or use requestHandler, as well.',
+          'mountAiMcpServer: no server is there to mount it on. Call mountOnStandaloneServer(port?, host?), or mountOnExpress(app) or its like for your application, or use requestHandler, as well.',
       });
-    const mount = this.#standalone ? 'mountOnStandaloneServer' : this.#hosts.length > 0 ? 'mountOnExpress' : undefined;
-    if (mount && !this.#mcp)
-      fail('CONFIGURATION', { problem: `${mount}: nothing is mounted on it. Call mountAiMcpServer() as well.` });
   }
 
   #createConfig(): Config {
-    const { settings, loggerLevel, consolePath, prefix, apiPath } = this.#options;
+    const { settings, loggerLevel, consolePath, prefix, apiPath, serverUrl } = this.#options;
     const { enabledTools, basePath } = this.#mcp ?? {};
     const { port, host } = this.#standalone ?? {};
     return loadConfig({
@@ -236,6 +286,8 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
         consolePath,
         prefix,
         apiPath,
+        platformPath: `${prefix}/_platform`,
+        ...(serverUrl !== null && { serverUrl }),
         ...settings,
         ...(enabledTools && { enabledTools }),
         ...(basePath !== undefined && { basePath }),
@@ -257,6 +309,11 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
 
   async #serve(): Promise<AgentStarted['server']> {
     const config = this.#createConfig();
+    if (config.prefix === '' && (this.#hosts.size > 0 || this.#isHandlerTaken))
+      fail('CONFIGURATION', {
+        problem:
+          "prefix: at the root, the HTTP API would take every path of your application. Give it a path such as '/service'.",
+      });
     const { authSecret, envSecret, useUnsafeActionEndpoint, hostSignIn } = this.#options;
     const log = this.#createLog(config);
     const app = createApp(config, {
@@ -267,37 +324,43 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
       hostSignIn,
       openEngine: async (parts) => (await this.#open({ ...parts, useUnsafeActionEndpoint })).live.engine,
       listens: this.#standalone !== undefined,
+      servesMcp: this.#mcp !== undefined,
     });
-    const { address, mcpUrl, metricsUrl } = await app.start();
+    const { address, mcpUrl, apiUrl, consoleUrl, metricsUrl, store } = await app.start();
     this.#app = app;
+    this.#platform = store;
     if (this.#standalone) this.#address = address;
-    for (const host of this.#hosts) {
-      const hidden = findHiddenRoutes(host, app.claims);
-      if (hidden.length > 0)
-        log({
-          type: 'warning',
-          message: `Routes of the host application that are ours now and cannot be reached: ${hidden.join(', ')}. A basePath leaves them to it.`,
-        });
-    }
-    return { address, mcpUrl, ...(metricsUrl !== undefined && { metricsUrl }) };
+    const hidden = findHiddenRoutes(this.#hosts.values(), app.claims);
+    if (hidden.length > 0)
+      log({
+        type: 'warning',
+        message: `Routes of the host application that are ours now and cannot be reached: ${hidden.join(', ')}. ${this.#mcp ? 'A basePath leaves them to it, or another prefix where they lie below that' : 'Another prefix leaves them to it'}.`,
+      });
+    return { address, mcpUrl, apiUrl, consoleUrl, ...(metricsUrl !== undefined && { metricsUrl }) };
   }
 
   /** Ours are not the host's while there is no server of ours. */
-  #whileAway(): Route {
-    this.#away ??= routeBeforeStart(this.#createConfig());
-    return this.#away;
+  #whileAway(req: IncomingMessage, res: ServerResponse, next: Next): void {
+    try {
+      this.#away ??= routeBeforeStart({ ...this.#createConfig(), servesMcp: this.#mcp !== undefined });
+    } catch {
+      // Which paths are ours cannot be known of such settings; the start says what is wrong with them.
+      next();
+      return;
+    }
+    this.#away(req, res, next);
   }
 
   async #open(parts: EngineParts): Promise<Running> {
     const opened = await this.openEngine(parts);
     try {
-      keepSchemaFiles(opened, this.#fileOptions(), parts.observe);
+      const schema = keepSchemaFiles(opened, this.#fileOptions(), parts.observe);
+      this.#running = { live: createLiveEngine(opened.engine), parts, opened, schema };
+      return this.#running;
     } catch (error) {
       await closeSources(opened.sources);
       throw error;
     }
-    this.#running = { live: createLiveEngine(opened.engine), parts, opened };
-    return this.#running;
   }
 
   async #rebuild(at: string): Promise<void> {
@@ -309,10 +372,11 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
       sources.filter((source) => !others.includes(source));
     const abandon = (sources: readonly Source[]) => closeSources(unlike(sources, before.sources));
     let next: Opened;
+    let schema: string;
     try {
       next = await this.openEngine(parts, abandon);
       try {
-        keepSchemaFiles(next, this.#fileOptions(), parts.observe);
+        schema = keepSchemaFiles(next, this.#fileOptions(), parts.observe);
       } catch (error) {
         await abandon(next.sources);
         throw error;
@@ -322,6 +386,7 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
       throw cause;
     }
     running.opened = next;
+    running.schema = schema;
     const unused = unlike(before.sources, next.sources);
     this.#kept.add(unused);
     // Not waited for: it takes as long as the longest call under way.
@@ -329,6 +394,38 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
       if (this.#kept.delete(unused)) await closeSources(unused);
     });
     this.#app?.tellOfChange();
+    try {
+      await this.#tellPlatform(running);
+    } catch (cause) {
+      const message = 'The platform could not be told of the new schema: it is told at the next start or restart.';
+      parts.observe({ type: 'warning', message, cause });
+    }
+  }
+
+  /** At a start: nothing is left running when the platform cannot be told. */
+  async #introduce(running: Running): Promise<void> {
+    try {
+      await this.#tellPlatform(running);
+    } catch (error) {
+      const app = this.#app;
+      this.#app = this.#address = this.#platform = undefined;
+      await (app ? app.stop('the platform could not be told of the schema') : running.live.engine.close());
+      throw error;
+    }
+  }
+
+  /** The platform keeps the schema of what is served; where there is no server, it is asked for that alone. */
+  async #tellPlatform({ schema, parts }: Running): Promise<void> {
+    if (this.#platform) return tellSchema(this.#platform, schema);
+    const config = this.#createConfig();
+    if (config.serverUrl === null) return;
+    const { observe, clock } = parts;
+    const platform = await openPlatform({ config, envSecret: this.#options.envSecret, observe, clock });
+    try {
+      await tellSchema(platform, schema);
+    } finally {
+      await platform.close();
+    }
   }
 
   #fileOptions(): SchemaFileOptions {

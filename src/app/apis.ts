@@ -1,4 +1,6 @@
 // The two HTTP APIs: that of the agent, for front ends, and the public one, for programs.
+import type { Engine } from '../agent/engine.ts';
+import { type CloudFront, createCloudFront } from '../api/cloud.ts';
 import { type ApiFront, createApiFront } from '../api/front.ts';
 import { createApiPaths } from '../api/paths.ts';
 import type { ConsolePaths } from '../console/paths.ts';
@@ -12,39 +14,53 @@ import { createSessionTokens } from '../oauth/session-token.ts';
 import { createRestFront, type RestFront } from '../rest/front.ts';
 import { createRestPaths } from '../rest/paths.ts';
 import { createSignIn } from '../rest/sign-in.ts';
-import type { Store } from '../store/store.ts';
+import type { OpenedStore } from '../store/open.ts';
 
 export interface ApisOptions {
   readonly config: Config & { readonly publicUrl: string };
-  readonly store: Store;
+  readonly store: OpenedStore;
+  readonly engine: Engine;
   readonly consolePaths: ConsolePaths;
   /** Signs session tokens; where there is none, a key of the installation does. */
   readonly authSecret: string | undefined;
   readonly clock: Clock;
   readonly observe: Observe;
   readonly version: string;
+  /** Of the command line; absent where it may not sign in. */
+  readonly cloudResource: string | undefined;
+  readonly environmentSecrets: () => Promise<readonly string[]>;
 }
 
 export interface Apis {
   readonly rest: RestFront;
   readonly api: ApiFront;
+  /** Below the other, which knows nothing of it. */
+  readonly cloud: CloudFront | undefined;
 }
 
 const sessionKeys = 'agent-sessions';
 
-export function openApis({ config, store, consolePaths, authSecret, clock, observe, version }: ApisOptions): Apis {
+export function openApis(options: ApisOptions): Apis {
+  const { config, store, engine, consolePaths, authSecret, clock, observe, version, cloudResource } = options;
   const paths = createRestPaths(config.publicUrl, config.prefix);
   const secrets = async (): Promise<readonly string[]> =>
     authSecret !== undefined
       ? [authSecret]
       : (await store.keys.of(sessionKeys, () => randomToken())).map(({ value }) => value);
-  const tokens = createSessionTokens({ secrets, address: paths.address, clock });
+  const tokens = createSessionTokens({
+    secrets,
+    address: paths.address,
+    testingSecret: store.isSandbox ? authSecret : undefined,
+    clock,
+  });
   const pageOf = (state: string) => consolePaths.url(frontEndPage(state));
   return {
     rest: createRestFront({
       config,
       paths,
       gate: createSessionGate({ store, tokens, clock }),
+      engine,
+      activity: store.activity,
       signIn: createSignIn({ store, tokens, origins: config.agentOrigins, pageOf, clock, observe }),
       observe,
       clock,
@@ -57,5 +73,18 @@ export function openApis({ config, store, consolePaths, authSecret, clock, obser
       clock,
       version,
     }),
+    cloud:
+      cloudResource === undefined
+        ? undefined
+        : createCloudFront({
+            config,
+            paths: createApiPaths(config.publicUrl, config.apiPath),
+            resource: cloudResource,
+            store,
+            engine,
+            environmentSecrets: options.environmentSecrets,
+            observe,
+            clock,
+          }),
   };
 }

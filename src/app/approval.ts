@@ -2,7 +2,7 @@
 import { approvalPage, createConsolePaths } from '../console/paths.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
-import { type ApprovalDoor, createApprovalDoor } from '../mcp/approval.ts';
+import { type ApprovalDoor, createApprovalDoor } from '../mcp/approvals/approval.ts';
 import type { Store } from '../store/store.ts';
 
 export function openApprovalDoor(

@@ -6,9 +6,12 @@ import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
-import { type OpenedStore, openStore } from '../store/open.ts';
+import type { OpenedStore } from '../store/open.ts';
+import { openPlatform } from './platform.ts';
 
 export interface DataOptions {
+  /** Of the environment that is served: a storage belongs to the first that uses it, and a platform lets its agents in by it. */
+  readonly envSecret?: string;
   /** Says what is to be said of the served database, before it is opened. */
   readonly customize?: (agent: EngineAgent) => void;
   /** Opens the engine that is served, in place of one over `config.database`. */
@@ -30,7 +33,7 @@ export async function openData(
   const limits = { pageSizeLimit: config.pageSizeLimit, queryTimeoutMs: config.querySeconds * 1000 };
   const openEngine = options.openEngine ?? openEngineOver(config, options.customize);
   const [store, engine] = await Promise.allSettled([
-    openStore({ config, observe, clock }),
+    openPlatform({ config, envSecret: options.envSecret, observe, clock }),
     openEngine({ observe, clock, limits }),
   ]);
   if (store.status === 'fulfilled' && engine.status === 'fulfilled') {

@@ -5,9 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { AppError, type ErrorCode, type ErrorDetails } from '../core/errors.ts';
-
-/** Passes a request on to what comes after us in a host application. */
-export type Next = (error?: unknown) => void;
+import { sendJson } from '../oauth/reply.ts';
 
 const DRAIN_STEP_MS = 25;
 /** How often connections are looked at for requests that take too long to arrive. */
@@ -127,15 +125,4 @@ export function bracketed(host: string): string {
 export function refuse<C extends ErrorCode>(res: ServerResponse, code: C, details: ErrorDetails<C>): void {
   const error = new AppError(code, details);
   sendJson(res, error.status, { error: code.toLowerCase(), error_description: error.message });
-}
-
-export function sendJson(res: ServerResponse, status: number, body: object): void {
-  const text = JSON.stringify(body);
-  res.writeHead(status, {
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(text),
-    'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
-  });
-  res.end(text);
 }

@@ -4,12 +4,14 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Opened } from '../agent/agent.ts';
 import type { Model } from '../agent/model/types.ts';
+import { compareSchemas } from '../agent/schema-difference.ts';
 import { createSchema, printSchema, type SchemaFile } from '../agent/schema-file.ts';
 import { createTypings } from '../agent/typings.ts';
 import { type Caller, fullAccess } from '../core/caller.ts';
 import { AppError, fail } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
+import { findJsonFault } from './json-fault.ts';
 import type { CheckedOptions } from './options.ts';
 
 export type TypingsOptions = Pick<CheckedOptions, 'typingsMaxDepth'> & { readonly typingsPath: string };
@@ -18,15 +20,20 @@ export type SchemaFileOptions = Pick<
   'isProduction' | 'prefix' | 'schemaPath' | 'typingsPath' | 'typingsMaxDepth'
 > & { readonly version: string };
 
-/** At a start: writes both; in production reads the schema file alone, and warns when it tells of something else. */
-export function keepSchemaFiles(opened: Opened, options: SchemaFileOptions, observe: Observe): void {
+/**
+ * At a start: writes both; in production reads the schema file alone, and warns when it tells of something else. Answers the
+ * text of the schema as it is served.
+ */
+export function keepSchemaFiles(opened: Opened, options: SchemaFileOptions, observe: Observe): string {
+  const text = printSchema(schemaOf(opened, options));
   if (options.isProduction) {
-    compareSchema(opened, options, observe);
-    return;
+    compareSchema(text, options, observe);
+    return text;
   }
-  writeSchema(opened, options);
+  replaceFile('schemaPath', options.schemaPath, text);
   const { typingsPath, typingsMaxDepth } = options;
   if (typingsPath !== null) writeTypings(opened.model, { typingsPath, typingsMaxDepth }, observe);
+  return text;
 }
 
 export function writeSchema(opened: Opened, options: SchemaFileOptions): void {
@@ -51,15 +58,16 @@ function schemaOf({ engine, model }: Opened, { prefix, version }: SchemaFileOpti
   return createSchema(model, { prefix, version, engineVersion: process.versions.node, actionsOf });
 }
 
-/** CONFIGURATION when the file is not there or is none of ours. */
-function compareSchema(opened: Opened, options: SchemaFileOptions, observe: Observe): void {
-  const known = readSchema(options.schemaPath);
+/** What the schema file says otherwise than what is served, a line each. CONFIGURATION when it is not there or none of ours. */
+export function findSchemaDifferences(opened: Opened, options: SchemaFileOptions): readonly string[] {
   const now = JSON.parse(printSchema(schemaOf(opened, options))) as SchemaFile;
-  const texts = (schema: SchemaFile) => new Map(schema.collections.map((each) => [each.name, JSON.stringify(each)]));
-  const [before, after] = [texts(known), texts(now)];
-  const different = [...new Set([...before.keys(), ...after.keys()])].filter(
-    (name) => before.get(name) !== after.get(name),
-  );
+  return compareSchemas(readSchema(options.schemaPath, ''), now).map(({ line }) => line);
+}
+
+/** CONFIGURATION when the file is not there or is none of ours. */
+function compareSchema(text: string, options: SchemaFileOptions, observe: Observe): void {
+  const found = compareSchemas(readSchema(options.schemaPath, 'isProduction: '), JSON.parse(text) as SchemaFile);
+  const different = [...new Set(found.map(({ collection }) => collection))];
   if (different.length === 0) return;
   const shown = different.slice(0, 5).join(', ') + (different.length > 5 ? ` and ${different.length - 5} more` : '');
   observe({
@@ -68,22 +76,29 @@ function compareSchema(opened: Opened, options: SchemaFileOptions, observe: Obse
   });
 }
 
-function readSchema(path: string): SchemaFile {
+/** `what`: before the problem, whose rule it is. */
+function readSchema(path: string, what: string): SchemaFile {
   const cure = 'write it with generateSchemaOnly, or with a start that is not in production, and deploy it';
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    const problem = `isProduction: the schema file ${path} cannot be read; ${cure}.`;
+    const problem = `${what}the schema file ${path} cannot be read; ${cure}.`;
     throw new AppError('CONFIGURATION', { problem }, cause);
   }
+  let schema: SchemaFile;
   try {
-    const schema = JSON.parse(text) as SchemaFile;
-    if (Array.isArray(schema?.collections)) return schema;
-  } catch {
-    // Said below.
+    schema = JSON.parse(text) as SchemaFile;
+  } catch (cause) {
+    const { line, column } = findJsonFault(text);
+    const problem = `${what}the schema file ${path} is no JSON, from line ${line}, column ${column} on; ${cure}.`;
+    throw new AppError('CONFIGURATION', { problem }, cause);
   }
-  return fail('CONFIGURATION', { problem: `isProduction: the file ${path} is no schema file; ${cure}.` });
+  const isOurs =
+    Array.isArray(schema?.collections) &&
+    schema.collections.every((each) => typeof each?.name === 'string' && Array.isArray(each.fields));
+  if (isOurs) return schema;
+  return fail('CONFIGURATION', { problem: `${what}the file ${path} is no schema file; ${cure}.` });
 }
 
 /** All or nothing: the text is written beside the file, which is then replaced. CONFIGURATION when it cannot be. */

@@ -21,6 +21,11 @@ export interface AgentOptions {
   readonly authSecret: string;
   /** The environment secret: it names the environment that a storage belongs to. */
   readonly envSecret: string;
+  /**
+   * The address of another Portico server, which keeps users, permissions and logs for this agent; with a path, that of its
+   * platform door. Default: this agent keeps them itself.
+   */
+  readonly serverUrl?: string;
   /** In production the schema file is read, and neither it nor the typings are written. Default false. */
   readonly isProduction?: boolean;
   /** In place of JSON lines on standard error. */
@@ -54,18 +59,24 @@ export interface AgentOptions {
   readonly settings?: AgentSettings;
 }
 
-export type AgentSettings = Partial<{ readonly [K in Exclude<SettingName, 'database'>]: Config[K] }>;
+/** The settings of the configuration by their names in code, without those that options and calls say. */
+export type AgentSettings = Partial<{ readonly [K in Exclude<SettingName, OptionSetting>]: Config[K] }>;
+
+/** Said by an option or a call, and not among `settings`. */
+type OptionSetting = 'database' | 'envSecret' | 'serverUrl';
 
 type SignInOption = 'authenticate' | 'signInUrl' | 'passwordSignIn';
 
 export interface CheckedOptions
-  extends Required<Omit<AgentOptions, 'logger' | 'loggerLevel' | 'typingsPath' | SignInOption>> {
+  extends Required<Omit<AgentOptions, 'logger' | 'loggerLevel' | 'typingsPath' | 'serverUrl' | SignInOption>> {
   readonly hostSignIn: HostSignInOptions | undefined;
   readonly logger: LogFunction | null;
   readonly loggerLevel: LogLevel | null;
   readonly typingsPath: string | null;
+  readonly serverUrl: string | null;
 }
 
+/** What `mountAiMcpServer` is given. */
 export interface McpOptions {
   /** Exactly these tools; all when absent. */
   readonly enabledTools?: readonly string[];
@@ -89,6 +100,10 @@ const filePath: OptionRow = {
 const agentRows: OptionRows<AgentOptions> = {
   authSecret: secret,
   envSecret: secret,
+  serverUrl: {
+    expected: "an address such as 'https://platform.example.com'",
+    takes: (value) => isText(value) && /^https?:\/\//.test(value) && URL.canParse(value),
+  },
   isProduction: flag,
   logger: { expected: 'a function (level, message, error?)', takes: (value) => typeof value === 'function' },
   loggerLevel: {
@@ -138,6 +153,7 @@ export function checkAgentOptions(given: AgentOptions, at: string): CheckedOptio
   return {
     authSecret: given.authSecret,
     envSecret: given.envSecret,
+    serverUrl: given.serverUrl ?? null,
     isProduction: given.isProduction ?? false,
     logger: given.logger ?? null,
     loggerLevel: given.loggerLevel ?? null,
@@ -189,10 +205,12 @@ export function checkTypingsOptions(typingsPath: unknown, typingsMaxDepth: unkno
 }
 
 function checkSettings(given: AgentSettings, at: string): AgentSettings {
-  const known = Object.keys(settings).filter((name) => name !== 'database');
+  const said: readonly string[] = ['database', 'envSecret', 'serverUrl'] satisfies readonly OptionSetting[];
+  const known = Object.keys(settings).filter((name) => !said.includes(name));
   const checked: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
     if (name === 'database') refuseOption("settings: the served data is what addDataSource names, not 'database'", at);
+    if (said.includes(name)) refuseOption(`settings: '${name}' is an option of createAgent itself`, at);
     if (!known.includes(name)) unknownOption(`There is no setting '${name}'`, name, known, at);
     if (value === undefined) continue;
     try {

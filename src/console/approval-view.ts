@@ -161,7 +161,7 @@ function formValues({ approval, values }: Review): Html | undefined {
   );
 }
 
-/** How a long value ends that was clipped for a model (mcp/result.ts). */
+/** How a long value ends that was clipped for a model (mcp/answers/result.ts). */
 const clipped = /…\[(\d+ of \d+ characters);[^\]]*\]$/;
 
 /** Values as they are; what is nothing is named, so that it cannot be mistaken for a text. */

@@ -59,7 +59,8 @@ function connectionList(
   users?: ReadonlyMap<number, User>,
 ): Html {
   if (connections.length === 0) {
-    return html`<div class="empty"><b>No app is connected</b>${users ? 'None that fits what you look for.' : html`Add <code>${parts.mcpUrl}</code> to an assistant, and it asks you here.`}</div>`;
+    const hint = parts.mcpUrl !== null && html`Add <code>${parts.mcpUrl}</code> to an assistant, and it asks you here.`;
+    return html`<div class="empty"><b>No app is connected</b>${users ? 'None that fits what you look for.' : hint}</div>`;
   }
   return html`<ul class="apps">${connections.map((connection) => connectionRow(connection, visit, parts, { page, user: users?.get(connection.userId) }))}</ul>`;
 }

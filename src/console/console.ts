@@ -31,7 +31,7 @@ export interface ConsoleOptions extends ReviewParts {
   readonly ways?: SignInWays;
   readonly clock: Clock;
   readonly observe: Observe;
-  readonly mcpUrl: string;
+  readonly mcpUrl: string | null;
 }
 
 export interface Console {

@@ -13,7 +13,7 @@ export async function showStart(visit: MemberVisit, parts: Parts): Promise<Answe
   const content = html`<h1>Hello${name && html`, ${name}`}</h1>
 <dl class="facts">
 <div><dt>You are</dt><dd>${caller.email}<small>${caller.team} · ${caller.role}</small></dd></div>
-<div><dt>Assistants</dt><dd><code>${parts.mcpUrl}</code><small>The address to add to an assistant. It then sends you here to sign in.</small></dd></div>
+${parts.mcpUrl !== null && html`<div><dt>Assistants</dt><dd><code>${parts.mcpUrl}</code><small>The address to add to an assistant. It then sends you here to sign in.</small></dd></div>`}
 </dl>
 <h2 class="plainly" id="waits">Waits for you</h2>
 ${approvalRows(waiting, parts)}

@@ -23,8 +23,8 @@ export interface Parts {
   readonly paths: ConsolePaths;
   readonly clock: Pick<Clock, 'now'>;
   readonly observe: Observe;
-  /** What assistants are given. */
-  readonly mcpUrl: string;
+  /** What assistants are given; null where none are served. */
+  readonly mcpUrl: string | null;
 }
 
 /** One request, by anybody. */

@@ -16,6 +16,7 @@ import { createNetworkMatch, readNetwork } from '../../src/store/networks.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Right, Store } from '../../src/store/store.ts';
 import { servers } from '../databases.ts';
+import { doorOf } from '../platform/place.ts';
 import { runSql } from '../sql/schemas.ts';
 import { makeFolder } from './agent.ts';
 import { callTool } from './call.ts';
@@ -34,12 +35,19 @@ interface Place {
   readonly consolePath: string;
   readonly prefix: string;
   readonly apiPath: string;
+  readonly platformPath: string;
   readonly isHosted?: boolean;
 }
 
 const places: readonly (readonly [string, Place])[] = [
-  ['at the root', { basePath: '', consolePath: '/console', prefix: '/service', apiPath: '' }],
-  ['under a basePath', { basePath: '/data', consolePath: '/data/desk', prefix: '/rest', apiPath: '/api' }],
+  [
+    'at the root',
+    { basePath: '', consolePath: '/console', prefix: '/service', apiPath: '', platformPath: '/platform' },
+  ],
+  [
+    'under a basePath',
+    { basePath: '/data', consolePath: '/data/desk', prefix: '/rest', apiPath: '/api', platformPath: '/rest/door' },
+  ],
   [
     'inside a host application',
     {
@@ -47,13 +55,14 @@ const places: readonly (readonly [string, Place])[] = [
       consolePath: '/service/_console',
       prefix: '/service',
       apiPath: '/service/_api',
+      platformPath: '/service/_platform',
       isHosted: true,
     },
   ],
 ];
 
 async function serve(
-  { basePath, consolePath, prefix, apiPath, isHosted = false }: Place,
+  { basePath, consolePath, prefix, apiPath, platformPath, isHosted = false }: Place,
   env: Record<string, string> = {},
 ): Promise<Served> {
   const database = await servers[0]!.create();
@@ -70,6 +79,8 @@ async function serve(
       SERVICE_CONSOLE_PATH: consolePath,
       SERVICE_PREFIX: prefix,
       SERVICE_API_PATH: apiPath,
+      SERVICE_PLATFORM_PATH: platformPath,
+      ...doorOf,
       SERVICE_LOG_LEVEL: 'Error',
       MCP_SERVER_PORT: '0',
       ...(isHosted && { SERVICE_PUBLIC_URL: hostOrigin }),
@@ -99,7 +110,7 @@ async function allow({ rights }: Pick<Store, 'rights'>, networks: readonly strin
   await rights.apply(before, [...others, ...allowed]);
 }
 
-function pathsOf({ basePath, consolePath, prefix, apiPath }: Place): string[] {
+function pathsOf({ basePath, consolePath, prefix, apiPath, platformPath }: Place): string[] {
   return [
     ...['/mcp', '/mcp/', '/mcp?readonly=true', '/mcp/uploads/abc', '/mcp/downloads/abc', '/mcp/unknown'].map(
       (path) => basePath + path,
@@ -112,6 +123,7 @@ function pathsOf({ basePath, consolePath, prefix, apiPath }: Place): string[] {
     ...[...apiRoutes.map(({ path }) => path.replace(/\{\w+\}/g, 'abc')), '/v1', '/v1/unknown'].map(
       (path) => apiPath + path,
     ),
+    ...['', '/v1/versions', '/unknown'].map((path) => platformPath + path),
     ...['', '/', '/authentication', '/authentication/callback', '/unknown'].map((path) => `${prefix}${path}`),
     ...[...routes.map(({ page }) => page.replace(/:\w+/g, 'abc')), '/unknown'].map((page) => consolePath + page),
   ];

@@ -2,7 +2,7 @@
 // is asked what is there.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
-import type { Answer } from '../../src/mcp/approval.ts';
+import type { Answer } from '../../src/mcp/approvals/approval.ts';
 import { servers } from '../databases.ts';
 import { startServer } from '../server.ts';
 import { type Assistant, all, connect, type Desk, kinds, openDesk, round, saying, secret } from './approvals.ts';

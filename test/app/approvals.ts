@@ -4,7 +4,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { onTestFinished } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import type { Clock } from '../../src/core/clock.ts';
-import type { Answer } from '../../src/mcp/approval.ts';
+import type { Answer } from '../../src/mcp/approvals/approval.ts';
 import type { CollectionPermission } from '../../src/store/store.ts';
 import { servers, type TestDatabase } from '../databases.ts';
 import { startServer, type TestServer } from '../server.ts';

@@ -1,14 +1,19 @@
 // A server in a process of its own that is asked to create a record and stops dead in a hook, which it tells; the test
-// then kills it. Arguments: the served database, the storage, and `Before` or `After`.
+// then kills it. Arguments: the served database, the storage, `Before` or `After`, and by which way: `mcp` or `http`.
 import { dirname } from 'node:path';
+import { frontOrigin, sessionToken } from '../rest/front-end.ts';
 import { startServer } from '../server.ts';
 import { callTool } from './call.ts';
 import { signedIn } from './shop.ts';
 
-const [, , database, storage, position] = process.argv;
+const [, , database, storage, position, way] = process.argv;
 const server = await startServer({
   database: database!,
-  env: { SERVICE_STORAGE_URL: storage!, SERVICE_DATA_DIR: dirname(storage!.slice('sqlite:'.length)) },
+  env: {
+    SERVICE_AGENT_ORIGINS: frontOrigin,
+    SERVICE_STORAGE_URL: storage!,
+    SERVICE_DATA_DIR: dirname(storage!.slice('sqlite:'.length)),
+  },
   app: {
     customize: (agent) =>
       agent.customizeCollection('things', (things) =>
@@ -19,8 +24,21 @@ const server = await startServer({
       ),
   },
 });
-const { token } = await signedIn(server);
 const attributes = { id: 1, name: 'anvil' };
-process.send!(
-  await callTool(server.mcpUrl, token, 'create', { collectionName: 'things', attributes, idempotencyKey: 'one' }),
-);
+
+async function createOverMcp(): Promise<unknown> {
+  const { token } = await signedIn(server);
+  return callTool(server.mcpUrl, token, 'create', { collectionName: 'things', attributes, idempotencyKey: 'one' });
+}
+
+async function createOverHttp(): Promise<unknown> {
+  const api = `${new URL(server.mcpUrl).origin}/service`;
+  const headers = {
+    authorization: `Bearer ${await sessionToken(api, server.account)}`,
+    'content-type': 'application/json',
+  };
+  const body = JSON.stringify({ data: { attributes } });
+  return (await fetch(`${api}/things`, { method: 'POST', headers, body })).text();
+}
+
+process.send!(await (way === 'http' ? createOverHttp() : createOverMcp()));

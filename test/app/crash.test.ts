@@ -17,27 +17,34 @@ const file = (name: string) => ({
   drop: async () => {},
 });
 
+const key = [{ sealed: null }];
+
 test.each([
-  ['Before', []],
-  ['After', [{ name: 'anvil' }]],
-])('killed in a hook %s the write: the entry stays unknown, and the key has no answer', async (position, things) => {
-  const [served, storage] = [file(`${position}.sqlite`), file(`${position}-storage.sqlite`)];
-  await runSql(served, ['CREATE TABLE things (id INTEGER PRIMARY KEY, name TEXT NOT NULL)']);
-  const child = fork(join(import.meta.dirname, 'crash-child.ts'), [served.url, storage.url, position], {
-    execArgv: ['--import', 'tsx'],
-  });
-  const [said] = await once(child, 'message');
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  expect([
-    said,
-    await askSql(storage, 'SELECT action, type, collection, outcome FROM activity_logs'),
-    await askSql(storage, 'SELECT sealed FROM idempotency_keys'),
-    await askSql(served, 'SELECT name FROM things'),
-  ]).toEqual([
-    'in the hook',
-    [{ action: 'create', type: 'write', collection: 'things', outcome: 'unknown' }],
-    [{ sealed: null }],
-    things,
-  ]);
-});
+  ['Before', 'mcp', key, []],
+  ['After', 'mcp', key, [{ name: 'anvil' }]],
+  ['Before', 'http', [], []],
+  ['After', 'http', [], [{ name: 'anvil' }]],
+])(
+  'killed in a hook %s the write, %s: the entry stays unknown, and a key has no answer',
+  async (position, way, keys, things) => {
+    const [served, storage] = [file(`${way}-${position}.sqlite`), file(`${way}-${position}-storage.sqlite`)];
+    await runSql(served, ['CREATE TABLE things (id INTEGER PRIMARY KEY, name TEXT NOT NULL)']);
+    const child = fork(join(import.meta.dirname, 'crash-child.ts'), [served.url, storage.url, position, way], {
+      execArgv: ['--import', 'tsx'],
+    });
+    const [said] = await once(child, 'message');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect([
+      said,
+      await askSql(storage, 'SELECT action, type, collection, outcome FROM activity_logs'),
+      await askSql(storage, 'SELECT sealed FROM idempotency_keys'),
+      await askSql(served, 'SELECT name FROM things'),
+    ]).toEqual([
+      'in the hook',
+      [{ action: 'create', type: 'write', collection: 'things', outcome: 'unknown' }],
+      keys,
+      things,
+    ]);
+  },
+);

@@ -1,4 +1,6 @@
 // A restart while assistants call: every call is answered, by the engine before it or by the one after it.
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
@@ -90,4 +92,35 @@ test('a restart tells those that listen, and a server that cannot tell does not 
   const told = [client, earlier].map((one) => one.getServerCapabilities()?.tools?.listChanged ?? false);
   await Promise.all([client.close(), earlier.close()]);
   expect([before, heard, told]).toEqual([[], ['tools', 'resources'], [true, false]]);
+});
+
+test('a model that was replaced is let go, though the one who asked of it stays signed in', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const models: WeakRef<object>[] = [];
+  const [, open] = mounts[0]!;
+  const mounted = await open({
+    customize: (agent) =>
+      agent.customizeCollection('customers', (customers) => {
+        const of = { model: models.length };
+        models.push(new WeakRef(of));
+        customers.addField('model', {
+          columnType: 'Number',
+          dependencies: ['id'],
+          getValues: (records) => records.map(() => of.model),
+        });
+      }),
+  });
+  const token = await tokenOf(mounted);
+  const list = () => callTool(mounted.mcpUrl, token, 'list', { collectionName: 'customers', fields: ['model'] });
+  for (let at = 0; at < RESTARTS; at++) {
+    await list();
+    await mounted.agent.restart();
+  }
+  const alive = () => models.filter((model) => model.deref()).length;
+  for (let tries = 0; tries < 20 && alive() > 2; tries++) {
+    await systemClock.sleep(20);
+    collect();
+  }
+  expect([models.length, alive() <= 2]).toEqual([RESTARTS + 1, true]);
 });

@@ -7,29 +7,36 @@ import { decodeJwt, SignJWT } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
+import { proofHeader, proveEnvironment } from '../../src/api/environment-proof.ts';
 import { hashToken, sign } from '../../src/core/secret.ts';
 import { authorizationUrl, connect, register } from '../oauth/client.ts';
 import { createBrowser, signIn } from '../oauth/flow.ts';
+import { ask, poll } from '../oauth/terminal.ts';
+import { doorOf } from '../platform/place.ts';
 import { frontOrigin, openAnswer, sessionToken } from '../rest/front-end.ts';
 import { callTool, requestOf } from './call.ts';
 import { issuerOf, openShop, redirectUri, type Shop } from './shop.ts';
 
 const authSecret = 'auth-secret-of-the-test';
+const envSecret = doorOf.SERVICE_ENV_SECRET;
 
 const doors = [
   '/mcp',
   'token endpoint, as a refresh token',
   'token endpoint, as a code',
+  'token endpoint, as a device code',
   'token endpoint, as a bearer token',
   'introspection',
   'registration',
   'agent API',
   'public API',
+  'structure for portico cloud',
   'console',
   'approval page',
   'sign-in page of assistants',
   'upload',
   'download',
+  'platform',
 ] as const;
 type Door = (typeof doors)[number];
 
@@ -40,6 +47,9 @@ const opens = {
   'refresh token': ['token endpoint, as a refresh token', 'introspection'],
   'authorization code': ['token endpoint, as a code'],
   'registration token': [],
+  'access token of the command line': ['structure for portico cloud'],
+  'refresh token of the command line': [],
+  'device code': ['token endpoint, as a device code'],
   'application token for /mcp': ['/mcp'],
   'application token for the public API': ['public API'],
   'session token of the agent API': ['agent API'],
@@ -72,7 +82,8 @@ beforeAll(async () => {
       }),
     );
   };
-  shop = await openShop({ env: { SERVICE_AGENT_ORIGINS: frontOrigin }, app: { authSecret, customize } });
+  const env = { SERVICE_AGENT_ORIGINS: frontOrigin, ...doorOf };
+  shop = await openShop({ env, app: { authSecret, customize } });
   issuer = issuerOf(shop);
   const api = `${shop.address}/service`;
   const { store, account } = shop;
@@ -97,6 +108,18 @@ beforeAll(async () => {
   secrets['session of the authorization server'] = value;
   // Its signature goes along wherever the cookie does.
   signature = [...browser.cookies].find(([name]) => name.startsWith(`${serverCookie}.sig `))![1].value;
+
+  const allowed = async () => {
+    const device = await ask(issuer);
+    const another = createBrowser();
+    const page = await another.press(await another.open(device.verification_uri_complete), 'continue');
+    await another.press(await another.press(page, 'sign-in', { ...account }), 'allow');
+    return device.device_code;
+  };
+  const terminal = (await poll(issuer, await allowed())).body;
+  secrets['access token of the command line'] = `${terminal.access_token}`;
+  secrets['refresh token of the command line'] = `${terminal.refresh_token}`;
+  secrets['device code'] = await allowed();
 
   // None is given out; were one there, it would be of no more use.
   secrets['registration token'] = randomBytes(32).toString('base64url');
@@ -216,6 +239,10 @@ async function show(door: Door, secret: string, by: Carriage): Promise<Shown> {
       const response = await post('token', { ...form, redirect_uri: redirectUri });
       return judge(response, () => ok(response));
     }
+    case 'token endpoint, as a device code': {
+      const { status, body } = await poll(issuer, secret);
+      return { status, isOpen: status === 200, told: JSON.stringify(body), challenge: null };
+    }
     case 'token endpoint, as a bearer token': {
       const [url, headers] = carried(`${issuer}/oauth/token`, secret, by);
       const body = new URLSearchParams({ grant_type: 'refresh_token', client_id: clientId });
@@ -232,6 +259,14 @@ async function show(door: Door, secret: string, by: Carriage): Promise<Shown> {
       return get(`${shop.address}/service/authentication/session`, ok);
     case 'public API':
       return get(`${shop.address}/v1/token`, ok);
+    case 'structure for portico cloud': {
+      const url = `${shop.address}/v1/cloud/schema`;
+      const proven = { method: 'GET', url, token: secret };
+      const [target, headers] = carried(url, secret, by);
+      const proof = proveEnvironment(proven, envSecret, Date.now());
+      const response = await fetch(target, { headers: { ...headers, [proofHeader]: proof } });
+      return judge(response, () => ok(response));
+    }
     case 'console':
       return get(`${shop.consoleUrl}/approvals`, ok);
     case 'approval page':
@@ -259,6 +294,11 @@ async function show(door: Door, secret: string, by: Carriage): Promise<Shown> {
       const response = await fetch(`${shop.mcpUrl}/downloads/${secret}`);
       return judge(response, () => ok(response));
     }
+    case 'platform': {
+      const [url, headers] = carried(`${shop.address}/platform/v1/identity/listUsers`, secret, by);
+      const response = await fetch(url, { method: 'POST', headers, body: '{}' });
+      return judge(response, () => ok(response));
+    }
   }
 }
 
@@ -266,16 +306,19 @@ const ways: Readonly<Record<Door, readonly Carriage[]>> = {
   '/mcp': ['bearer', 'DPoP', 'address', 'cookie'],
   'token endpoint, as a refresh token': ['given'],
   'token endpoint, as a code': ['given'],
+  'token endpoint, as a device code': ['given'],
   'token endpoint, as a bearer token': ['bearer', 'address', 'cookie'],
   introspection: ['given'],
   registration: ['bearer', 'address'],
   'agent API': ['bearer', 'DPoP', 'address', 'cookie'],
   'public API': ['bearer', 'DPoP', 'address', 'cookie'],
+  'structure for portico cloud': ['bearer', 'DPoP', 'address', 'cookie'],
   console: ['bearer', 'address', 'cookie'],
   'approval page': ['bearer', 'address', 'cookie'],
   'sign-in page of assistants': ['bearer', 'address', 'cookie'],
   upload: ['given'],
   download: ['given'],
+  platform: ['bearer', 'DPoP', 'address', 'cookie'],
 };
 
 /** The one way in which a class is taken where it is taken: a cookie stays one, and a token never is. */
@@ -289,7 +332,9 @@ const mayOpen = (kind: Class, door: Door, by: Carriage): boolean =>
 const challenges: Readonly<Partial<Record<Door, readonly [challenge: RegExp, event: string]>>> = {
   '/mcp': [/^Bearer .*resource_metadata="http/, 'mcp.token-refused'],
   'agent API': [/^Bearer realm="agent", error="invalid_token"$/, 'agent.token-refused'],
+  'structure for portico cloud': [/^Bearer realm="cloud", error="invalid_token"$/, 'cloud.token-refused'],
   'public API': [/^Bearer realm="public api", error="invalid_token"$/, 'api.token-refused'],
+  platform: [/^Portico-HMAC-SHA256$/, 'platform.not-signed'],
 };
 
 const securityEvents = () => shop.observed.filter((one) => one.type === 'security');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import * as oauth from 'oauth4webapi';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import { fitsTokens } from '../../src/mcp/tokens.ts';
+import { fitsTokens } from '../../src/mcp/answers/tokens.ts';
 import { authorizationUrl, connect, insecure, type Registered, redeem, refresh, register } from '../oauth/client.ts';
 import { createBrowser } from '../oauth/flow.ts';
 import { startServer, type TestServer } from '../server.ts';

@@ -1,7 +1,7 @@
 // Where the console lies: on a server of our own, inside a host application that parses bodies before us, and behind a
 // proxy with a public address of its own.
 import { describe, expect, test } from 'vitest';
-import { routeBeforeStart } from '../../src/app.ts';
+import { routeBeforeStart } from '../../src/app/route.ts';
 import { account, hosted, mounts } from '../app/mounts.ts';
 import { openShop } from '../app/shop.ts';
 import { createBrowser } from '../oauth/flow.ts';
@@ -78,10 +78,13 @@ describe('in a host application', () => {
   test('it is ours before the start as well, and answers that it is not ready', () => {
     const route = routeBeforeStart({
       publicUrl: 'https://shop.example',
+      servesMcp: true,
       basePath: '/data',
       consolePath: base,
       prefix: '/service',
       apiPath: '/service/_api',
+      platformDoor: false,
+      platformPath: '/platform',
     });
     const went: string[] = [];
     for (const url of [`${base}/approvals`, '/service/other', '/other']) {

@@ -1,27 +1,35 @@
 // What we know of an Express application: that it takes handlers, and where it keeps its layers (4: `_router`, 5: `router`).
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Next } from './doors.ts';
+import { type HostKind, hasFunctions, type NodeHandler } from './host.ts';
 
 /** What `express()` makes, of version 4 or 5. */
 export interface ExpressHost {
-  use(handler: (req: IncomingMessage, res: ServerResponse, next: Next) => void): unknown;
+  use(handler: NodeHandler): unknown;
 }
 
 interface Layer {
   readonly route?: { readonly path?: unknown };
 }
 
+export const expressKind: HostKind = {
+  call: 'mountOnExpress',
+  takes: 'the application that express() made',
+  is: (host) => typeof host === 'function' && hasFunctions(host, 'use', 'set', 'handle'),
+  mount(app: ExpressHost, handle) {
+    mountFirst(app, handle);
+    return { routes: () => findRoutes(app) };
+  },
+};
+
 /** Before everything else that the application has or will have: what is ours never reaches it (spec 4.4 and 7). */
-export function mountFirst(app: ExpressHost, handler: Parameters<ExpressHost['use']>[0]): void {
+function mountFirst(app: ExpressHost, handler: NodeHandler): void {
   app.use(handler);
   const stack = stackOf(app);
   if (stack.length > 1) stack.unshift(stack.pop()!);
 }
 
-/** The paths of the application's own routes that `isOurs` takes from it. */
-export function findHiddenRoutes(app: ExpressHost, isOurs: (path: string) => boolean): string[] {
+function findRoutes(app: ExpressHost): string[] {
   const paths = stackOf(app).flatMap(({ route }) => [route?.path].flat());
-  return [...new Set(paths.filter((path) => typeof path === 'string'))].filter(isOurs);
+  return paths.filter((path) => typeof path === 'string');
 }
 
 function stackOf(app: ExpressHost): Layer[] {

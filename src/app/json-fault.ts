@@ -1,0 +1,47 @@
+// Where a text stops being JSON. The parser of this Node says so for some faults and not for others.
+
+const tokens =
+  /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.]))/uy;
+
+type Wanted = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | ', or end';
+
+/** `line` and `column` from 1 of the first thing that may not stand there; the end of the text where something is missing. */
+export function findJsonFault(text: string): { readonly line: number; readonly column: number } {
+  const before = text.slice(0, findOffset(text)).split('\n');
+  return { line: before.length, column: before.at(-1)!.length + 1 };
+}
+
+function findOffset(text: string): number {
+  const open: ('{' | '[')[] = [];
+  let wanted: Wanted = 'value';
+  tokens.lastIndex = 0;
+  for (;;) {
+    const from = tokens.lastIndex;
+    const match = tokens.exec(text);
+    const start = from + /^[ \t\r\n]*/.exec(text.slice(from))![0].length;
+    if (!match) return start;
+    const [, sign, string] = match;
+    const next = follow(wanted, sign ?? (string === undefined ? 'other' : 'string'), open);
+    if (!next) return start;
+    wanted = next;
+  }
+}
+
+/** What may come after the token, or undefined where it may not stand; `open` is kept. */
+function follow(wanted: Wanted, token: string, open: ('{' | '[')[]): Wanted | undefined {
+  const isValue = token === 'string' || token === 'other';
+  if (wanted === ':') return token === ':' ? 'value' : undefined;
+  if (wanted.startsWith('key')) {
+    if (token === 'string') return ':';
+    if (token !== '}' || wanted === 'key') return undefined;
+  } else if (wanted.startsWith('value')) {
+    if (isValue) return ', or end';
+    if (token === '{' || token === '[') {
+      open.push(token);
+      return token === '{' ? 'key or }' : 'value or ]';
+    }
+    if (token !== ']' || wanted === 'value') return undefined;
+  } else if (token === ',' && open.length > 0) return open.at(-1) === '{' ? 'key' : 'value';
+  const opened = token === '}' ? '{' : token === ']' ? '[' : undefined;
+  return opened !== undefined && open.pop() === opened ? ', or end' : undefined;
+}

@@ -1,0 +1,83 @@
+// What is there where MCP is served: its front, the addresses of files below it, and the authorization server (whose heavy
+// part is loaded once calls are being answered).
+import type { Engine } from '../agent/engine.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
+import type { Observe } from '../core/observe.ts';
+import { createFileFront, type FileFront } from '../mcp/files/file-front.ts';
+import type { Files } from '../mcp/files/files.ts';
+import { createMcpFront, type McpFront, type McpFrontParts } from '../mcp/front.ts';
+import { selectTools } from '../mcp/tools.ts';
+import { createGate } from '../oauth/bearer.ts';
+import { documentFetch, type FetchDocument } from '../oauth/documents.ts';
+import { createPaths } from '../oauth/paths.ts';
+import { type AuthorizationServer, createAuthorizationServer } from '../oauth/routes.ts';
+import { defaultScopes } from '../oauth/scopes.ts';
+import type { SignIn } from '../oauth/sign-in.ts';
+import type { SignInWays } from '../oauth/sign-in-ways.ts';
+import type { OpenedStore } from '../store/open.ts';
+import { openApprovalDoor } from './approval.ts';
+
+export interface McpOptions {
+  readonly config: Config & { readonly publicUrl: string };
+  readonly store: OpenedStore;
+  readonly engine: Engine;
+  readonly signIn: SignIn;
+  readonly ways: SignInWays;
+  readonly files: Files;
+  readonly front: Pick<McpFrontParts, 'extension' | 'legacySessions' | 'serving'> | undefined;
+  readonly clock: Clock;
+  readonly observe: Observe;
+  readonly version: string;
+  readonly fetchDocument: FetchDocument | undefined;
+  /** Of the command line; absent where it may not sign in. */
+  readonly cloudResource: string | undefined;
+}
+
+export interface McpRooms {
+  readonly front: McpFront;
+  readonly fileFront: FileFront;
+  readonly authorization: AuthorizationServer;
+}
+
+export function openMcp({ front, signIn, ways, fetchDocument, ...parts }: McpOptions): McpRooms {
+  const { config, store, engine, files, clock, observe, version } = parts;
+  const paths = createPaths(config.publicUrl, config.basePath);
+  const scopes = defaultScopes(selectTools(config.enabledTools, () => undefined).map((tool) => tool.scope));
+  const gate = createGate({ store, paths, clock, defaultScopes: scopes, sso: config.ssoIssuer !== null });
+  return {
+    fileFront: createFileFront({ config, files, gate, observe, clock }),
+    front: createMcpFront({
+      config,
+      engine,
+      gate,
+      files,
+      activity: store.activity,
+      idempotency: store.idempotency,
+      approval: openApprovalDoor(store, config, clock),
+      observe,
+      clock,
+      version,
+      // A storage of its own is one process's; where several share one, no session would be found again.
+      legacySessions: store.sqliteKind === undefined ? 'off' : 'approvals',
+      ...front,
+    }),
+    authorization: createAuthorizationServer({
+      store,
+      config,
+      paths,
+      clock,
+      observe,
+      signIn,
+      ways,
+      defaultScopes: scopes,
+      cloud: parts.cloudResource,
+      listCollections: (access) =>
+        engine
+          .index(access)
+          .map(({ name }) => name)
+          .sort(),
+      ...(fetchDocument ? { [documentFetch]: fetchDocument } : {}),
+    }),
+  };
+}

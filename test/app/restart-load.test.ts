@@ -1,0 +1,11 @@
+// Restarts under load, a sample of what restart-load.long.test.ts does for 30 s.
+import { expect, test } from 'vitest';
+import { openLoad } from './restart-load.ts';
+
+test('restart() every 200 ms under 64 connections of mixed calls: no failed call, no handle that stays', async () => {
+  const load = await openLoad();
+  const before = await load.run(2);
+  const after = await load.run(2.5);
+  expect(load.failures.slice(0, 5)).toEqual([]);
+  expect([load.answers.size, after.restarts > before.restarts + 3, after.handles]).toEqual([10, true, before.handles]);
+}, 60_000);

@@ -1,0 +1,81 @@
+// An application of the table with an agent in it, listening, and what is asked of both.
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { loadConfig } from '../../src/core/config.ts';
+import { type Agent, createMemoryDataSource } from '../../src/index.ts';
+import { openStore } from '../../src/store/open.ts';
+import { shopTables } from '../agent/shop.ts';
+import { emptyAgent, type Logged, makeFolder } from '../app/agent.ts';
+import { frontOrigin } from '../rest/front-end.ts';
+import { freePort, type HostRow } from './hosts.ts';
+
+export const account = { email: 'ada@example.com', password: 'correct horse battery' };
+
+export interface Place {
+  readonly agent: Agent;
+  readonly origin: string;
+  readonly logged: readonly Logged[];
+}
+
+export interface PlaceOptions {
+  /** Of the mount: before or after what the application has of its own. */
+  readonly order?: 'before' | 'after';
+  /** Null: no MCP at all. */
+  readonly basePath?: string | null;
+}
+
+async function addUser(dataDir: string): Promise<void> {
+  const config = loadConfig({ file: { dataDir } });
+  const store = await openStore({ config, observe: () => {}, clock: systemClock });
+  await store.identity.addUser({ ...account, firstName: 'Ada', lastName: 'Byron', level: 'admin' });
+  await store.close();
+}
+
+/** Listening, with an agent that is mounted and not started. */
+export async function openPlace(
+  row: HostRow,
+  { order = 'after', basePath = '/data' }: PlaceOptions = {},
+): Promise<Place> {
+  const [port, host] = [await freePort(), await row.open()];
+  onTestFinished(async () => void (await host.close()));
+  const origin = `http://127.0.0.1:${port}`;
+  const dataDir = join(makeFolder(), 'data');
+  await addUser(dataDir);
+  const settings = { dataDir, publicUrl: origin, agentOrigins: [frontOrigin] };
+  const { agent, logged } = emptyAgent({ settings });
+  agent.addDataSource(createMemoryDataSource('shop', shopTables));
+  if (basePath !== null) agent.mountAiMcpServer({ basePath });
+  if (order === 'before') host.mount(agent);
+  await host.furnish();
+  if (order === 'after') host.mount(agent);
+  await host.listen(port);
+  return { agent, origin, logged };
+}
+
+/** The same application, in which nobody is mounted. */
+export async function openBare(row: HostRow): Promise<string> {
+  const [port, host] = [await freePort(), await row.open()];
+  onTestFinished(async () => void (await host.close()));
+  await host.furnish();
+  await host.listen(port);
+  return `http://127.0.0.1:${port}`;
+}
+
+export const json = (body: string, method = 'POST') => ({
+  method,
+  headers: { 'content-type': 'application/json' },
+  body,
+});
+
+/** What helmet and compression of the application leave on an answer. */
+const isTouched = ({ headers }: Response) =>
+  headers.has('x-dns-prefetch-control') || headers.has('origin-agent-cluster') || headers.has('content-encoding');
+
+export async function ask(origin: string, path: string, init: RequestInit = {}) {
+  const response = await fetch(origin + path, { redirect: 'manual', ...init });
+  const body = response.headers.get('content-type')?.includes('json')
+    ? ((await response.json()) as { error?: unknown; errors?: { code: string }[] })
+    : {};
+  return [response.status, body.error ?? body.errors?.[0]?.code, isTouched(response)];
+}

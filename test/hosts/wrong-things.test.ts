@@ -1,0 +1,210 @@
+// What goes wrong around a mount and a start: each error names the option or the call and the user's line, says what to do,
+// leaves nothing running, and the start after the cure works.
+import { existsSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import express from 'express';
+import fastify from 'fastify';
+import Koa from 'koa';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { type Agent, createMemoryDataSource } from '../../src/index.ts';
+import { shopTables } from '../agent/shop.ts';
+import { emptyAgent, makeFolder, messageOf, shopAgent } from '../app/agent.ts';
+import { hosts } from './hosts.ts';
+
+const here = /\(.*wrong-things\.test\.ts:\d+\)$/;
+const { env } = process;
+const handles = () => process.getActiveResourcesInfo().filter((kind) => /TCP(Server|Socket)|Process|Pipe/.test(kind));
+/** What is there and was not before; what earlier tests let go of in between is none of it. */
+function added(before: readonly string[]): string[] {
+  const left = [...before];
+  return handles().filter((kind) => {
+    const at = left.indexOf(kind);
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
+}
+
+const shop = (settings: Record<string, unknown> = {}) => {
+  const { agent, folder, logged } = emptyAgent({ settings: { dataDir: join(makeFolder(), 'data'), ...settings } });
+  agent.addDataSource(createMemoryDataSource('shop', shopTables));
+  return { agent, folder, logged };
+};
+
+describe('a mount', () => {
+  const row = (name: string) => hosts.find((one) => one.name === name)!;
+  const nest = async () => {
+    let given: unknown;
+    const host = await row('NestJS on Express').open();
+    host.mount({
+      mountOnNestJs(app: unknown) {
+        given = app;
+      },
+    } as unknown as Agent);
+    onTestFinished(async () => void (await host.close()));
+    return given;
+  };
+  test.each<[string, (agent: Agent) => unknown, RegExp]>([
+    ['Koa, given to mountOnExpress', (agent) => agent.mountOnExpress(new Koa() as never), /^mountOnExpress: give it the application that express\(\) made; for this one there is mountOnKoa\(app\)\./],
+    ['NestJS, given to mountOnExpress', async (agent) => agent.mountOnExpress((await nest()) as never), /^mountOnExpress: .*there is mountOnNestJs\(app\)\./],
+    ['Express, given to mountOnFastify', (agent) => agent.mountOnFastify(express() as never), /^mountOnFastify: give it the application that fastify\(\) made; .*mountOnExpress\(app\)\./],
+    ['Fastify, given to mountOnKoa', (agent) => agent.mountOnKoa(fastify() as never), /^mountOnKoa: give it the application that new Koa\(\) made; .*mountOnFastify\(app\)\./],
+    ['Fastify, given to mountOnNestJs', (agent) => agent.mountOnNestJs(fastify() as never), /^mountOnNestJs: give it the application that NestFactory\.create\(\) made; .*mountOnFastify\(app\)\./],
+    ['a promise of NestJS', (agent) => agent.mountOnNestJs(Promise.resolve() as never), /^mountOnNestJs: give it the application that NestFactory\.create\(\) made\. /],
+    ['nothing', (agent) => agent.mountOnKoa(undefined as never), /^mountOnKoa: give it the application that new Koa\(\) made\. /],
+    ['NestJS on something else', (agent) => agent.mountOnNestJs({ getHttpAdapter: () => ({ getType: () => 'other', getInstance: () => ({}) }) }), /^mountOnNestJs: its platform is 'other': use @nestjs\/platform-express or @nestjs\/platform-fastify\./],
+    ['Fastify with HTTP/2', (agent) => agent.mountOnFastify(fastify({ http2: true }) as never), /^mountOnFastify: it serves HTTP\/2, which is not served here: leave its option http2 out\./],
+    ['Fastify that is ready', async (agent) => agent.mountOnFastify(await fastify().ready() as never), /^mountOnFastify: it is ready and takes no hooks any more: mount before ready\(\), inject\(\) and listen\(\)\./],
+    ['the same application twice', (agent) => { const app = new Koa(); agent.mountOnKoa(app).mountOnKoa(app); }, /^mountOnKoa: the agent is mounted on this application already\./],
+    ['a second server', (agent) => agent.mountOnStandaloneServer(0).mountOnStandaloneServer(0), /^mountOnStandaloneServer was called before: an agent has one server\./],
+  ])('%s', async (_what, mount, problem) => {
+    const message = await messageOf(() => mount(shop().agent));
+    expect([message, message]).toEqual([expect.stringMatching(problem), expect.stringMatching(here)]);
+  }); // biome-ignore format: a table
+
+  test.each<[string, (agent: Agent) => unknown]>([
+    ['mountOnExpress', (agent) => agent.mountOnExpress(express())],
+    ['mountOnFastify', (agent) => agent.mountOnFastify(fastify())],
+    ['mountOnKoa', (agent) => agent.mountOnKoa(new Koa())],
+    ['mountOnNestJs', (agent) => agent.mountOnNestJs({} as never)],
+    ['mountOnStandaloneServer', (agent) => agent.mountOnStandaloneServer(0)],
+    ['mountAiMcpServer', (agent) => agent.mountAiMcpServer()],
+  ])('%s after the start', async (_what, mount) => {
+    const { agent } = shop();
+    await agent.start();
+    expect(await messageOf(() => mount(agent))).toMatch(
+      /^The agent has been started: nothing can be added any more\. \(.*wrong-things\.test\.ts:\d+\)$/,
+    );
+  });
+});
+
+describe('a start that fails leaves nothing running, and works after the cure', () => {
+  async function failsThenWorks(agent: Agent, cure: () => unknown): Promise<string> {
+    const before = handles();
+    const message = await messageOf(() => agent.start());
+    await systemClock.sleep(50);
+    expect([added(before), agent.standaloneServerPort]).toEqual([[], undefined]);
+    await cure();
+    const { server } = await agent.start();
+    expect(await (await fetch(`${server!.address}/service/`)).json()).toEqual({
+      error: null,
+      message: 'Agent is running',
+    });
+    await agent.stop();
+    return message;
+  }
+
+  test('a port that is taken', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void taken.close());
+    await new Promise((resolve) => taken.once('listening', resolve));
+    const { port } = taken.address() as AddressInfo;
+    const { agent } = shop();
+    agent.mountOnStandaloneServer(port);
+    expect(await failsThenWorks(agent, () => new Promise((resolve) => taken.close(resolve)))).toBe(
+      `Port ${port} is taken. Stop what listens there, or set MCP_SERVER_PORT to another.`,
+    );
+  });
+
+  test('a path in the public address, with a basePath', async () => {
+    const { agent } = shop();
+    agent.mountAiMcpServer({ basePath: '/ai' }).mountOnStandaloneServer(0);
+    env.SERVICE_PUBLIC_URL = 'https://shop.example.com/tools';
+    onTestFinished(() => void delete env.SERVICE_PUBLIC_URL);
+    expect(await failsThenWorks(agent, () => delete env.SERVICE_PUBLIC_URL)).toBe(
+      'basePath needs the agent at the root of its domain, but SERVICE_PUBLIC_URL has a path.',
+    );
+  });
+
+  test('a secret of another environment', async () => {
+    const dataDir = join(makeFolder(), 'data');
+    const first = shopAgent({ envSecret: 'one', settings: { dataDir } });
+    first.agent.mountOnStandaloneServer(0);
+    await first.agent.start();
+    await first.agent.stop();
+    const { agent } = shopAgent({ envSecret: 'other', settings: { dataDir } });
+    agent.mountOnStandaloneServer(0);
+    const cure = () => rmSync(dataDir, { recursive: true });
+    expect(await failsThenWorks(agent, cure)).toMatch(/^envSecret: the storage belongs to an environment with another/);
+  });
+
+  test('no schema file in production', async () => {
+    const folder = makeFolder();
+    const schemaPath = join(folder, 'schema.json');
+    const settings = { dataDir: join(folder, 'data') };
+    const { agent } = shopAgent({ isProduction: true, schemaPath, settings });
+    agent.mountOnStandaloneServer(0);
+    const message = await failsThenWorks(agent, () => shopAgent({ schemaPath }).agent.generateSchemaOnly());
+    expect([message, existsSync(schemaPath)]).toEqual([
+      expect.stringMatching(
+        /^isProduction: the schema file .*schema\.json cannot be read; write it with generateSchemaOnly/,
+      ),
+      true,
+    ]);
+  });
+
+  test('a customization that throws', async () => {
+    const { agent } = shop();
+    let isWrong = true;
+    agent.mountOnStandaloneServer(0).customizeCollection('orders', (orders) => {
+      if (isWrong) orders.renameField('nothing', 'something');
+    });
+    const message = await failsThenWorks(agent, () => {
+      isWrong = false;
+    });
+    expect([message, message]).toEqual([
+      expect.stringContaining("'nothing'"),
+      expect.stringMatching(/wrong-things\.test\.ts:\d+/),
+    ]);
+  });
+
+  test('no data source, and MCP without a place: more calls are the cure', async () => {
+    const { agent } = emptyAgent({ settings: { dataDir: join(makeFolder(), 'data') } });
+    agent.mountAiMcpServer();
+    const without = await messageOf(() => agent.start());
+    agent.mountOnStandaloneServer(0);
+    const message = await failsThenWorks(agent, () => agent.addDataSource(createMemoryDataSource('shop', shopTables)));
+    expect([without, message]).toEqual([
+      expect.stringMatching(/^mountAiMcpServer: no server is there to mount it on\. Call mountOnStandaloneServer/),
+      'The agent has no data source: addDataSource.',
+    ]);
+  });
+
+  test('a host application without a public address', async () => {
+    const { agent } = shop();
+    agent.mountOnKoa(new Koa());
+    const message = await messageOf(() => agent.start());
+    expect(message).toMatch(/set SERVICE_PUBLIC_URL \(or settings\.publicUrl\)/);
+    // Another call is a cure as well: then the server of its own has an address.
+    agent.mountOnStandaloneServer(0);
+    expect(await messageOf(() => agent.start())).toBe('it worked');
+  });
+});
+
+test('routes of a host that are ours now are named at the start, as far as they can be known', async () => {
+  const warnings = async (mount: (agent: Agent) => unknown) => {
+    const { agent, logged } = shop({ publicUrl: 'http://127.0.0.1:4999' });
+    await mount(agent.mountAiMcpServer());
+    await agent.start();
+    return logged.filter(([level]) => level === 'Warn').map(([, message]) => /reached: (.*?)\. /.exec(message)?.[1]);
+  };
+  const nest = await hosts.find(({ name }) => name === 'NestJS on Express')!.open();
+  const bare = await hosts.find(({ name }) => name === 'Koa')!.open();
+  onTestFinished(async () => void (await nest.close()));
+  expect([
+    await warnings((agent) => {
+      const app = fastify();
+      agent.mountOnFastify(app);
+      app.get('/oauth/callback', async () => 'ours').get('/', async () => 'the shop');
+      app.get('/service/other', async () => 'ours');
+      return app.ready();
+    }),
+    await warnings(async (agent) => {
+      nest.mount(agent);
+      await nest.furnish();
+    }),
+    await warnings((agent) => bare.mount(agent)),
+  ]).toEqual([['/oauth/callback, /service/other'], ['/oauth/callback, /.well-known/security.txt'], []]);
+});
