@@ -1,0 +1,224 @@
+// What may be asked of another process's Store, as one table: every method of every part has a row, so that a new method is
+// decided on when it is written. `again` is harmless when it happens twice, and is sent a second time when a connection
+// breaks; `once` is not, and its number is kept in the storage, so that no process takes it twice. `kept` stays with the
+// platform: what administers an installation is done there. `apart`: has another form on the wire (relayed.ts).
+import type { Store } from '../store/store.ts';
+import {
+  type Check,
+  flag,
+  id,
+  json,
+  listOf,
+  mapOf,
+  nullable,
+  number,
+  oneOf,
+  optional,
+  plain,
+  shape,
+  text,
+} from './checks.ts';
+
+export interface Passed<T extends readonly Check[] = readonly Check[]> {
+  readonly effect: 'again' | 'once';
+  readonly takes: T;
+}
+export type Row<T extends readonly Check[] = readonly Check[]> = Passed<T> | 'kept' | 'apart';
+
+type Checks<A extends readonly unknown[]> = { readonly [I in keyof A]-?: Check };
+// biome-ignore lint/suspicious/noExplicitAny: any method is meant
+type Method = (...args: any[]) => unknown;
+type RowOf<F> = F extends Method ? Row<Checks<Parameters<F>>> : never;
+
+/** The parts of a store that are objects with methods. */
+export type Part = { [P in keyof Store]: Store[P] extends Method ? never : P }[keyof Store];
+type Calls = { readonly [P in Part]: { readonly [M in keyof Store[P]]: RowOf<Store[P][M]> } };
+
+const again = <const T extends readonly Check[]>(...takes: T) => ({ effect: 'again', takes }) as const;
+const once = <const T extends readonly Check[]>(...takes: T) => ({ effect: 'once', takes }) as const;
+
+const oauthRow = shape({
+  model: text,
+  id: text,
+  payload: plain,
+  grantId: optional(text),
+  uid: optional(text),
+  accountId: optional(text),
+  clientId: optional(text),
+  consumedAt: optional(number),
+  expiresAt: optional(number),
+});
+const approvalCall = { userId: id, clientId: text, tool: text, args: text, found: text };
+const approvalRequest = shape({
+  ...approvalCall,
+  clientName: text,
+  renderingId: id,
+  collection: text,
+  action: optional(text),
+  recordIds: optional(listOf(text)),
+  policy: shape({ policy: text, secondPerson: flag }),
+  content: plain,
+});
+const decision = {
+  asked: listOf(text),
+  scopes: listOf(text),
+  choice: json,
+  endsAt: nullable(number),
+  userId: id,
+  clientId: text,
+  clientName: text,
+  told: json,
+};
+const fileState = oneOf('asked', 'arriving', 'ready', 'taken');
+const externalIdentity = shape({
+  issuer: text,
+  subject: text,
+  email: text,
+  emailVerified: flag,
+  firstName: optional(text),
+  lastName: optional(text),
+  timezone: optional(text),
+  rights: shape({
+    team: optional(listOf(text)),
+    role: optional(listOf(text)),
+    level: optional(nullable(text)),
+    tags: optional(mapOf(nullable(text))),
+    onlyTheseTags: optional(flag),
+  }),
+});
+
+export const calls: Calls = {
+  identity: {
+    addUser: 'kept',
+    countUsers: again(),
+    listUsers: again(),
+    findUser: again(id),
+    findUserByEmail: again(text),
+    verifyPassword: again(text, text),
+    setPassword: 'kept',
+    setDisabled: 'kept',
+    setProfile: once(id, shape({ firstName: text, lastName: text, timezone: text })),
+    place: again(),
+  },
+  identities: {
+    admit: once(externalIdentity, shape({ link: flag })),
+    findUserId: again(text, text),
+    has: again(id, text),
+  },
+  permissions: { accessOf: 'apart', cachedAccessOf: 'apart', caller: 'apart', setRole: 'kept', setScope: 'kept' },
+  rights: { read: 'kept', apply: 'kept', networks: again() },
+  members: { change: 'kept' },
+  oauth: {
+    upsert: once(oauthRow),
+    insertOnce: once(oauthRow),
+    find: again(text, text),
+    findByUid: again(text, text),
+    consume: once(text, text, number),
+    hasConsumedSuccessor: again(text, number),
+    destroy: once(text, text),
+    revokeGrant: once(text),
+    listByAccount: again(text, text),
+    touchClient: again(text, number),
+    countClients: again(),
+    sweep: once(number, number, number),
+  },
+  activity: {
+    record: 'apart',
+    begin: 'apart',
+    flush: 'apart',
+    list: again(shape({ limit: id, before: optional(id) })),
+  },
+  idempotency: { claim: 'apart' },
+  approvals: {
+    ask: once(approvalRequest),
+    openOf: again(shape(approvalCall)),
+    find: again(text),
+    list: again(oneOf('pending', 'settled'), id),
+    decide: once(text, shape({ by: id, verdict: oneOf('approved', 'denied') })),
+    take: once(text, shape(approvalCall)),
+    overtake: once(text),
+    keepAnswer: once(text, approvalRequest, flag),
+    sweep: once(),
+  },
+  settings: { get: 'kept', set: 'kept' },
+  keys: { list: 'kept', rotate: 'kept', retire: 'kept', of: 'apart' },
+  files: {
+    add: once(
+      shape({
+        id: text,
+        kind: oneOf('upload', 'download'),
+        userId: id,
+        state: fileState,
+        sealed: text,
+        bytes: id,
+        parts: id,
+        expiresAt: number,
+      }),
+    ),
+    find: again(text),
+    move: once(text, fileState, fileState),
+    putPart: once(text, id, text),
+    findPart: again(text, id),
+    finish: once(text, shape({ bytes: id, parts: id })),
+    restart: once(text),
+    remove: once(text),
+    countOf: again(id),
+    sweep: once(),
+  },
+  sessions: {
+    begin: once(
+      shape({
+        userId: id,
+        browser: text,
+        issuer: optional(nullable(text)),
+        address: optional(text),
+        since: optional(number),
+      }),
+    ),
+    find: again(text),
+    list: again(id, optional(text)),
+    end: once(text),
+    endListed: once(id, text, optional(id)),
+    endAll: once(id, shape({ grants: flag, by: optional(id) })),
+  },
+  agentSessions: {
+    beginSignIn: once(shape({ origin: text, codeChallenge: optional(text), renderingId: optional(id) })),
+    findSignIn: again(text),
+    allowSignIn: once(text, id),
+    dropSignIn: once(text),
+    findAnswer: again(text, text),
+    redeem: once(text, text),
+    find: again(text),
+    end: once(text),
+  },
+  links: { make: 'kept', find: again(text), use: once(text, text) },
+  secondFactors: {
+    of: again(id),
+    propose: again(text, text, optional(text)),
+    switchOn: once(id, text, text),
+    renewRecoveryCodes: once(id),
+    check: once(id, text),
+    switchOff: once(id, optional(id)),
+  },
+  windows: { add: once(text, number), takeBack: once(text), clear: once(text) },
+  tokens: {
+    create: 'kept',
+    find: again(text),
+    list: again(),
+    revoke: once(id, optional(id)),
+    noteUse: 'apart',
+  },
+  connections: {
+    decide: once(shape(decision)),
+    decisionOf: again(id, text),
+    list: again(shape({ userId: optional(id), after: optional(text), limit: id })),
+    find: again(text),
+    end: once(shape({ id: text, by: optional(id), clientName: text })),
+    noteUse: 'apart',
+    block: 'kept',
+    unblock: 'kept',
+    isBlocked: again(text),
+    listBlocked: 'kept',
+  },
+  schema: { hash: again(), get: again(), keep: once(text) },
+};

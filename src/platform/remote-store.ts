@@ -1,0 +1,117 @@
+// A Store whose rows another process has: every method asks the platform's door, so that everything above works as over a
+// storage of its own. What is kept in memory (an Access, a token that was found good) is compared with the platform's versions
+// at every call, as everywhere: nothing here has a time to live. Entries of the log that are reads are gathered and sent
+// together; what the platform keeps to itself (calls.ts) is refused here already.
+import type { Clock } from '../core/clock.ts';
+import { fail } from '../core/errors.ts';
+import type { Observe } from '../core/observe.ts';
+import { randomToken } from '../core/secret.ts';
+import { createAccessReader } from '../store/access.ts';
+import { createActivityLog } from '../store/activity.ts';
+import type { ActivityRows } from '../store/activity-rows.ts';
+import { createIdempotencyKeys } from '../store/idempotency.ts';
+import type { OpenedStore } from '../store/open.ts';
+import type { ActivityEntry, Keys, Store } from '../store/store.ts';
+import { createUses } from '../store/uses.ts';
+import { calls, type Part, type Row } from './calls.ts';
+import type { Channel } from './channel.ts';
+import { type RelayedAnswer, type RelayedArguments, type RelayedName, relayedCalls } from './relayed.ts';
+import { shareCall } from './shared-call.ts';
+
+export interface RemoteStoreParts {
+  readonly channel: Channel;
+  readonly isSandbox: boolean;
+  readonly clock: Clock;
+  readonly observe: Observe;
+}
+
+/** Requests for the versions that are under way at the same time. */
+const VERSIONS_AT_ONCE = 4;
+
+type Relay = <N extends RelayedName>(name: N, ...args: RelayedArguments<N>) => Promise<RelayedAnswer<N>>;
+
+export function createRemoteStore({ channel, isSandbox, clock, observe }: RemoteStoreParts): OpenedStore {
+  const relay = ((name: RelayedName, ...args: readonly unknown[]) =>
+    channel.call(`/v1/${name}`, args, relayedCalls[name].effect)) as Relay;
+  const passed = <P extends Part>(part: P): Store[P] => passPart(part, channel);
+  const versions = shareCall(() => relay('versions'), VERSIONS_AT_ONCE);
+  const activity = createActivityLog(createRemoteRows(relay, passed('activity').list), observe, clock);
+  const tokenUses = createUses(clock, (token: number) => relay('noteTokenUse', token));
+  const connectionUses = createUses(clock, (connection: string) => relay('noteConnectionUse', connection));
+  return {
+    identity: passed('identity'),
+    identities: passed('identities'),
+    permissions: {
+      ...passed('permissions'),
+      ...createAccessReader({ versions, load: (userId) => relay('facts', userId), observe }),
+    },
+    rights: passed('rights'),
+    members: passed('members'),
+    oauth: passed('oauth'),
+    activity,
+    idempotency: createIdempotencyKeys(
+      {
+        claim: (call) => relay('claim', call),
+        stayAlive: (ticket) => relay('stayAlive', ticket),
+        settle: (ticket, answer) => relay('settle', ticket, answer),
+        release: (ticket) => relay('release', ticket),
+        doubt: (ticket) => relay('doubt', ticket),
+      },
+      clock,
+    ),
+    approvals: passed('approvals'),
+    settings: passed('settings'),
+    keys: { ...passed('keys'), of: createKeyReader(relay) },
+    files: passed('files'),
+    sessions: passed('sessions'),
+    agentSessions: passed('agentSessions'),
+    links: passed('links'),
+    secondFactors: passed('secondFactors'),
+    windows: passed('windows'),
+    tokens: { ...passed('tokens'), noteUse: tokenUses.note },
+    connections: { ...passed('connections'), noteUse: connectionUses.note },
+    schema: passed('schema'),
+    versions,
+    ready: () => relay('ready'),
+    async close() {
+      await activity.flush();
+      await tokenUses.flush();
+      await connectionUses.flush();
+      await channel.close();
+    },
+    ...(isSandbox && { isSandbox }),
+  };
+}
+
+/** The methods of a part that are calls as they stand; those that have another form are put in their place by the caller. */
+function passPart<P extends Part>(part: P, channel: Channel): Store[P] {
+  const refuse = async (): Promise<never> =>
+    fail('DENIED', { problem: 'This is done where the platform runs (serverUrl), not through an agent.' });
+  const rows: Readonly<Record<string, Row>> = calls[part];
+  const methods = Object.entries(rows).map(([method, row]) => [
+    method,
+    typeof row === 'string'
+      ? refuse
+      : (...args: readonly unknown[]) => channel.call(`/v1/${part}/${method}`, args, row.effect),
+  ]);
+  return Object.fromEntries(methods) as Store[P];
+}
+
+function createRemoteRows(relay: Relay, list: ActivityRows['list']): Omit<ActivityRows, 'completeMark'> {
+  const batches = new WeakMap<readonly ActivityEntry[], string>();
+  return {
+    insert: ({ outcome: _, durationMs: __, ...entry }) => relay('mark', entry),
+    async insertAll(entries) {
+      // A batch that is tried again has the same name: it may be there, and only its answer was lost.
+      const batch = batches.get(entries) ?? randomToken(128);
+      batches.set(entries, batch);
+      await relay('record', batch, entries);
+    },
+    complete: (id, result) => relay('complete', id, result),
+    list,
+  };
+}
+
+function createKeyReader(relay: Relay): Keys['of'] {
+  return async (purpose, make) => (await relay('keys', purpose)) ?? relay('makeKey', purpose, await make());
+}
