@@ -1,0 +1,58 @@
+// The client of an agent that is tested: it asks over HTTP, like a front end, in the name of the user of a sandbox.
+import { callSite } from '../agent/customize/call-site.ts';
+import type { AnySchema } from '../agent/customize/typed-schema.ts';
+import { systemClock } from '../core/clock.ts';
+import { createChartReaders } from './charts.ts';
+import { createCollectionClient, readChart } from './collections.ts';
+import { connectToSandbox } from './connected.ts';
+import { createConnection } from './connection.ts';
+import type { TestClientOptions } from './options.ts';
+import { pathOf } from './queries.ts';
+import type { AgentTestClient, Timing } from './typed-client.ts';
+
+/**
+ * `S` is the interface of generated typings, where there are some. The agent must have been started with the sandbox as its
+ * serverUrl. CONFIGURATION, with the option and what to do, for what cannot be; AgentHttpError when the agent is not there, or
+ * does not take the user for one of its own. (Spec 2.9 and 4.7.)
+ */
+export async function createAgentTestClient<S extends object = AnySchema>(
+  options: TestClientOptions,
+): Promise<AgentTestClient<S>> {
+  const connected = await connectToSandbox('createAgentTestClient', options, callSite(createAgentTestClient));
+  const { schema, sandbox, token, overridePermissions } = connected;
+  const { agentUrl: address, timezone, timeoutSeconds } = connected.options;
+  const connection = createConnection({ address, token, timeoutSeconds });
+  try {
+    await connection.ask('GET', '/authentication/session');
+  } catch (error) {
+    await sandbox.close();
+    throw error;
+  }
+  const client: AgentTestClient = {
+    ...createChartReaders((chart) => readChart(connection, pathOf('_charts', chart), { timezone })),
+    collection: (name) => createCollectionClient({ connection, schema, timezone }, name) as never,
+    overridePermissions,
+    benchmark: measure,
+    close: () => sandbox.close(),
+  };
+  return client as AgentTestClient<S>;
+}
+
+const defaultTimes = 10;
+
+/** One after the other, the first included. */
+async function measure(
+  run: () => unknown,
+  { times = defaultTimes }: { readonly times?: number } = {},
+): Promise<Timing> {
+  const taken: number[] = [];
+  for (let at = 0; at < times; at++) {
+    const from = systemClock.monotonic();
+    await run();
+    taken.push(systemClock.monotonic() - from);
+  }
+  taken.sort((a, b) => a - b);
+  const at = (share: number): number => taken[Math.min(times - 1, Math.floor(share * times))] ?? 0;
+  const mean = taken.reduce((sum, one) => sum + one, 0) / Math.max(1, times);
+  return { times, mean, median: at(0.5), p95: at(0.95), least: at(0), most: at(1) };
+}

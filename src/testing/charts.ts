@@ -1,0 +1,76 @@
+// Charts of code (spec 4.3) as a test reads them: each reader says which kind it expects, and refuses the answer of another.
+import type {
+  DistributionResult,
+  LeaderboardResult,
+  MultipleTimeBasedResult,
+  ObjectiveResult,
+  PercentageResult,
+  TimeBasedResult,
+  ValueResult,
+} from '../agent/charts/definitions.ts';
+import type { RecordId } from '../agent/record-id.ts';
+import { AgentHttpError } from './failures.ts';
+
+interface ChartResults {
+  readonly valueChart: ValueResult;
+  readonly distributionChart: DistributionResult;
+  readonly timeBasedChart: TimeBasedResult;
+  readonly multipleTimeBasedChart: MultipleTimeBasedResult;
+  readonly percentageChart: PercentageResult;
+  readonly objectiveChart: ObjectiveResult;
+  /** Largest first. */
+  readonly leaderboardChart: LeaderboardResult;
+  readonly smartChart: unknown;
+}
+
+/** Charts of the agent. */
+export type ChartReaders = {
+  readonly [K in keyof ChartResults]: (name: string) => Promise<ChartResults[K]>;
+};
+
+/** Charts of a record. */
+export type RecordChartReaders = {
+  readonly [K in keyof ChartResults]: (name: string, id: RecordId) => Promise<ChartResults[K]>;
+};
+
+type Shape = (value: unknown) => boolean;
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const has =
+  (...names: readonly string[]): Shape =>
+  (value) =>
+    isObject(value) && names.every((name) => name in value);
+const listOf =
+  (item: Shape): Shape =>
+  (value) =>
+    Array.isArray(value) && value.every(item);
+
+const shapes: { readonly [K in keyof ChartResults]: { readonly kind: string; readonly fits: Shape } } = {
+  valueChart: { kind: 'value', fits: has('countCurrent') },
+  distributionChart: { kind: 'distribution', fits: listOf(has('key', 'value')) },
+  timeBasedChart: { kind: 'timeBased', fits: listOf(has('label', 'values')) },
+  multipleTimeBasedChart: { kind: 'multipleTimeBased', fits: has('labels', 'values') },
+  percentageChart: { kind: 'percentage', fits: (value) => typeof value === 'number' || typeof value === 'string' },
+  objectiveChart: { kind: 'objective', fits: has('value', 'objective') },
+  leaderboardChart: { kind: 'leaderboard', fits: listOf(has('key', 'value')) },
+  smartChart: { kind: 'smart', fits: () => true },
+};
+
+/** `read` asks the agent, and gives what the chart's code made. */
+export function createChartReaders<Arguments extends readonly unknown[]>(
+  read: (name: string, ...given: Arguments) => Promise<unknown>,
+): { readonly [K in keyof ChartResults]: (name: string, ...given: Arguments) => Promise<ChartResults[K]> } {
+  const readers = Object.entries(shapes).map(([reader, { kind, fits }]) => [
+    reader,
+    async (name: string, ...given: Arguments) => {
+      const value = await read(name, ...given);
+      if (fits(value)) return value;
+      const shown = JSON.stringify(value)?.slice(0, 200);
+      throw new AgentHttpError(`The chart '${name}' is no ${kind} chart: it answers ${shown}`, {
+        status: 200,
+        body: value,
+      });
+    },
+  ]);
+  return Object.fromEntries(readers);
+}

@@ -1,0 +1,105 @@
+// Records as documents of JSON:API 1.0, read and written. Names stay as they are in the collection.
+import type { RecordId } from '../agent/record-id.ts';
+import { packRecordId } from './queries.ts';
+import type { Schema } from './schema.ts';
+
+/** A record of a collection of which no typings tell. */
+// biome-ignore lint/suspicious/noExplicitAny: nothing is known of it
+export type PlainRecord = Readonly<Record<string, any>>;
+
+interface Identifier {
+  readonly type: string;
+  readonly id: string;
+}
+
+interface Resource extends Identifier {
+  readonly attributes?: Readonly<Record<string, unknown>>;
+  readonly relationships?: Readonly<Record<string, { readonly data?: Identifier | null }>>;
+}
+
+export interface RecordDocument {
+  readonly data: Resource | readonly Resource[] | null;
+  readonly included?: readonly Resource[];
+}
+
+/** `fields`: the paths that were asked for. The agent adds keys to them, which are left out again. */
+export function readRecords(document: RecordDocument, fields?: readonly string[]): PlainRecord[] {
+  const data = document.data ?? [];
+  const resources: readonly Resource[] = Array.isArray(data) ? data : [data];
+  // A relation may lead to a record of the list itself, which is then told there alone.
+  const known = new Map([...resources, ...(document.included ?? [])].map((resource) => [markOf(resource), resource]));
+  return resources.map((resource) => {
+    const record = readRecord(resource, known, []);
+    return fields ? pick(record, fields) : record;
+  });
+}
+
+/** To-one relations become nested records, null where there is none; relations to many are no part of a record. */
+function readRecord(resource: Resource, known: ReadonlyMap<string, Resource>, above: readonly string[]): PlainRecord {
+  const trail = [...above, markOf(resource)];
+  const record: Record<string, unknown> = { ...resource.attributes };
+  for (const [name, { data }] of Object.entries(resource.relationships ?? {})) {
+    if (data === undefined) continue;
+    if (data === null) record[name] = null;
+    // Two records may point to each other.
+    else if (!trail.includes(markOf(data)))
+      record[name] = readRecord(known.get(markOf(data)) ?? bare(data), known, trail);
+  }
+  return record;
+}
+
+function pick(record: PlainRecord, fields: readonly string[]): PlainRecord {
+  const picked: Record<string, unknown> = {};
+  const deeper = new Map<string, string[]>();
+  for (const path of fields) {
+    const [, first = '', rest] = /^([^:]*):(.*)$/s.exec(path) ?? [];
+    if (path in record) picked[path] = record[path];
+    else if (rest !== undefined) deeper.set(first, [...(deeper.get(first) ?? []), rest]);
+  }
+  for (const [name, paths] of deeper) {
+    const nested: unknown = record[name];
+    if (nested !== undefined) picked[name] = nested === null ? null : pick(nested as PlainRecord, paths);
+  }
+  return picked;
+}
+
+const markOf = ({ type, id }: Identifier): string => JSON.stringify([type, id]);
+/** Not told of: the id is all that is known. */
+const bare = ({ type, id }: Identifier): Resource => ({ type, id, attributes: { id } });
+
+/**
+ * Values to write: those of columns, and of to-one relations the id of a record, a record that holds its key, or null.
+ * `id`: of the record, when there is one.
+ */
+export function writeRecord(schema: Schema, collection: string, values: PlainRecord, id?: RecordId): unknown {
+  const attributes: Record<string, unknown> = {};
+  const relationships: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined) continue;
+    const relation = schema.findRelation(collection, name);
+    if (!relation) attributes[name] = wireValue(value);
+    else relationships[name] = { data: identify(schema, relation.foreign, value) };
+  }
+  return {
+    data: {
+      type: collection,
+      ...(id !== undefined && { id: packRecordId(id) }),
+      attributes,
+      ...(Object.keys(relationships).length > 0 && { relationships }),
+    },
+  };
+}
+
+export function identify(schema: Schema, collection: string, given: unknown): Identifier | null {
+  if (given === null) return null;
+  const isRecord = typeof given === 'object' && !Array.isArray(given);
+  const id = isRecord ? schema.keyOf(collection).map((name) => (given as PlainRecord)[name]) : (given as RecordId);
+  return { type: collection, id: packRecordId(id) };
+}
+
+/** Bytes travel as a data URI, and instants as text. */
+export function wireValue(value: unknown): unknown {
+  if (value instanceof Uint8Array)
+    return `data:application/octet-stream;base64,${Buffer.from(value).toString('base64')}`;
+  return value;
+}

@@ -1,0 +1,130 @@
+// What an assistant sees of an agent, for tests: the real endpoint, the real protocol, and a user of the sandbox.
+import { refuseOption } from '../agent/check-options.ts';
+import { callSite } from '../agent/customize/call-site.ts';
+import { type Clock, systemClock } from '../core/clock.ts';
+import { connectToSandbox } from './connected.ts';
+import { AgentHttpError } from './failures.ts';
+import { readMcpAnswer, writeMcpRequest } from './mcp-wire.ts';
+import type { TestClientOptions } from './options.ts';
+import type { PermissionOverrides } from './rights.ts';
+
+/** A tool as an assistant is told of it. */
+export interface McpTool {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  readonly annotations?: Readonly<Record<string, unknown>>;
+}
+
+/** A tool answered with an error: what the assistant is told, to do better. */
+export class McpToolError extends Error {
+  override readonly name = 'McpToolError';
+  readonly tool: string;
+  /** As the assistant reads it. */
+  readonly text: string;
+
+  constructor(tool: string, text: string) {
+    super(`The tool '${tool}': ${text}`);
+    this.tool = tool;
+    this.text = text;
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what a tool answers is the test's to know
+export type ToolAnswer = any;
+
+/** Sees an agent as an assistant does, in the name of the user of a sandbox. Made by `createMcpTestClient`. */
+export interface McpTestClient {
+  /** Those that the user is shown. */
+  listTools(): Promise<readonly McpTool[]>;
+  /** The answer, parsed. McpToolError for one that says what is wrong; AgentHttpError for any other. */
+  call(tool: string, args?: Readonly<Record<string, unknown>>): Promise<ToolAnswer>;
+  /** What describeCollection says: of one collection, or which there are. */
+  describe(collection?: string): Promise<ToolAnswer>;
+  /** As of the agent test client: everything, but what is said here. */
+  overridePermissions(overrides: PermissionOverrides): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Of `createMcpTestClient`. */
+export interface McpTestClientOptions extends TestClientOptions {
+  /** Of the endpoint: where a basePath stands before it. Default `/mcp` at the root of agentUrl. */
+  readonly mcpPath?: string;
+  /** What its token may be used for. Default all: `mcp:read`, `mcp:write`, `mcp:action`. */
+  readonly scopes?: readonly string[];
+}
+
+const allScopes = ['mcp:read', 'mcp:write', 'mcp:action'];
+
+/** An assistant of the user of the sandbox. The agent must have been started with the sandbox as its serverUrl, and with MCP. */
+export async function createMcpTestClient(given: McpTestClientOptions): Promise<McpTestClient> {
+  const { mcpPath = '/mcp', scopes = allScopes, ...options } = given;
+  const at = callSite(createMcpTestClient);
+  if (typeof mcpPath !== 'string' || !mcpPath.startsWith('/'))
+    refuseOption("createMcpTestClient: 'mcpPath' must be a path such as '/data/mcp'", at);
+  if (!Array.isArray(scopes) || scopes.length === 0 || !scopes.every((scope) => allScopes.includes(scope)))
+    refuseOption(`createMcpTestClient: 'scopes' must be a list of ${allScopes.join(', ')}`, at);
+  const { sandbox, options: checked, overridePermissions } = await connectToSandbox('createMcpTestClient', options, at);
+  const { origin } = new URL(checked.agentUrl);
+  const token = await sandbox.makeMcpToken(scopes);
+  const { timeoutSeconds } = checked;
+  const client = connectMcp({ mcpUrl: origin + mcpPath, token, timeoutSeconds });
+  return { ...client, overridePermissions, close: () => sandbox.close() };
+}
+
+interface McpConnectionOptions {
+  /** Of the endpoint, such as `http://127.0.0.1:3931/mcp`. */
+  readonly mcpUrl: string;
+  /** Of the user. */
+  readonly token: string;
+  readonly timeoutSeconds: number;
+  readonly clock?: Pick<Clock, 'after'>;
+}
+
+type Assistant = Pick<McpTestClient, 'listTools' | 'call' | 'describe'>;
+
+function connectMcp({ mcpUrl, token, timeoutSeconds, clock = systemClock }: McpConnectionOptions): Assistant {
+  let lastId = 0;
+  const ask = async <Result>(method: string, params: Readonly<Record<string, unknown>>): Promise<Result> => {
+    const id = ++lastId;
+    const { headers, body } = writeMcpRequest(id, method, params);
+    const controller = new AbortController();
+    const disarm = clock.after(timeoutSeconds * 1000, () => controller.abort());
+    try {
+      const authorization = `Bearer ${token}`;
+      const init = { method: 'POST', headers: { ...headers, authorization }, body, signal: controller.signal };
+      const response = await fetch(mcpUrl, init);
+      const type = response.headers.get('content-type') ?? '';
+      return readMcpAnswer(id, response.status, type, await response.text()) as Result;
+    } catch (cause) {
+      if (cause instanceof AgentHttpError) throw cause;
+      const problem = controller.signal.aborted
+        ? `has not answered within ${timeoutSeconds} seconds`
+        : 'cannot be reached: has the agent been started, with mountAiMcpServer, at this address?';
+      throw new AgentHttpError(`MCP: ${mcpUrl} ${problem}`, {}, cause);
+    } finally {
+      disarm();
+    }
+  };
+  const call: McpTestClient['call'] = async (tool, args = {}) => {
+    const result = await ask<ToolResult>('tools/call', { name: tool, arguments: args });
+    const text = result.content.find((block) => block.type === 'text')?.text ?? '';
+    if (result.isError === true) throw new McpToolError(tool, text);
+    return JSON.parse(text);
+  };
+  return {
+    async listTools() {
+      const { tools } = await ask<{ readonly tools: readonly McpTool[] }>('tools/list', {});
+      return tools;
+    },
+    call,
+    describe: (collection) =>
+      call('describeCollection', collection === undefined ? {} : { collectionName: collection }),
+  };
+}
+
+interface ToolResult {
+  readonly content: readonly { readonly type: string; readonly text?: string }[];
+  readonly isError?: boolean;
+}
