@@ -4,6 +4,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { createSqlSource } from '../agent/sources/sql/source.ts';
+import { openPlatform } from '../app/platform.ts';
 import { systemClock } from '../core/clock.ts';
 import { type Config, type SettingName, settings } from '../core/config.ts';
 import { isAppError } from '../core/errors.ts';
@@ -102,6 +103,7 @@ function checkFolder({ dataDir }: Config): Finding {
 }
 
 async function checkStorage(config: Config): Promise<Finding> {
+  if (config.serverUrl !== null) return checkPlatform(config);
   return guard('Storage', async () => {
     const options = { url: config.storageUrl, dataDir: config.dataDir, sqlite: config.sqlite };
     const file = locateStorage(options);
@@ -113,6 +115,19 @@ async function checkStorage(config: Config): Promise<Finding> {
       return ok(`Storage ${database.shownAs}: the next start runs ${pending.length} migrations`);
     } finally {
       await database.close();
+    }
+  });
+}
+
+/** In place of the storage, where another server has it. */
+function checkPlatform(config: Config): Promise<Finding> {
+  return guard('Platform', async () => {
+    const store = await openPlatform({ config, envSecret: undefined, observe: () => {}, clock: systemClock });
+    try {
+      const { environment, project } = await store.identity.place();
+      return ok(`Platform ${config.serverUrl}: environment '${environment}' of '${project}'`);
+    } finally {
+      await store.close();
     }
   });
 }

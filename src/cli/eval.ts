@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Config } from '../core/config.ts';
 import { AppError, fail } from '../core/errors.ts';
-import { estimateTokens } from '../mcp/tokens.ts';
+import { estimateTokens } from '../mcp/answers/tokens.ts';
 import { type Evaluation, findProblems } from './eval/definitions.ts';
 import { composeReport, hasFailed } from './eval/report.ts';
 import { type CountTokens, type Report, runEvaluation } from './eval/run.ts';

@@ -5,9 +5,11 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type SettingName, settings } from '../core/config.ts';
 import { isAppError } from '../core/errors.ts';
+import type { BootstrapOptions, CloudOptions, LoginOptions } from './cloud.ts';
 import { type Flags, readConfig, readEnvironment } from './environment.ts';
 import type { McpOptions } from './mcp.ts';
 import type { PushOptions } from './roles.ts';
+import type { SchemaOptions } from './schema.ts';
 import type { TokenOptions } from './token.ts';
 import type { SetOptions } from './user.ts';
 
@@ -284,12 +286,99 @@ withSettings(
     await retireKeys(readConfig(flagsOf(command)), purpose, options);
   });
 
+const schema = addCommand(program, 'schema', 'The schema file: what is served, to be reviewed (docs/library.md)');
+
+const addSchemaCommand = (name: string, description: string): Command =>
+  withSettings(addCommand(schema, name, description), 'dataDir', 'database')
+    .option('--file <path>', 'The schema file; .service-schema.json when absent')
+    .option('--agent <module>', 'A module that exports an agent, in place of the served database');
+
+addSchemaCommand(
+  'check',
+  'Compare the file with what is served: ends with 1 when they differ, with 2 when it cannot',
+).action(async (options: SchemaOptions, command: Command) => {
+  const { checkSchema } = await import('./schema.ts');
+  try {
+    if (!(await checkSchema(readConfig(flagsOf(command)), options))) process.exitCode = FAILED;
+  } catch (error) {
+    endWith(error, WRONGLY_USED);
+  }
+});
+
+addSchemaCommand('write', 'Write the file').action(async (options: SchemaOptions, command: Command) => {
+  const { writeSchema } = await import('./schema.ts');
+  await writeSchema(readConfig(flagsOf(command)), options);
+});
+
+const cloud = addCommand(
+  program,
+  'cloud',
+  'Customize from another machine, against any Portico server (docs/cloud.md)',
+);
+
+cloudCommand('bootstrap [name]', 'Make a folder for customizations, typed by the database of the server').action(
+  async (name: string | undefined, options: BootstrapOptions) => {
+    const { bootstrap } = await import('./cloud.ts');
+    await bootstrap(name, { ...options, version });
+  },
+);
+
+cloudCommand('login', 'Renew the sign-in, or sign in again')
+  .option('--again', 'As somebody else, though the sign-in is good')
+  .action(async (options: LoginOptions) => {
+    const { login } = await import('./cloud.ts');
+    await login(options);
+  });
+
+cloudCommand(
+  'update-typings',
+  'Write typings.d.ts anew, of the database of the server and the code of this folder',
+).action(async (options: CloudOptions) => {
+  const { updateTypings } = await import('./cloud.ts');
+  await updateTypings(options);
+});
+
+withSettings(
+  addCommand(cloud, 'start', 'Serve the databases of src/data-source.ts with the code of this folder'),
+).action(async (_options: object, command: Command) => {
+  const { startFolder } = await import('./cloud-start.ts');
+  await startFolder(readConfig(flagsOf(command)), { version });
+});
+
+withSettings(
+  addCommand(cloud, 'secret', 'On the server: print the environment secret, made when there is none'),
+  'dataDir',
+  'environment',
+).action(async (_options: object, command: Command) => {
+  const { printSecret } = await import('./cloud-secret.ts');
+  await printSecret(readConfig(flagsOf(command)));
+});
+
+function cloudCommand(nameAndArguments: string, description: string): Command {
+  const command = addCommand(cloud, nameAndArguments, description)
+    .option('-s, --server <address>', 'Of the Portico server (SERVICE_CLOUD_SERVER); http://127.0.0.1:3931 by default')
+    .option('--no-browser', 'Open no browser');
+  return /^login/.test(nameAndArguments)
+    ? command
+    : command.option('-e, --env-secret <secret>', 'Of the environment (SERVICE_ENV_SECRET)');
+}
+
 addCommand(program, 'eval <file>', 'Run recorded tasks (docs/eval.md) against the demo shop, or a server')
   .option('--url <address>', 'MCP address of a server, asked with the token in SERVICE_MCP_TOKEN')
   .action(async (file: string, options: { url?: string }) => {
     const { evaluateFile } = await import('./eval.ts');
     if (!(await evaluateFile(readConfig({}), file, { version, ...options }))) process.exitCode = FAILED;
   });
+
+function endWith(error: unknown, status: number): never {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  const line = isAppError(error) ? message : `Something went wrong: ${message}. SERVICE_LOG_LEVEL=Debug tells more.`;
+  process.stderr.write(`portico: ${line}\n`);
+  if (wantsDebug())
+    process.stderr.write(`${stack}\n${error instanceof Error && error.cause ? `${error.cause}\n` : ''}`);
+  // What a failed start left open must not keep the process alive.
+  process.exit(status);
+}
 
 function wantsDebug(): boolean {
   const flag = process.argv.join(' ').match(/--log-level[= ](\w+)/)?.[1];
@@ -311,12 +400,6 @@ try {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? 0 : WRONGLY_USED;
   } else {
-    const { message, stack } = error instanceof Error ? error : new Error(String(error));
-    const line = isAppError(error) ? message : `Something went wrong: ${message}. SERVICE_LOG_LEVEL=Debug tells more.`;
-    process.stderr.write(`portico: ${line}\n`);
-    if (wantsDebug())
-      process.stderr.write(`${stack}\n${error instanceof Error && error.cause ? `${error.cause}\n` : ''}`);
-    // What a failed start left open must not keep the process alive.
-    process.exit(FAILED);
+    endWith(error, FAILED);
   }
 }

@@ -1,6 +1,6 @@
 // `portico start`: the demo shop where no database is named, the first user where there is none, the welcome, and an
 // orderly end on SIGTERM and SIGINT.
-import { createApp } from '../app.ts';
+import { type AppOptions, createApp } from '../app.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { createLogListener } from '../core/observe.ts';
@@ -18,6 +18,12 @@ export interface StartOptions {
   readonly version: string;
   /** Of the first user, where one is made. */
   readonly email?: string;
+  /** In place of the database that is named, and of what the working folder says of it. */
+  readonly instead?: {
+    readonly openEngine: NonNullable<AppOptions['openEngine']>;
+    /** In a few words. */
+    readonly serves: string;
+  };
 }
 
 const FIRST_USER = 'you@example.com';
@@ -34,12 +40,14 @@ export async function start(config: Config, options: StartOptions): Promise<void
   };
   if (isUnprotected(config)) warn(unprotectedWarning(config));
 
-  const { database, customize } = await prepareServed(config, clock);
+  const { instead } = options;
+  const served = instead ? undefined : await prepareServed(config, clock);
   const app = createApp(
-    { ...config, database },
+    { ...config, ...(served && { database: served.database }) },
     {
       version: options.version,
-      ...(customize && { customize }),
+      ...(served?.customize && { customize: served.customize }),
+      ...(instead && { openEngine: instead.openEngine }),
       // The application logs what it observes; the warnings of the start are told to the person as well.
       observe: (observation) => {
         if (observation.type === 'warning') warnings.push(observation.message);
@@ -59,7 +67,11 @@ export async function start(config: Config, options: StartOptions): Promise<void
     mcpUrl,
     consoleUrl,
     ...(metricsUrl !== undefined && { metricsUrl }),
-    serves: config.database === null ? 'the demo shop, about 20,000 rows' : maskUrl(config.database),
+    serves: instead
+      ? instead.serves
+      : config.database === null
+        ? 'the demo shop, about 20,000 rows'
+        : maskUrl(config.database),
     ...user,
     ...(config.ssoIssuer !== null && !config.ssoPasswords && { through: config.ssoName ?? config.ssoIssuer }),
     resetCommand: hint(config, `user password ${user.email}`),

@@ -1,6 +1,6 @@
 // The command as users run it: built, in a process of its own, in a folder of its own.
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
@@ -86,6 +86,55 @@ export function runShell(script: string, folder: string): Promise<Outcome> {
   return collect('bash', ['-euo', 'pipefail', '-c', script], folder, environment(env), '');
 }
 
+export interface Running {
+  readonly ended: Promise<Outcome>;
+  /** Resolves with the first group of what is printed to standard output; rejects when the command ends before. */
+  printed(pattern: RegExp): Promise<string>;
+}
+
+/** A command that waits for somebody. */
+export function beginPortico(args: readonly string[], { folder, env = {} }: Omit<Run, 'input'>): Running {
+  const child = spawn(process.execPath, [main, ...args], { cwd: folder, env: environment(env), stdio: 'pipe' });
+  let stdout = '';
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  const ended = new Promise<Outcome>((resolve) => {
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+  child.stdin.end();
+  return {
+    ended,
+    async printed(pattern) {
+      for (;;) {
+        const found = pattern.exec(stdout)?.[1];
+        if (found !== undefined) return found;
+        if (child.exitCode !== null) throw new Error(`the command ended: ${stdout}${stderr}`);
+        await sleep(20);
+      }
+    },
+  };
+}
+
+/** Makes the node_modules of a folder what `npm install` would make of it, of what is installed here. */
+export function linkModules(folder: string): void {
+  const modules = join(folder, 'node_modules');
+  mkdirSync(modules);
+  symlinkSync(root, join(modules, 'portico'), 'dir');
+  for (const name of ['typescript', '@types'])
+    symlinkSync(join(root, 'node_modules', name), join(modules, name), 'dir');
+}
+
+/** The compiler of a folder, as `npx tsc` starts it. */
+export function compileFolder(folder: string): Promise<Outcome> {
+  const tsc = join(folder, 'node_modules', 'typescript', 'bin', 'tsc');
+  return collect(process.execPath, [tsc, '--noEmit'], folder, environment({}), '');
+}
+
 function collect(command: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv, input: string) {
   return new Promise<Outcome>((resolve, reject) => {
     const child = spawn(command, args, { cwd, env, stdio: 'pipe' });
@@ -117,10 +166,14 @@ export interface StartedServer {
 }
 
 /** Runs `portico start` (on a free port unless one is given) and waits for the welcome; rejects with what was printed when it ends before. */
-export function startServer(args: readonly string[], { folder, env = {} }: Run): Promise<StartedServer> {
+export function startServer(
+  args: readonly string[],
+  { folder, env = {} }: Run,
+  command: readonly string[] = ['start'],
+): Promise<StartedServer> {
   const bornAt = performance.now();
   const port = args.includes('--port') ? [] : ['--port', '0'];
-  const child = spawn(process.execPath, [main, 'start', ...port, ...args], {
+  const child = spawn(process.execPath, [main, ...command, ...port, ...args], {
     cwd: folder,
     env: environment(env),
     stdio: ['ignore', 'pipe', 'pipe'],

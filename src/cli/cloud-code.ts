@@ -1,0 +1,94 @@
+// The code of a folder of customizations: compiled by the TypeScript of the folder, whatever this Node can read itself, and
+// loaded from there. Source maps make errors name the lines that were written.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Blueprint } from '../agent/agent.ts';
+import type { SqlConnectionParams } from '../cloud/connections.ts';
+import { AppError, fail, isAppError } from '../core/errors.ts';
+
+export type Customize = (agent: Blueprint) => unknown;
+export type Connect = (env: Readonly<Record<string, string | undefined>>) => readonly SqlConnectionParams[];
+
+const stop = (problem: string, cause?: unknown): never => {
+  throw new AppError('CONFIGURATION', { problem }, cause);
+};
+
+/**
+ * Makes `dist` of `src`. CONFIGURATION, in the words of the compiler, for wrong types; typings that are to be written anew may
+ * be what is wrong, so that types can be left alone.
+ */
+export function compile(folder: string, how: 'checked' | 'whatever the types say'): void {
+  const tsc = findCompiler(folder);
+  const unchecked = how === 'checked' ? [] : ['--noCheck'];
+  const run = spawnSync(process.execPath, [tsc, '-p', folder, '--pretty', 'false', ...unchecked], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  if (run.status === 0) return;
+  const told = `${run.stdout}${run.stderr}`.trim() || `${run.error?.message ?? 'no reason was given'}`;
+  stop(`The code does not compile:\n${told}`);
+}
+
+function findCompiler(folder: string): string {
+  try {
+    const manifest = createRequire(join(folder, 'package.json')).resolve('typescript/package.json');
+    return join(dirname(manifest), 'bin', 'tsc');
+  } catch (cause) {
+    return stop(`TypeScript is not installed in ${folder}. Run: npm install`, cause);
+  }
+}
+
+export async function loadCustomization(folder: string): Promise<Customize> {
+  const customize = await load(folder, 'index', 'customizeAgent');
+  return async (agent) => {
+    try {
+      await customize(agent);
+    } catch (error) {
+      blame(folder, 'customizeAgent', error);
+    }
+  };
+}
+
+export async function loadConnections(folder: string): Promise<Connect> {
+  const connect = await load(folder, 'data-source', 'dataSources');
+  return (env) => connect(env) as readonly SqlConnectionParams[];
+}
+
+async function load(folder: string, file: string, name: string): Promise<(argument: unknown) => unknown> {
+  const path = join(folder, 'dist', `${file}.js`);
+  const written = join('src', `${file}.ts`);
+  if (!existsSync(path))
+    stop(`${written} is not there, or tsconfig.json makes something else of it than dist/${file}.js.`);
+  process.setSourceMapsEnabled(true);
+  let module: Readonly<Record<string, unknown>>;
+  try {
+    module = (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    return blame(folder, written, error);
+  }
+  const found = module[name];
+  if (typeof found === 'function') return found as (argument: unknown) => unknown;
+  return fail('CONFIGURATION', { problem: `${written} must export a function ${name}.` });
+}
+
+/** CONFIGURATION with the line of the folder's code that threw; what is one already says its line itself. */
+function blame(folder: string, what: string, error: unknown): never {
+  if (isAppError(error)) throw error;
+  const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
+  const place = placeOf(stack, folder);
+  return stop(`${what} failed${place === undefined ? '' : ` at ${place}`}: ${message}`, error);
+}
+
+function placeOf(stack: string, folder: string): string | undefined {
+  for (const line of stack.split('\n')) {
+    const [, file, row] =
+      /\(?((?:file:\/\/|\/|[A-Za-z]:\\)[^()]*?):(\d+)(?::\d+)?\)?$/.exec(line.trim().replace(/^at /, '')) ?? [];
+    if (!file) continue;
+    const path = relative(folder, file.startsWith('file://') ? fileURLToPath(file) : file);
+    if (!path.startsWith('..') && !path.includes('node_modules')) return `${path}:${row}`;
+  }
+  return undefined;
+}

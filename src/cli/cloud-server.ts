@@ -1,0 +1,249 @@
+// A Portico server as the command line sees it: what it says of itself, signing in with a code (RFC 8628), tokens, and the
+// structure of its data sources. Every error says what to do next; what a server answers is believed only as far as it
+// speaks of itself.
+import type { Structure } from '../agent/structure.ts';
+import type { CloudSchema } from '../api/cloud.ts';
+import { proofHeader, proveEnvironment } from '../api/environment-proof.ts';
+import { systemClock } from '../core/clock.ts';
+import { AppError, fail } from '../core/errors.ts';
+import { commandLine } from '../oauth/clients.ts';
+import { cloudMember, deviceGrant } from '../oauth/metadata.ts';
+import { cloudScope, offlineAccess } from '../oauth/scopes.ts';
+
+export interface CloudServer {
+  /** How it calls itself: what tokens are kept by. */
+  readonly issuer: string;
+  readonly resource: string;
+  readonly deviceEndpoint: string;
+  readonly tokenEndpoint: string;
+  readonly revocationEndpoint: string;
+}
+
+export interface Tokens {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+export interface DeviceRequest {
+  readonly deviceCode: string;
+  readonly userCode: string;
+  readonly address: string;
+  /** With the code filled in. */
+  readonly completeAddress: string;
+  readonly expiresInSeconds: number;
+  readonly intervalSeconds: number;
+}
+
+const timeoutMs = 30_000;
+/** Asked by a server that is slow to poll (RFC 8628 section 3.5). */
+const slowDownSeconds = 5;
+const wellKnown = '/.well-known/oauth-authorization-server';
+const clientId = commandLine.client_id;
+
+const stop = (problem: string, cause?: unknown): never => {
+  throw new AppError('CONFIGURATION', { problem }, cause);
+};
+
+/** CONFIGURATION when nothing answers there, or no Portico server, or one on which nobody may sign in like this. */
+export async function findServer(given: string): Promise<CloudServer> {
+  const server = readServer(given);
+  const { origin, pathname } = new URL(server);
+  const path = pathname.replace(/\/+$/, '');
+  const places = [...new Set([`${origin}${wellKnown}${path}`, `${origin}${wellKnown}`])];
+  for (const place of places) {
+    const { body } = await request(server, place, {});
+    if (typeof body?.issuer !== 'string') continue;
+    return readMetadata(server, body);
+  }
+  return stop(
+    `What answers at ${server} is no Portico server. Name another with --server: the address of its /mcp, without /mcp.`,
+  );
+}
+
+function readServer(given: string): string {
+  const server = given.replace(/\/+$/, '').replace(/\/mcp$/, '');
+  const url = URL.canParse(server) ? new URL(server) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username || url.password) {
+    return stop(`--server: expected an address such as https://data.example.com, got '${given}'.`);
+  }
+  // RFC 8628 section 5.2, RFC 6749 section 1.6: tokens travel over TLS; on this machine nobody listens.
+  if (url.protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)) {
+    return stop(`--server: ${server} is not https. Only a server on this machine is spoken to without it.`);
+  }
+  return server;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+function readMetadata(server: string, metadata: Json): CloudServer {
+  const issuer = `${metadata.issuer}`;
+  // RFC 8414 section 3.3: who answers is who was asked.
+  if (issuer !== server) {
+    return stop(`The server at ${server} calls itself ${issuer}. If that is the one that is meant: --server ${issuer}`);
+  }
+  const addressOf = (name: string): string => {
+    const address = metadata[name];
+    if (typeof address !== 'string') {
+      return stop(
+        `Nobody signs in to ${server} with portico cloud: it is another kind of server, or SERVICE_CLOUD is false there.`,
+      );
+    }
+    // Nothing is sent to another place than the one that was named.
+    const isThere = URL.canParse(address) && new URL(address).origin === new URL(server).origin;
+    return isThere
+      ? address
+      : stop(`The server at ${server} names an address elsewhere (${name}). Nothing was sent there.`);
+  };
+  return {
+    issuer,
+    resource: addressOf(cloudMember),
+    deviceEndpoint: addressOf('device_authorization_endpoint'),
+    tokenEndpoint: addressOf('token_endpoint'),
+    revocationEndpoint: addressOf('revocation_endpoint'),
+  };
+}
+
+export async function requestCode(server: CloudServer): Promise<DeviceRequest> {
+  const { status, body } = await post(server, server.deviceEndpoint, {
+    scope: `${cloudScope} ${offlineAccess}`,
+    resource: server.resource,
+  });
+  const { device_code, user_code, verification_uri, verification_uri_complete, expires_in, interval } = body ?? {};
+  if (status !== 200 || typeof device_code !== 'string' || typeof user_code !== 'string') {
+    return stop(`${server.issuer} gives no code to sign in with: ${describeRefusal(status, body)}`);
+  }
+  const sameOrigin = (address: unknown): string => {
+    const isThere = URL.canParse(`${address}`) && new URL(`${address}`).origin === new URL(server.issuer).origin;
+    return isThere ? `${address}` : stop(`${server.issuer} sends people elsewhere to sign in. Nothing was opened.`);
+  };
+  return {
+    deviceCode: device_code,
+    userCode: user_code,
+    address: sameOrigin(verification_uri),
+    completeAddress: sameOrigin(verification_uri_complete ?? verification_uri),
+    expiresInSeconds: Number(expires_in) || 600,
+    // RFC 8628 section 3.2: five seconds where the server says nothing.
+    intervalSeconds: Number(interval) || 5,
+  };
+}
+
+/** Asks until the person has answered. CONFIGURATION when he said no, or said nothing in time. */
+export async function awaitAnswer(server: CloudServer, asked: DeviceRequest): Promise<Tokens> {
+  const until = systemClock.monotonic() + asked.expiresInSeconds * 1000;
+  let interval = asked.intervalSeconds;
+  while (systemClock.monotonic() < until) {
+    await systemClock.sleep(interval * 1000);
+    const answer = await post(server, server.tokenEndpoint, {
+      grant_type: deviceGrant,
+      device_code: asked.deviceCode,
+    }).catch(() => undefined);
+    // RFC 8628 section 3.5: a server that does not answer is asked again, later.
+    if (!answer || answer.status >= 500) {
+      interval += slowDownSeconds;
+      continue;
+    }
+    const tokens = readTokens(answer.body);
+    if (answer.status === 200 && tokens) return tokens;
+    const error = answer.body?.error;
+    if (error === 'slow_down') interval += slowDownSeconds;
+    else if (error === 'access_denied') return stop('The sign-in was cancelled in the browser. Nothing was changed.');
+    else if (error === 'expired_token') break;
+    else if (error !== 'authorization_pending') {
+      return stop(`The sign-in failed: ${describeRefusal(answer.status, answer.body)}`);
+    }
+  }
+  return stop('The code was not used in time. Run the command again for another.');
+}
+
+/** Undefined when the server takes the refresh token no more. */
+export async function refreshTokens(server: CloudServer, refreshToken: string): Promise<Tokens | undefined> {
+  const { status, body } = await post(server, server.tokenEndpoint, {
+    grant_type: 'refresh_token',
+    refresh_token: refreshToken,
+  });
+  if (status === 200) return readTokens(body);
+  if (status < 500 && status !== 429) return undefined;
+  return stop(`${server.issuer} does not renew the sign-in now: ${describeRefusal(status, body)}`);
+}
+
+/** RFC 7009; whether it could be done is nobody's concern. */
+export async function revoke(server: CloudServer, refreshToken: string): Promise<void> {
+  await post(server, server.revocationEndpoint, { token: refreshToken }).catch(() => undefined);
+}
+
+/** Undefined when the token is not good. CONFIGURATION, in the server's words, when it refuses for another reason. */
+export async function fetchStructure(
+  server: CloudServer,
+  accessToken: string,
+  envSecret: string,
+): Promise<Structure | undefined> {
+  const url = `${server.resource}/schema`;
+  const proof = proveEnvironment({ method: 'GET', url, token: accessToken }, envSecret, systemClock.now());
+  const { status, body } = await request(server.issuer, url, {
+    headers: { authorization: `Bearer ${accessToken}`, [proofHeader]: proof },
+  });
+  if (status === 401) return undefined;
+  const { format, structure } = (body ?? {}) as Partial<CloudSchema>;
+  if (status !== 200) return stop(`${server.issuer} does not tell its structure: ${describeRefusal(status, body)}`);
+  if (format !== 1 || !structure) {
+    return stop(
+      `${server.issuer} tells its structure in a form of another version. Install the same version of portico here.`,
+    );
+  }
+  return structure;
+}
+
+function readTokens(body: Json | undefined): Tokens | undefined {
+  const { access_token, refresh_token, expires_in } = body ?? {};
+  if (typeof access_token !== 'string' || typeof refresh_token !== 'string') return undefined;
+  const expiresAt = systemClock.now() + (Number(expires_in) || 0) * 1000;
+  return { accessToken: access_token, refreshToken: refresh_token, expiresAt };
+}
+
+/** Whatever a server wrote, on one line, and none of it can move the cursor. */
+function describeRefusal(status: number, body: Json | undefined): string {
+  const text = body?.message ?? body?.error_description ?? body?.error;
+  const shown = typeof text === 'string' ? text.replace(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ').slice(0, 300) : 'no reason';
+  return `${shown.replace(/\.?$/, '.')} (${status})`;
+}
+
+interface Answer {
+  readonly status: number;
+  /** Undefined for what is no JSON object. */
+  readonly body: Json | undefined;
+}
+
+function post(server: CloudServer, url: string, form: Readonly<Record<string, string>>): Promise<Answer> {
+  return request(server.issuer, url, { method: 'POST', body: new URLSearchParams({ client_id: clientId, ...form }) });
+}
+
+async function request(server: string, url: string, init: RequestInit): Promise<Answer> {
+  const controller = new AbortController();
+  const cancel = systemClock.after(timeoutMs, () => controller.abort());
+  try {
+    const response = await fetch(url, { ...init, redirect: 'manual', signal: controller.signal });
+    const text = await response.text();
+    return { status: response.status, body: parse(text) };
+  } catch (cause) {
+    const { code } = ((cause as Error).cause ?? {}) as NodeJS.ErrnoException;
+    const why = controller.signal.aborted ? 'no answer in 30 seconds' : (code ?? 'no answer');
+    return fail(
+      'CONFIGURATION',
+      { problem: `No server answers at ${server} (${why}). Start it there, or name another with --server.` },
+      cause,
+    );
+  } finally {
+    cancel();
+  }
+}
+
+function parse(text: string): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+  } catch {
+    return undefined;
+  }
+}

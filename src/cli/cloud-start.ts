@@ -1,0 +1,39 @@
+// `portico cloud start`: the code of a folder over databases of this machine, on a server of its own.
+import { createEngineAgent } from '../agent/agent.ts';
+import { createSqlDataSource } from '../agent/data-sources.ts';
+import type { Config } from '../core/config.ts';
+import { fail } from '../core/errors.ts';
+import { refuseElsewhere } from './cloud.ts';
+import { compile, loadConnections, loadCustomization } from './cloud-code.ts';
+import { readRenames } from './cloud-folder.ts';
+import { readEnvironment } from './environment.ts';
+import { start } from './start.ts';
+
+export async function startFolder(config: Config, { version }: { readonly version: string }): Promise<void> {
+  const folder = process.cwd();
+  refuseElsewhere(folder);
+  compile(folder, 'checked');
+  const [customize, connect] = await Promise.all([loadCustomization(folder), loadConnections(folder)]);
+  const connections = connect(readEnvironment());
+  if (!Array.isArray(connections) || connections.length === 0 || connections.some((one) => !one)) {
+    const problem =
+      'src/data-source.ts names no database to serve: set DATABASE_URL in .env, such as sqlite:./copy.sqlite or postgres://user:password@localhost/shop.';
+    fail('CONFIGURATION', { problem });
+  }
+  const renames = readRenames(folder);
+  await start(config, {
+    version,
+    instead: {
+      serves: connections.length === 1 ? 'the database of src/data-source.ts' : 'the databases of src/data-source.ts',
+      async openEngine(parts) {
+        const agent = createEngineAgent();
+        for (const [at, connection] of connections.entries())
+          agent.addDataSource(createSqlDataSource(connection, { sqlite: config.sqlite }), {
+            rename: renames[at] ?? {},
+          });
+        await customize(agent);
+        return agent.createEngine(parts);
+      },
+    },
+  });
+}

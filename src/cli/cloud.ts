@@ -1,0 +1,118 @@
+// `portico cloud bootstrap`, `login` and `update-typings` (spec 4.6): a folder of customizations on any machine, typed by the
+// database of a server that is somewhere else. Nothing of the server's data comes here, and nothing of the folder goes there.
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeTypings } from '../cloud/typings.ts';
+import { fail } from '../core/errors.ts';
+import { createLogListener } from '../core/observe.ts';
+import { randomId } from '../core/secret.ts';
+import { compile, loadCustomization } from './cloud-code.ts';
+import { replaceTypings, writeFolder } from './cloud-folder.ts';
+import { type CloudServer, findServer } from './cloud-server.ts';
+import { askStructure, findTokens, signIn } from './cloud-sign-in.ts';
+import { readEnvironment } from './environment.ts';
+
+export interface LoginOptions {
+  readonly server?: string;
+  readonly browser: boolean;
+  /** The working folder; that of the process when absent. */
+  readonly folder?: string;
+  /** Signs in though a sign-in is good. */
+  readonly again?: boolean;
+}
+
+export interface CloudOptions extends Omit<LoginOptions, 'again'> {
+  readonly envSecret?: string;
+}
+
+export interface BootstrapOptions extends CloudOptions {
+  /** Of this package. */
+  readonly version: string;
+}
+
+const defaultServer = 'http://127.0.0.1:3931';
+const defaultFolder = 'cloud-customizer';
+const observe = createLogListener('Warn');
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** CONFIGURATION, with nothing left behind, when the folder is there or cannot be made. */
+export async function bootstrap(name: string | undefined, options: BootstrapOptions): Promise<void> {
+  const { folder: within = process.cwd() } = options;
+  const folder = readName(name ?? defaultFolder);
+  const path = join(within, folder);
+  const secret = readSecret(options);
+  refuseExisting(path, folder);
+  const server = await findServer(serverOf(options));
+  const structure = await askStructure(server, secret, options);
+  const typings = await makeTypings(structure, { customize: () => undefined, observe });
+  // Seen by nobody until it is whole.
+  const beside = join(within, `.${folder}.${randomId()}.tmp`);
+  try {
+    mkdirSync(beside);
+    writeFolder(beside, { name: folder, server: server.issuer, secret, structure, typings, version: options.version });
+    refuseExisting(path, folder);
+    renameSync(beside, path);
+  } catch (error) {
+    rmSync(beside, { recursive: true, force: true });
+    throw error;
+  }
+  say(`The folder ${folder} is ready, typed by ${countTables(structure)} collections of ${server.issuer}. Go on with:`);
+  say(`\n  cd ${folder}\n  npm install\n  npx portico cloud update-typings    (after each change of src/index.ts)`);
+  say(`  npm start                           (with an address in .env: see README.md)\n`);
+}
+
+/** Renews the sign-in where there is one that is good, and signs in where there is none. */
+export async function login(options: LoginOptions): Promise<void> {
+  const server = await findServer(serverOf(options));
+  if (!options.again && (await findTokens(server, true))) return say(`The sign-in to ${server.issuer} is renewed.`);
+  await signIn(server, options);
+}
+
+/** In the folder itself. CONFIGURATION, with file and line, when its code does not fit the database. */
+export async function updateTypings(options: CloudOptions): Promise<void> {
+  const { folder = process.cwd() } = options;
+  refuseElsewhere(folder);
+  const secret = readSecret(options);
+  const server: CloudServer = await findServer(serverOf(options));
+  const structure = await askStructure(server, secret);
+  compile(folder, 'whatever the types say');
+  const customize = await loadCustomization(folder);
+  const typings = await makeTypings(structure, { customize, observe });
+  const isNew = replaceTypings(folder, structure, typings);
+  say(isNew ? 'typings.d.ts is written anew.' : 'typings.d.ts is as it was.');
+}
+
+/** CONFIGURATION anywhere but in a folder of ours. */
+export function refuseElsewhere(folder: string): void {
+  if (existsSync(join(folder, 'src', 'index.ts')) && existsSync(join(folder, 'tsconfig.json'))) return;
+  const problem = `${folder} is no folder of customizations: there is no src/index.ts with a tsconfig.json. Go into the folder that portico cloud bootstrap made.`;
+  fail('CONFIGURATION', { problem });
+}
+
+function readName(name: string): string {
+  if (/^[a-z0-9][\w.-]{0,99}$/i.test(name)) return name;
+  const problem = `expected a name of letters, digits, dots and dashes, got '${name}'.`;
+  return fail('INVALID_ARGUMENT', { argument: 'name', problem });
+}
+
+function refuseExisting(path: string, folder: string): void {
+  if (!existsSync(path)) return;
+  const problem = `There is a folder '${folder}' here already. Name another: portico cloud bootstrap <name>. Nothing was changed.`;
+  fail('CONFIGURATION', { problem });
+}
+
+function readSecret({ envSecret }: CloudOptions): string {
+  const secret = envSecret ?? readEnvironment().SERVICE_ENV_SECRET;
+  if (secret) return secret;
+  return fail('CONFIGURATION', {
+    problem:
+      'The secret of the environment is missing: give --env-secret, or SERVICE_ENV_SECRET. On the server, portico cloud secret prints it.',
+  });
+}
+
+const serverOf = ({ server }: Pick<LoginOptions, 'server'>): string =>
+  server ?? readEnvironment().SERVICE_CLOUD_SERVER ?? defaultServer;
+
+const countTables = ({ sources }: { readonly sources: readonly { readonly tables: readonly unknown[] }[] }): number =>
+  sources.reduce((count, { tables }) => count + tables.length, 0);

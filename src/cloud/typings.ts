@@ -1,0 +1,37 @@
+// Typings of a structure and of what code says of it: the customization is run as at a start, over sources that describe and
+// answer nothing, so that its names, relations and computed fields are checked and typed without a database.
+import { Blueprint, type EngineParts } from '../agent/agent.ts';
+import { createStructureSources, renamesOf, type Structure } from '../agent/structure.ts';
+import { createTypings, type Typings } from '../agent/typings.ts';
+import { systemClock } from '../core/clock.ts';
+import type { Observe } from '../core/observe.ts';
+
+class StructureAgent extends Blueprint {
+  async makeTypings(parts: EngineParts, maxDepth: number): Promise<Typings> {
+    this.closeBlueprint();
+    const { engine, model } = await this.openEngine(parts);
+    await engine.close();
+    return createTypings(model, maxDepth);
+  }
+}
+
+export interface TypingsParts {
+  /** May be async. */
+  readonly customize: (agent: Blueprint) => unknown;
+  readonly observe: Observe;
+  /** How many relations paths follow; default 5. */
+  readonly maxDepth?: number;
+}
+
+/** CONFIGURATION, with the user's file and line, when the code does not fit the structure. */
+export async function makeTypings(
+  structure: Structure,
+  { customize, observe, maxDepth = 5 }: TypingsParts,
+): Promise<Typings> {
+  const agent = new StructureAgent();
+  for (const [at, source] of createStructureSources(structure).entries())
+    agent.addDataSource(() => source, { rename: renamesOf(structure.sources[at]!) });
+  await customize(agent);
+  const limits = { pageSizeLimit: 1000, queryTimeoutMs: 1000 };
+  return agent.makeTypings({ observe, clock: systemClock, limits }, maxDepth);
+}

@@ -1,0 +1,14 @@
+// A code that a terminal shows lasts for ten seconds at least.
+import { expect, test } from 'vitest';
+import { openCloud } from './cloud-server.ts';
+import { portico } from './command.ts';
+
+test('a code that nobody uses is over when the server says so', { timeout: 60_000 }, async () => {
+  const own = await openCloud({ SERVICE_DEVICE_CODE_SECONDS: '10' });
+  try {
+    const { code, stderr } = await portico(['cloud', 'login', '--server', own.origin], own.work());
+    expect([code, stderr]).toEqual([1, 'portico: The code was not used in time. Run the command again for another.\n']);
+  } finally {
+    await own.stop();
+  }
+});

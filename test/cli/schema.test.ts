@@ -1,0 +1,195 @@
+// `portico schema`: the schema file written and compared in CI, for a database of one's own and for an agent of a module.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { compareSchemas } from '../../src/agent/schema-difference.ts';
+import type { SchemaFile } from '../../src/agent/schema-file.ts';
+import { findJsonFault } from '../../src/app/json-fault.ts';
+import { loadSqliteDriver } from '../../src/core/sqlite.ts';
+import { buildOnce, makePlace, type Place, portico } from './command.ts';
+
+beforeAll(() => buildOnce());
+
+let place: Place;
+beforeEach(() => {
+  place = makePlace();
+  run('CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL)');
+});
+afterEach(() => place.remove());
+
+/** In the database that is served. */
+function run(sql: string): void {
+  const database = new (loadSqliteDriver().driver)(join(place.folder, 'shop.sqlite'));
+  try {
+    database.exec(sql);
+  } finally {
+    database.close();
+  }
+}
+
+const file = () => join(place.folder, '.service-schema.json');
+const schema = (...args: string[]) =>
+  portico(['schema', ...args, '--database', 'sqlite:shop.sqlite'], { folder: place.folder });
+
+describe('over a database', () => {
+  test('what was written is the same, until the database or the code changes', async () => {
+    expect(await schema('write')).toMatchObject({ code: 0, stdout: 'The schema file is written.\n', stderr: '' });
+    expect(JSON.parse(readFileSync(file(), 'utf8')).collections.map(({ name }: { name: string }) => name)).toEqual([
+      'customers',
+    ]);
+    expect(await schema('check')).toEqual({ code: 0, stdout: 'The schema file is what is served.\n', stderr: '' });
+    run('ALTER TABLE customers ADD COLUMN e_mail TEXT');
+    run('CREATE TABLE customers_old (id INTEGER PRIMARY KEY)');
+    writeFileSync(
+      join(place.folder, 'portico.config.mjs'),
+      "export default (agent) => agent.customizeCollection('customers', (it) => it.addSegment('named', { field: 'name', operator: 'Present' }).disableSearch());",
+    );
+    const before = readFileSync(file(), 'utf8');
+    const { code, stdout } = await schema('check');
+    expect([code, stdout.split('\n')]).toEqual([
+      1,
+      [
+        "field 'e_mail' of collection 'customers': is served, and not in the file.",
+        "collection 'customers': isSearchable is false, and true in the file.",
+        "segment 'named' of collection 'customers': is served, and not in the file.",
+        "collection 'customers_old': is served, and not in the file. Near: customers.",
+        '',
+        '4 differences. When it is meant: portico schema write, and commit the file.',
+        '',
+      ],
+    ]);
+    // Nothing is written by it, and nothing is kept for the platform.
+    expect(readFileSync(file(), 'utf8')).toBe(before);
+    expect(existsSync(join(place.folder, '.portico', 'portico.sqlite'))).toBe(false);
+    await schema('write');
+    expect((await schema('check')).code).toBe(0);
+  });
+
+  test('a file that is missing, broken or of something else ends it with 2, and says where and what to do', async () => {
+    const missing = await schema('check');
+    expect([missing.code, missing.stdout]).toEqual([2, '']);
+    expect(missing.stderr).toMatch(/^portico: the schema file .*\.service-schema\.json cannot be read; write it with/);
+    writeFileSync(file(), '{\n  "collections": [\n    oops\n');
+    const broken = await schema('check');
+    expect([broken.code, broken.stderr]).toEqual([
+      2,
+      expect.stringMatching(/is no JSON, from line 3, column 5 on; write it/),
+    ]);
+    writeFileSync(file(), '{"collections":');
+    expect((await schema('check')).stderr).toMatch(/is no JSON, from line 1, column 16 on/);
+    for (const text of ['[]', '{"collections":[{"name":1}]}', 'null']) {
+      writeFileSync(file(), text);
+      expect([(await schema('check')).code, text]).toEqual([2, text]);
+    }
+  });
+
+  test('a database that cannot be opened, and an option that is not known, end it with 2', async () => {
+    const gone = await portico(['schema', 'check', '--database', 'postgres://127.0.0.1:9/none'], {
+      folder: place.folder,
+    });
+    expect([gone.code, gone.stdout]).toEqual([2, '']);
+    expect((await schema('check', '--fiel', 'x')).code).toBe(2);
+  });
+
+  test('--file names another place', async () => {
+    await schema('write', '--file', 'other.json');
+    expect([existsSync(file()), existsSync(join(place.folder, 'other.json'))]).toEqual([false, true]);
+    expect((await schema('check', '--file', 'other.json')).code).toBe(0);
+  });
+});
+
+describe('of a module', () => {
+  const agentModule = (rest: string) => {
+    const path = join(place.folder, 'agent.mjs');
+    const library = pathToFileURL(resolve('dist/index.js')).href;
+    writeFileSync(
+      path,
+      `import { createAgent, createSqlDataSource } from '${library}';
+export const agent = createAgent({ authSecret: 'a', envSecret: 'b', schemaPath: 'mine.json', isProduction: true })
+  .addDataSource(createSqlDataSource('sqlite:shop.sqlite'), { rename: { customers: 'people' } })${rest};\n`,
+    );
+    return path;
+  };
+  const ofModule = (command: string, path: string) =>
+    portico(['schema', command, '--agent', path], { folder: place.folder });
+
+  test('an agent that is not started says what it would serve', async () => {
+    const path = agentModule('');
+    expect(await ofModule('write', path)).toMatchObject({ code: 0, stderr: '' });
+    expect(readFileSync(join(place.folder, 'mine.json'), 'utf8')).toContain('"name": "people"');
+    expect((await ofModule('check', path)).code).toBe(0);
+    agentModule(".customizeCollection('people', (it) => it.removeField('name'))");
+    expect(await ofModule('check', path)).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^field 'name' of collection 'people': is in the file, and not served\.\n/),
+    });
+  });
+
+  test('a module that is not there, cannot be loaded or exports no agent ends it with 2', async () => {
+    const path = join(place.folder, 'agent.mjs');
+    expect(await ofModule('check', path)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('there is no file'),
+    });
+    writeFileSync(path, 'throw new Error("no luck");');
+    expect(await ofModule('check', path)).toMatchObject({ code: 2, stderr: expect.stringContaining('no luck') });
+    writeFileSync(path, 'export const agent = {};');
+    expect(await ofModule('check', path)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('must export what'),
+    });
+  });
+});
+
+test.each([
+  ['', 1, 1],
+  ['{"a": 1', 1, 8],
+  ['{"a" 1}', 1, 6],
+  ['{"a": 1,}', 1, 9],
+  ['[1, 2,]', 1, 7],
+  ['[1 2]', 1, 4],
+  ['{a: 1}', 1, 2],
+  ['[01]', 1, 2],
+  ['["a\nb"]', 1, 2],
+  ['{"a": [1}\n', 1, 9],
+  ['{"a": 1}\n\n  x', 3, 3],
+  ['[tru]', 1, 2],
+  ['<<<<<<< HEAD\n{}', 1, 1],
+])('%j is no JSON from line %i, column %i on', (text, line, column) => {
+  expect(() => JSON.parse(text)).toThrow();
+  expect(findJsonFault(text)).toEqual({ line, column });
+});
+
+describe('differences', () => {
+  const of = (...collections: object[]) => ({ collections, meta: {} }) as unknown as SchemaFile;
+  const lines = (known: SchemaFile, now: SchemaFile) => compareSchemas(known, now).map(({ line }) => line);
+
+  test('the order of keys and what the machine is are none', () => {
+    const now = { ...of({ name: 'a', fields: [{ field: 'x', type: 'String' }] }), meta: { version: 2 } };
+    expect(lines(of({ fields: [{ type: 'String', field: 'x' }], name: 'a' }), now)).toEqual([]);
+  });
+
+  test('a renamed field has the near name with it, and a long value is cut', () => {
+    const long = Array.from({ length: 40 }, (_, at) => `word ${at}`);
+    expect(
+      lines(
+        of({ name: 'a', fields: [{ field: 'city' }, { field: 'kind', enums: [] }] }),
+        of({ name: 'a', fields: [{ field: 'citi' }, { field: 'kind', enums: long }] }),
+      ),
+    ).toEqual([
+      "field 'citi' of collection 'a': is served, and not in the file. Near: city.",
+      "field 'city' of collection 'a': is in the file, and not served. Near: citi.",
+      expect.stringMatching(
+        /^field 'kind' of collection 'a': enums is \["word 0",.{10,70}\.\.\., and \[\] in the file\.$/,
+      ),
+    ]);
+  });
+
+  test('another order of actions is one, since it is part of their addresses', () => {
+    const [one, two] = [{ name: 'One' }, { name: 'Two' }];
+    expect(
+      lines(of({ name: 'a', fields: [], actions: [one, two] }), of({ name: 'a', fields: [], actions: [two, one] })),
+    ).toEqual(["collection 'a': its actions are in another order."]);
+  });
+});
