@@ -1,0 +1,155 @@
+// An example as somebody has it who copied its folder: the packages that its package.json names are in its node_modules, and
+// nothing else of ours is in reach. What runs is the built package.
+import { spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { callTool } from '../app/call.ts';
+import { buildOnce, takePort } from '../cli/command.ts';
+import { connect, register } from '../oauth/client.ts';
+import type { Account } from '../oauth/flow.ts';
+
+const root = resolve(import.meta.dirname, '..', '..');
+
+export interface Example {
+  readonly folder: string;
+  /** The commands of the README's first block that come after `npm install`. */
+  readonly commands: readonly string[];
+}
+
+interface Manifest {
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+export async function copyExample(name: string): Promise<Example> {
+  await buildOnce();
+  const folder = mkdtempSync(join(tmpdir(), `portico-${name}-`));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  cpSync(join(root, 'examples', name), folder, { recursive: true });
+  const { dependencies, peerDependencies, devDependencies } = JSON.parse(
+    readFileSync(join(folder, 'package.json'), 'utf8'),
+  ) as Manifest;
+  const names = Object.keys({ ...dependencies, ...peerDependencies, ...devDependencies });
+  for (const one of names) link(one, folder);
+  const [, block = ''] = /```sh\n(.*?)```/s.exec(readFileSync(join(folder, 'README.md'), 'utf8')) ?? [];
+  const [install, ...commands] = block.trim().split('\n');
+  if (install !== 'npm install') throw new Error(`the README of ${name} does not begin with npm install`);
+  return { folder, commands };
+}
+
+/** Where Node and npm look for a package and its commands. */
+function link(name: string, folder: string): void {
+  const at = join(folder, 'node_modules', name);
+  mkdirSync(dirname(at), { recursive: true });
+  if (name !== 'portico') symlinkSync(join(root, 'node_modules', name), at);
+  else symlinkSync(root, at);
+  const bin = join(folder, 'node_modules', '.bin');
+  mkdirSync(bin, { recursive: true });
+  const { bin: given } = JSON.parse(readFileSync(join(at, 'package.json'), 'utf8')) as {
+    readonly bin?: string | Readonly<Record<string, string>>;
+  };
+  const commands = typeof given === 'string' ? { [name]: given } : (given ?? {});
+  for (const [command, path] of Object.entries(commands)) {
+    if (existsSync(join(bin, command))) continue;
+    const script = `#!/bin/sh\nexec "${process.execPath}" "${join(at, path)}" "$@"\n`;
+    writeFileSync(join(bin, command), script, { mode: 0o755 });
+  }
+}
+
+export interface Running {
+  readonly origin: string;
+  readonly printed: string;
+  /** As a process manager ends it. */
+  stop(): Promise<number | null>;
+}
+
+/** Nothing of the tests' own environment. */
+function environment(extra: Readonly<Record<string, string>>): Record<string, string> {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(SERVICE_|MCP_|NODE_OPTIONS$|VITEST|npm_|FORCE_COLOR$|NO_COLOR$)/.test(name),
+  );
+  return { ...Object.fromEntries(kept.map(([name, value]) => [name, `${value}`])), ...extra };
+}
+
+/** Runs a command of the README to its end; throws with what it printed when it fails. */
+export async function runCommand({ folder }: Example, command: string): Promise<string> {
+  const { printed, ended } = launch(folder, command, {});
+  const code = await ended;
+  if (code !== 0) throw new Error(`'${command}' ended with ${code}:\n${printed()}`);
+  return printed();
+}
+
+/** Starts what `command` starts, on a free port, until `pattern` is printed. */
+export async function startCommand(
+  { folder }: Example,
+  command: string,
+  pattern: RegExp,
+  envOf: (port: number) => Readonly<Record<string, string>> = (port) => ({ PORT: `${port}` }),
+): Promise<Running> {
+  const { port, free } = await takePort();
+  await free();
+  const { printed, ended, stop } = launch(folder, command, envOf(port));
+  onTestFinished(async () => void (await stop()));
+  await new Promise<void>((done, reject) => {
+    const timer = setInterval(() => {
+      if (!pattern.test(printed())) return;
+      clearInterval(timer);
+      done();
+    }, 20);
+    void ended.then((code) => {
+      clearInterval(timer);
+      reject(new Error(`'${command}' ended with ${code}:\n${printed()}`));
+    });
+  });
+  return {
+    origin: `http://localhost:${port}`,
+    get printed() {
+      return printed();
+    },
+    stop,
+  };
+}
+
+function launch(folder: string, command: string, env: Readonly<Record<string, string>>) {
+  // A group of its own: npm stands between a signal and what it runs.
+  const child = spawn('sh', ['-c', command], {
+    cwd: folder,
+    env: environment({ ...env, npm_config_update_notifier: 'false', npm_config_loglevel: 'error' }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (part: string) => {
+      text += part;
+    });
+  const ended = new Promise<number | null>((done) => child.once('close', done));
+  return {
+    printed: () => text,
+    ended,
+    stop() {
+      if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGTERM');
+      return ended;
+    },
+  };
+}
+
+export const redirectUri = 'http://127.0.0.1:49152/callback';
+export const app = { client_name: 'Notebook', redirect_uris: [redirectUri] };
+
+export const isUp = (origin: string): Promise<boolean> =>
+  fetch(origin).then(
+    () => true,
+    () => false,
+  );
+
+/** Signs in with an account of Portico's own and calls a tool. */
+export async function callAs(account: Account, issuer: string, tool: string, args: Record<string, unknown>) {
+  const resource = `${issuer}/mcp`;
+  const { tokens } = await connect(await register(issuer, app), account, { redirectUri, resource });
+  return callTool(resource, tokens.access_token, tool, args);
+}

@@ -1,0 +1,8 @@
+// Copied, tested as its README says, with the built package.
+import { expect, test } from 'vitest';
+import { copyExample, runCommand } from './example.ts';
+
+test('plugin: its own tests pass', async () => {
+  const example = await copyExample('plugin');
+  expect(await runCommand(example, example.commands[0]!)).toMatch(/^# pass 3$/m);
+}, 120_000);
