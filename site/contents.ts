@@ -1,0 +1,45 @@
+// What the site holds and in which order. A row without its file fails the build; a page of docs/ that is in no row comes
+// under 'More', so that it is never lost. What is made of the code (site/reference.ts) comes last.
+
+export interface Group {
+  readonly title: string;
+  /** Files by their path in the repository. */
+  readonly files: readonly string[];
+}
+
+export const groups: readonly Group[] = [
+  { title: 'Begin', files: ['docs/index.md', 'README.md', 'docs/clients.md', 'docs/configuration.md'] },
+  {
+    title: 'Build',
+    files: [
+      'docs/library.md',
+      'docs/embedding.md',
+      'docs/sources.md',
+      'docs/customizing.md',
+      'docs/cloud.md',
+      'docs/testing.md',
+    ],
+  },
+  { title: 'Assistants', files: ['docs/actions.md', 'docs/approvals.md', 'docs/eval.md'] },
+  { title: 'People', files: ['docs/accounts.md', 'docs/permissions.md', 'docs/sso.md', 'docs/console.md'] },
+  { title: 'Programs', files: ['docs/apis.md', 'docs/oauth.md', 'docs/errors.md'] },
+  {
+    title: 'Run',
+    files: [
+      'docs/deployment.md',
+      'docs/security.md',
+      'docs/storage.md',
+      'docs/observability.md',
+      'docs/slow-queries.md',
+      'bench/RESULTS.md',
+    ],
+  },
+  { title: 'How it is made', files: ['docs/architecture.md', 'docs/conformance.md', 'docs/spec-coverage.md'] },
+];
+
+/** The name of the page of a file, without `.html`. */
+export function nameOf(file: string): string {
+  if (file === 'README.md') return 'readme';
+  if (file === 'bench/RESULTS.md') return 'results';
+  return file.replace(/^docs\//, '').replace(/\.md$/, '');
+}
