@@ -62,6 +62,10 @@ describe('agent options', () => {
     writeFileSync(schemaPath, '{}');
     expect(await messageOf(() => production().agent.start())).toMatch(/schema\.json is no schema file/);
     expect([readFileSync(schemaPath, 'utf8'), existsSync(typingsPath)]).toEqual(['{}', false]);
+    writeFileSync(schemaPath, '{\n  "collections": }');
+    expect(await messageOf(() => production().agent.start())).toMatch(
+      /^isProduction: the schema file .*schema\.json is no JSON, from line 2, column 18 on; write it with generateSchemaOnly/,
+    );
 
     const { agent } = shopAgent({ schemaPath });
     await agent.start();

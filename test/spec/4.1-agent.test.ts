@@ -1,11 +1,23 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMemorySource } from '../../src/agent/sources/memory.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
-import { createAgent, createMemoryDataSource, type MemoryTable } from '../../src/index.ts';
+import {
+  type AiAnswer,
+  createAgent,
+  createAiProvider,
+  createMemoryDataSource,
+  type MemoryTable,
+} from '../../src/index.ts';
+import { createForestServerSandbox } from '../../src/testing/index.ts';
+import { connectSandbox } from '../../src/testing/sandbox.ts';
+import { KEY, kinds, openAiServer, saying } from '../agent/ai-server.ts';
 import { accessOf } from '../agent/shop.ts';
 import { emptyAgent, makeFolder, messageOf, secrets, shopAgent } from '../app/agent.ts';
+import { openHouse } from '../rest/house.ts';
 
 const here = /4\.1-agent\.test\.ts:\d+/;
 const things: MemoryTable = {
@@ -304,6 +316,77 @@ describe('programmatic operations of the agent', () => {
   });
 });
 
+test.each(kinds)(
+  'addAi | provider from the AI provider factory: name, provider, apiKey, model | routes AI features through the host, %s',
+  async (provider) => {
+    const { baseUrl, asked } = await openAiServer(provider, saying(provider, 'Four.'));
+    const { agent } = shopAgent();
+    const ai = createAiProvider({ name: 'house', provider, apiKey: KEY, model: 'model-1', baseUrl });
+    const { engine } = await agent.addAi(ai).start();
+    const house = await openHouse({ engine });
+    const answer = await house.ask('/_internal/ai/query', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ messages: [{ role: 'user', content: 'How many?' }] }),
+    });
+    const { choices } = (await answer.json()) as AiAnswer;
+    await house.close();
+    expect([answer.status, choices[0].message.content, asked.map(({ body }) => body.model)]).toEqual([
+      200,
+      'Four.',
+      ['model-1'],
+    ]);
+  },
+);
+
+describe('what is written without a start asks nobody', () => {
+  /** A platform that counts who comes. */
+  const openPlatform = async () => {
+    const asked: string[] = [];
+    const server = createServer((req, res) => {
+      asked.push(`${req.method} ${req.url}`);
+      res.writeHead(500).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    return { asked, serverUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  };
+
+  test('generateSchemaOnly: without sending the schema, and without contacting the platform', async () => {
+    const { asked, serverUrl } = await openPlatform();
+    const { agent, schemaPath } = shopAgent({ serverUrl });
+    await agent.generateSchemaOnly();
+    expect([readSchema(schemaPath).collections.length > 0, asked]).toEqual([true, []]);
+    // A start would.
+    await messageOf(() => agent.start());
+    expect(asked).not.toEqual([]);
+  });
+
+  test('updateTypesOnFileSystem: neither the schema nor the platform', async () => {
+    const { asked, serverUrl } = await openPlatform();
+    const { agent, folder, schemaPath } = shopAgent({ serverUrl });
+    await agent.updateTypesOnFileSystem(join(folder, 'typings.ts'), 1);
+    expect([existsSync(schemaPath), asked]).toEqual([false, []]);
+  });
+
+  test('generateSchemaOnly: experimental no-code customizations are not offered', async () => {
+    const options = { ...secrets, experimental: { noCode: true } };
+    expect(await messageOf(() => createAgent(options as never))).toMatch(/has no option 'experimental'/);
+  });
+
+  test('generateSchemaOnly: always rebuilds, so that a schema file that is broken or old is written anew', async () => {
+    const { agent, schemaPath } = shopAgent({ isProduction: true });
+    for (const text of ['{"coll', '{"collections":[{"name":"gone","fields":[]}],"meta":{}}']) {
+      writeFileSync(schemaPath, text);
+      await agent.generateSchemaOnly();
+      expect(readSchema(schemaPath).collections.map(({ name }) => name)).toContain('customers');
+    }
+  });
+});
+
 describe('what comes too late, or has nothing to stand on', () => {
   test.each<[string, (agent: ReturnType<typeof shopAgent>['agent']) => unknown]>([
     ['addDataSource', (agent) => agent.addDataSource(createMemoryDataSource('x', []))],
@@ -333,8 +416,8 @@ describe('what comes too late, or has nothing to stand on', () => {
   test.each<[string, RegExp, (agent: ReturnType<typeof emptyAgent>['agent']) => unknown]>([
     ['no data source', /has no data source: addDataSource/, () => {}],
     ['a factory that is none', /needs a factory/, (agent) => agent.addDataSource('sqlite:x' as never)],
-    ['MCP without a server', /Call mountOnExpress\(app\) or mountOnStandaloneServer/, (agent) => agent.mountAiMcpServer()],
-    ['a server without MCP', /Call mountAiMcpServer/, (agent) => agent.mountOnStandaloneServer(0)],
+    ['MCP without a server', /Call mountOnStandaloneServer\(port\?, host\?\), or mountOnExpress\(app\) or its like/, (agent) => agent.mountAiMcpServer()],
+    ['two servers', /was called before: an agent has one server/, (agent) => agent.mountOnStandaloneServer(0).mountOnStandaloneServer(0)],
     ['MCP twice', /was called before/, (agent) => agent.mountAiMcpServer().mountAiMcpServer()],
     ['an unknown tool', /no tool 'lits'\. Near: list/, (agent) => agent.mountAiMcpServer({ enabledTools: ['lits'] })],
     ['an unknown option of MCP', /no option 'basepath'\. Near: basePath/, (agent) => agent.mountAiMcpServer({ basepath: '/x' } as never)],
@@ -399,3 +482,24 @@ function watched(source: Source, closed: string[]): Source {
     },
   };
 }
+
+test('start: connects to the platform servers, and tells them the schema', async () => {
+  const sandbox = await createForestServerSandbox();
+  onTestFinished(() => sandbox.close());
+  const { agent, schemaPath } = shopAgent({ serverUrl: sandbox.url });
+  await agent.start();
+  const controls = await connectSandbox({ serverUrl: sandbox.url, envSecret: secrets.envSecret });
+  onTestFinished(() => controls.close());
+  expect(await controls.schema()).toBe(readFileSync(schemaPath, 'utf8'));
+});
+
+test('start: where the platform does not answer, it says so and leaves nothing running', async () => {
+  const sandbox = await createForestServerSandbox();
+  await sandbox.close();
+  const { agent } = shopAgent({ serverUrl: sandbox.url });
+  agent.mountAiMcpServer().mountOnStandaloneServer(0);
+  expect([await messageOf(() => agent.start()), agent.standaloneServerPort]).toEqual([
+    `serverUrl: nothing answers at ${sandbox.url}/platform (ECONNREFUSED). Start the platform there, or correct the address.`,
+    undefined,
+  ]);
+});

@@ -1,6 +1,10 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import express from 'express';
-import { expect, test } from 'vitest';
-import { messageOf, shopAgent } from '../app/agent.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { makeFolder, shopAgent } from '../app/agent.ts';
 import { ask } from '../app/call.ts';
 import { mounts, tokenOf } from '../app/mounts.ts';
 
@@ -25,14 +29,22 @@ test('mountAiMcpServer gives the agent back, and may come before or after the mo
   expect(outcomes).toEqual(Array(6).fill(true));
 });
 
-test('an agent without mountAiMcpServer takes no path from its host', async () => {
-  const { agent } = shopAgent();
-  const passed: unknown[] = [];
-  agent.requestHandler({ url: '/mcp' } as never, {} as never, () => passed.push('/mcp'));
-  await agent.start();
-  agent.requestHandler({ url: '/mcp' } as never, {} as never, () => passed.push('/mcp'));
-  expect([passed, await messageOf(() => shopAgent().agent.mountOnExpress(express()).start())]).toEqual([
-    ['/mcp', '/mcp'],
-    expect.stringMatching(/Call mountAiMcpServer\(\) as well/),
+test('an agent without mountAiMcpServer leaves the paths of MCP to its host, and serves its HTTP API', async () => {
+  const app = express();
+  app.use((_req, res) => void res.send('of the host'));
+  const listening = createServer(app).listen(0, '127.0.0.1');
+  onTestFinished(() => void listening.close());
+  await once(listening, 'listening');
+  const origin = `http://127.0.0.1:${(listening.address() as AddressInfo).port}`;
+  const { agent } = shopAgent({ settings: { dataDir: join(makeFolder(), 'data'), publicUrl: origin } });
+  agent.mountOnExpress(app);
+  const paths = ['/mcp', '/oauth/token', '/.well-known/oauth-authorization-server', '/service', '/service/_console'];
+  const ask = async (path: string) => (await fetch(origin + path, { redirect: 'manual' })).status;
+  const before = await Promise.all(paths.map(ask));
+  const { server } = await agent.start();
+  expect([before, await Promise.all(paths.map(ask)), server]).toEqual([
+    [200, 200, 200, 503, 503],
+    [200, 200, 200, 200, 303],
+    { address: origin, mcpUrl: '', apiUrl: `${origin}/service`, consoleUrl: `${origin}/service/_console` },
   ]);
 });

@@ -5,7 +5,7 @@ import { runScript } from './ledger/run.ts';
 
 test('every row has a test that quotes it and a point that switches it off, and docs/spec-coverage.md is up to date', async () => {
   expect(JSON.parse(await runScript('write', ['--check']))).toEqual([]);
-}, 60_000);
+}, 120_000);
 
 test('30 random rows go red when their behaviour is switched off', async () => {
   const seed = process.env.LEDGER_SEED ?? String(Date.now() % 2 ** 31);

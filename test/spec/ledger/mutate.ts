@@ -35,9 +35,10 @@ function choose(all: readonly Row[]): readonly Row[] {
 
 async function judgeGreen({ tests, run }: SpecRunner): Promise<string[]> {
   const needed = new Set(chosen.flatMap((row) => testsOf(row, tests)));
-  const { passed, failed, errors } = await run([...needed]);
+  const { passed, failed, failures, errors } = await run([...needed]);
   if (passed === needed.size) return [];
-  return [`${failed} of ${needed.size} tests fail before anything is switched off: ${errors.join('; ')}`];
+  const reasons = [...failures, ...errors].join('; ');
+  return [`${failed} of ${needed.size} tests fail before anything is switched off: ${reasons}`];
 }
 
 async function judgeRed({ tests, run }: SpecRunner): Promise<string[]> {

@@ -10,6 +10,8 @@ import { mcpMounts } from './mutations/mcp-mounts.ts';
 import { mcpReads } from './mutations/mcp-reads.ts';
 import { mcpWrites } from './mutations/mcp-writes.ts';
 import { plugins } from './mutations/plugins.ts';
+import { rest } from './mutations/rest.ts';
+import { testing } from './mutations/testing.ts';
 import { types } from './mutations/types.ts';
 import { writes } from './mutations/writes.ts';
 import type { Mutation } from './runner.ts';
@@ -29,6 +31,8 @@ export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   mcpReads,
   mcpWrites,
   plugins,
+  rest,
+  testing,
   types,
   writes,
 ].flatMap((points) =>

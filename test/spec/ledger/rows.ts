@@ -99,10 +99,11 @@ const sections: Readonly<Record<string, readonly Group[]>> = {
       about: /flattenJsonColumn/,
     },
   ],
+  '2.9': [{ names: 'agentForestEnvSecret agentForestAuthSecret agentUrl serverUrl agentSchemaPath' }],
   '4.1': [
     {
       names:
-        'createAgent addDataSource customizeCollection addChart removeCollection use start stop restart mountAiMcpServer updateTypesOnFileSystem generateSchemaOnly',
+        'createAgent addDataSource customizeCollection addChart removeCollection use start stop restart addAi mountAiMcpServer updateTypesOnFileSystem generateSchemaOnly',
     },
   ],
   '4.2': [
@@ -150,8 +151,12 @@ const sections: Readonly<Record<string, readonly Group[]>> = {
     },
     { group: 'rule', names: 'prefix capture discovery enabledTools', about: /rules/ },
   ],
+  '4.5': [{ names: 'collections prefix' }],
+  '4.6': [{ names: 'bootstrap update-typings login' }],
+  '4.7': [{ names: 'createForestServerSandbox createAgentTestClient workflow' }],
   '5': [{ names: 'authSecret envSecret Bearer discovery apiKey' }],
   '7': [{ names: 'useUnsafeActionEndpoint addAi basePath namespaces' }],
+  '9': [{ names: 'generateSchemaOnly' }],
 };
 
 export const rows: readonly Row[] = Object.keys(sections)

@@ -25,6 +25,8 @@ export interface Mutation {
 export interface Outcome {
   readonly passed: number;
   readonly failed: number;
+  /** Title and first line of each failure. */
+  readonly failures: readonly string[];
   /** What kept tests from running at all. */
   readonly errors: readonly string[];
   /** Whether a run read the module that was to be swapped; true without a mutation. */
@@ -101,10 +103,8 @@ export async function openRunner(root = process.cwd()): Promise<SpecRunner> {
         // Those of earlier runs are told again.
         const files = new Set(asked.map(({ file }) => file));
         const ran = result.testModules.filter(({ relativeModuleId }) => files.has(relativeModuleId));
-        const states = ran
-          .flatMap((module) => [...module.children.allTests()])
-          .filter(({ id }) => wanted.has(id))
-          .map((test) => test.result().state);
+        const chosen = ran.flatMap((module) => [...module.children.allTests()]).filter(({ id }) => wanted.has(id));
+        const states = chosen.map((test) => test.result().state);
         const broken = ran.flatMap((module) => [
           ...module.errors(),
           ...[...module.children.allSuites()].flatMap((suite) => suite.errors()),
@@ -112,6 +112,9 @@ export async function openRunner(root = process.cwd()): Promise<SpecRunner> {
         return {
           passed: states.filter((state) => state === 'passed').length,
           failed: states.filter((state) => state === 'failed').length,
+          failures: chosen
+            .filter((test) => test.result().state === 'failed')
+            .map((test) => `${test.fullName}: ${messageOf(test.result().errors?.[0])}`),
           errors: broken.map(messageOf),
           isSwapped,
         };

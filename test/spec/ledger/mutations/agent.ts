@@ -20,9 +20,22 @@ export const agent: Points = {
   'src/app/files.ts': {
     '2.1 · isProduction': ['if (options.isProduction) {', 'if (false) {'],
   },
-  'src/app.ts': {
+  'src/app/route.ts': {
     '7 · namespaces': ["else refuse(res, 'NOT_FOUND', { path });", 'else next?.();'],
-    '2.1 · envSecret': ['if (options.envSecret !== undefined) await', 'if (false) await'],
+  },
+  'src/app.ts': {
+    '2.1 · envSecret': ['if (config.serverUrl === null) await', 'if (false) await'],
+  },
+  'src/cli/cloud.ts': {
+    '4.6 · bootstrap': ['renameSync(beside, path);', ''],
+    '4.6 · update-typings': ['const customize = await loadCustomization(folder);', 'const customize = () => {};'],
+    '4.6 · login': ['(await findTokens(server, true))', '(await findTokens(server))'],
+  },
+  'src/testing/sandbox.ts': {
+    '4.7 · createForestServerSandbox': [
+      'await listen(server, { port, host, settings });',
+      'await listen(server, { port: 0, host, settings });',
+    ],
   },
   'src/agent/agent.ts': {
     '2.2 · factory': ['() => factory({ observe, clock })', '() => factory({} as never)'],
@@ -34,6 +47,7 @@ export const agent: Points = {
     ],
     '4.1 · removeCollection': ['for (const collection of names) this.#removed.push({ collection, at });', ''],
     '4.1 · use': ['for (const name of collections)', 'for (const name of collections.slice(0, 1))'],
+    '4.1 · addAi': ['ai: this.#ai?.provider ?? null', 'ai: null'],
     '7 · addAi': ['if (this.#ai) misuse(', 'if (false) misuse('],
   },
   'src/agent/model/build.ts': {
@@ -52,6 +66,10 @@ export const agent: Points = {
     '4.1 · updateTypesOnFileSystem': [
       'checkTypingsOptions(typingsPath, typingsMaxDepth, callSite(this.updateTypesOnFileSystem));',
       '',
+    ],
+    '9 · generateSchemaOnly': [
+      'async generateSchemaOnly(): Promise<void>',
+      'async generateSchemaLater(): Promise<void>',
     ],
     '4.1 · generateSchemaOnly': ['writeSchema(opened, this.#fileOptions());', ''],
   },

@@ -4,9 +4,9 @@ import type { Points } from '../mutations.ts';
 const issuedElsewhere = ['{issuer}/oauth/', '{url.origin}/oauth/'] as const;
 
 export const mcpMounts: Points = {
-  'src/app.ts': {
+  'src/app/route.ts': {
     '4.4 · endpoint · /mcp': ['if (path === root ||', "if (path === '' &&"],
-    '4.4 · basePath · <prefix>/mcp': ['.map((prefix) =>', ".map((_, prefix = '') =>"],
+    '4.4 · basePath · <prefix>/mcp': ['.map((root) =>', ".map((_, root = '') =>"],
   },
   'src/oauth/paths.ts': {
     '4.4 · endpoint · /oauth/authorize': ["'/oauth/authorize': 'authorize',", ''],

@@ -1,0 +1,100 @@
+// The routes of collections, in the places that an agent can be mounted at: a server of its own, under a prefix of the
+// user's, and inside an Express application.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import express from 'express';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { loadConfig } from '../../src/core/config.ts';
+import { type Agent, type AgentOptions, createMemoryDataSource } from '../../src/index.ts';
+import { openStore } from '../../src/store/open.ts';
+import { shopTables } from '../agent/shop.ts';
+import { emptyAgent, makeFolder } from '../app/agent.ts';
+import { frontOrigin, sessionToken } from '../rest/front-end.ts';
+
+const account = { email: 'ada@example.com', password: 'correct horse battery' };
+
+async function prepare(options: Partial<AgentOptions>, publicUrl?: string): Promise<Agent> {
+  const dataDir = join(makeFolder(), 'data');
+  const store = await openStore({
+    config: loadConfig({ file: { dataDir } }),
+    observe: () => undefined,
+    clock: systemClock,
+  });
+  await store.identity.addUser({ ...account, firstName: 'Ada', lastName: 'Byron', level: 'admin' });
+  await store.close();
+  const settings = { dataDir, agentOrigins: [frontOrigin], ...(publicUrl !== undefined && { publicUrl }) };
+  const { agent } = emptyAgent({ ...options, settings });
+  agent.addDataSource(createMemoryDataSource('shop', shopTables)).mountAiMcpServer();
+  return agent;
+}
+
+async function standalone(options: Partial<AgentOptions>): Promise<string> {
+  const agent = await prepare(options);
+  const { server } = await agent.mountOnStandaloneServer(0).start();
+  return server!.address;
+}
+
+/** The host reads bodies before us, and has a page where nothing of ours is. */
+async function hosted(options: Partial<AgentOptions>): Promise<string> {
+  const app = express();
+  const server = createServer(app);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const agent = await prepare(options, origin);
+  app.use(express.json());
+  app.use(agent.requestHandler);
+  app.use((_req, res) => {
+    res.status(418).json({ of: 'the host' });
+  });
+  await agent.start();
+  return origin;
+}
+
+describe('4.5 Collection data routes', () => {
+  test.each([
+    ['on a server of its own', standalone, {}, '/service'],
+    ['under a prefix', standalone, { prefix: '/data/api' }, '/data/api'],
+    ['at the root', standalone, { prefix: '' }, ''],
+    ['inside a host application', hosted, { prefix: '/data' }, '/data'],
+  ] as const)('collections, served under the configured prefix: %s', async (_place, open, options, prefix) => {
+    const origin = await open(options);
+    const headers = { authorization: `Bearer ${await sessionToken(`${origin}${prefix}`, account)}` };
+    const get = async (path: string) => (await fetch(`${origin}${prefix}${path}`, { headers })).json();
+    const capabilities = await fetch(`${origin}${prefix}/_internal/capabilities`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: '{"collectionNames":["customers"]}',
+    });
+    const ada = {
+      type: 'customers',
+      id: '1',
+      attributes: { id: 1, name: 'Ada' },
+      relationships: { orders: { links: { related: { href: `${prefix}/customers/1/relationships/orders` } } } },
+    };
+    const jsonapi = { version: '1.0' };
+    expect([
+      await get('/customers?page[size]=1&fields[customers]=name'),
+      await get('/customers/1?fields[customers]=name'),
+      await get('/customers/count'),
+      await get('/customers/2/relationships/orders/count'),
+      ((await capabilities.json()) as { collections: { name: string }[] }).collections.map(({ name }) => name),
+    ]).toEqual([{ jsonapi, data: [ada] }, { jsonapi, data: ada }, { count: 3 }, { count: 2 }, ['customers']]);
+  });
+
+  test('prefix: where it is set, the routes are there and nowhere else', async () => {
+    const origin = await hosted({ prefix: '/data' });
+    const status = async (path: string) => (await fetch(`${origin}${path}`)).status;
+    expect([await status('/data/customers'), await status('/service/customers'), await status('/customers')]).toEqual([
+      401, 418, 418,
+    ]);
+    await expect(hosted({ prefix: '' })).rejects.toThrow(
+      "prefix: at the root, the HTTP API would take every path of your application. Give it a path such as '/service'.",
+    );
+  });
+});

@@ -1,0 +1,77 @@
+// Spec 4.7: the local sandbox that stands for the platform in tests of an agent.
+import { expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { createMemoryDataSource } from '../../src/index.ts';
+import { makeTestingToken } from '../../src/oauth/session-token.ts';
+import { createForestServerSandbox, createServiceServerSandbox, type Sandbox } from '../../src/testing/index.ts';
+import { connectSandbox } from '../../src/testing/sandbox.ts';
+import { shopTables } from '../agent/shop.ts';
+import { emptyAgent, messageOf, secrets } from '../app/agent.ts';
+import { whoAmI } from '../rest/front-end.ts';
+
+async function open(port?: number): Promise<Sandbox> {
+  const sandbox = await createForestServerSandbox(port);
+  onTestFinished(() => sandbox.close());
+  return sandbox;
+}
+
+function agentOf(sandbox: Sandbox, options: Parameters<typeof emptyAgent>[0] = {}) {
+  const { agent } = emptyAgent({ serverUrl: sandbox.url, ...options });
+  agent.addDataSource(createMemoryDataSource('shop', shopTables)).mountAiMcpServer();
+  return agent.mountOnStandaloneServer(0);
+}
+
+const makeToken = (userId = 1, authSecret = secrets.authSecret) =>
+  makeTestingToken({ authSecret, userId, seconds: 60, clock: systemClock });
+
+test('createForestServerSandbox(port): starts a local sandbox mimicking the platform servers', async () => {
+  const { port } = await open();
+  const taken = await messageOf(() => createForestServerSandbox(port));
+  const wrong = await messageOf(() => createForestServerSandbox(-1));
+  const sandbox = await open(0);
+  const agent = agentOf(sandbox);
+  const { server } = await agent.start();
+  const told = await connectSandbox({ serverUrl: sandbox.url, envSecret: secrets.envSecret });
+  onTestFinished(() => told.close());
+  const { status, text } = await whoAmI(`${server!.address}/service`, await makeToken());
+  expect([
+    taken,
+    wrong,
+    new URL(sandbox.url).port,
+    JSON.parse(`${await told.schema()}`).collections.length,
+    status,
+    JSON.parse(text).tokenData,
+  ]).toMatchObject([
+    expect.stringMatching(/^Port \d+ is taken/),
+    'createForestServerSandbox: the port must be a number from 0 to 65535.',
+    `${sandbox.port}`,
+    4,
+    200,
+    { id: 1, email: 'tester@sandbox.example', role: 'Administrator', permissionLevel: 'admin' },
+  ]);
+});
+
+test('createForestServerSandbox: has close()', async () => {
+  const sandbox = await createServiceServerSandbox();
+  const agent = agentOf(sandbox);
+  await agent.start();
+  await agent.stop();
+  await sandbox.close();
+  await sandbox.close();
+  await sandbox.stop();
+  expect(await messageOf(() => agentOf(sandbox).start())).toMatch(
+    `serverUrl: nothing answers at ${sandbox.url}/platform (ECONNREFUSED). Start the platform there`,
+  );
+  // The port is free again.
+  const another = await open(sandbox.port);
+  expect(another.port).toBe(sandbox.port);
+});
+
+test('createForestServerSandbox: a path that it does not have is 404, and says so', async () => {
+  const { url } = await open();
+  const response = await fetch(`${url}/service/authentication?x=1`, { method: 'PUT' });
+  expect([response.status, await response.json()]).toEqual([
+    404,
+    { errors: [{ name: 'NotFoundError', status: 404, detail: 'Sandbox: no such route PUT /service/authentication' }] },
+  ]);
+});

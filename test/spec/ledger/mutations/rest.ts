@@ -1,0 +1,14 @@
+// Where the agent's HTTP API is switched off.
+import type { Points } from '../mutations.ts';
+
+export const rest: Points = {
+  'src/rest/list.ts': {
+    '4.5 · collections': ["path: '/:collection',", "path: '/:collection/all',"],
+  },
+  'src/app/apis.ts': {
+    '4.5 · prefix': [
+      'createRestPaths(config.publicUrl, config.prefix)',
+      "createRestPaths(config.publicUrl, '/service')",
+    ],
+  },
+};
