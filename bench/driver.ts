@@ -10,6 +10,7 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import autocannon, { type Result } from 'autocannon';
+import type { Dialect } from '../test/databases.ts';
 import type { Usage } from './contestants/usage.ts';
 
 export interface ServerProcess {
@@ -21,8 +22,8 @@ export interface ServerProcess {
 export interface Request {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of the nth request, where they differ. */
-  readonly body: string | ((turn: number) => string);
+  /** Of the nth request, where they differ; absent: GET. */
+  readonly body?: string | ((turn: number) => string);
 }
 
 export interface Contestant {
@@ -44,6 +45,23 @@ export interface Load {
   /** About so long takes one round of one contestant, once it is warm; 0 is a few requests, cold. */
   readonly seconds: number;
   readonly connections: number;
+}
+
+/** What the options of a bench of tools or routes come to; `quick` is one short round of everything on SQLite. */
+export function settingsOf(given: {
+  readonly on: string;
+  readonly connections: string;
+  readonly rounds: string;
+  readonly seconds: string;
+  readonly quick: boolean;
+}) {
+  if (given.quick) return { dialects: ['sqlite'] as Dialect[], connections: [4], rounds: 1, seconds: 0 };
+  return {
+    dialects: given.on.split(',') as Dialect[],
+    connections: given.connections.split(',').map(Number),
+    rounds: Number(given.rounds),
+    seconds: Number(given.seconds),
+  };
 }
 
 const FIRST_REQUESTS = 100;
@@ -102,11 +120,13 @@ export async function usageOf({ process: child }: ServerProcess, asked: 'usage' 
   return usage as Usage;
 }
 
-const bodyAt = ({ body }: Request, turn: number): string => (typeof body === 'string' ? body : body(turn));
+const bodyAt = ({ body }: Request, turn: number) => (typeof body === 'function' ? body(turn) : body);
+const methodOf = ({ body }: Request) => (body === undefined ? 'GET' : 'POST');
 
 export async function answerOf({ name, request }: Contestant): Promise<string> {
   const { url, headers } = request;
-  const response = await fetch(url, { method: 'POST', headers, body: bodyAt(request, 0) });
+  const body = bodyAt(request, 0);
+  const response = await fetch(url, { method: methodOf(request), headers, ...(body !== undefined && { body }) });
   const text = await response.text();
   if (response.status !== 200) throw new Error(`${name} answered ${response.status}: ${text}`);
   return text;
@@ -147,12 +167,12 @@ export async function load({ name, server, request }: Contestant, amount: Amount
   const { url, headers } = request;
   // Bodies that differ are made for each request; else one text serves all.
   const bodies =
-    typeof request.body === 'string'
-      ? { body: request.body }
+    typeof request.body !== 'function'
+      ? { ...(request.body !== undefined && { body: request.body }) }
       : { requests: [{ setupRequest: (given: object) => ({ ...given, body: bodyAt(request, turn++) }) }] };
   // It looks whether all is answered so many milliseconds apart.
   const sampleInt = 10;
-  const options = { url, method: 'POST', headers: { ...headers }, ...bodies, ...amount, sampleInt } as const;
+  const options = { url, method: methodOf(request), headers: { ...headers }, ...bodies, ...amount, sampleInt } as const;
   const result = await new Promise<Result>((resolve, reject) => {
     const running = autocannon(options, (error: unknown, done) => (error ? reject(error) : resolve(done)));
     running.on('response', (_client, _status, _bytes, milliseconds) => {

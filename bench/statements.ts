@@ -31,7 +31,8 @@ export async function readStatements(url: string): Promise<ReadonlyMap<string, r
   return statements;
 }
 
-function watched(source: Source, watch: (text: string) => void): Source {
+/** Tells each statement as it is run. */
+export function watched(source: Source, watch: (text: string) => void): Source {
   const { writing } = source;
   return {
     ...source,

@@ -26,6 +26,7 @@ import {
   report,
   runRounds,
   type ServerProcess,
+  settingsOf,
   startServer,
   stopServer,
   usageOf,
@@ -47,14 +48,7 @@ const { values, positionals } = parseArgs({
     quick: { type: 'boolean', default: false },
   },
 });
-const settings = values.quick
-  ? { dialects: ['sqlite'] as Dialect[], connections: [4], rounds: 1, seconds: 0 }
-  : {
-      dialects: values.on.split(',') as Dialect[],
-      connections: values.connections.split(',').map(Number),
-      rounds: Number(values.rounds),
-      seconds: Number(values.seconds),
-    };
+const settings = settingsOf(values);
 const unknown = positionals.find((name) => !operations.some((operation) => operation.name === name));
 if (unknown)
   throw new Error(`no operation '${unknown}'; there are ${operations.map(({ name }) => `'${name}'`).join(', ')}`);

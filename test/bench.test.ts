@@ -25,3 +25,14 @@ test.runIf(isNative)(
   },
   180_000,
 );
+
+test.runIf(isNative)(
+  "the bench of the agent's HTTP API measures lists and a record beside an Express application",
+  async () => {
+    const command = ['--import', 'tsx', join('bench', 'api.ts'), '--quick'];
+    const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: root });
+    for (const name of ['list, 15 rows', 'list, 1,000 rows', 'get'])
+      expect(stdout).toMatch(new RegExp(`^\\| sqlite, ${name}, 4 \\| [\\d.]+ \\| \\d`, 'm'));
+  },
+  180_000,
+);
