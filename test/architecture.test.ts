@@ -1,6 +1,7 @@
 // The house rules of docs/architecture.md hold for src/, and each rule is shown to notice what it forbids.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { readEntryPoints } from '../site/exports.ts';
 import { judge, type Manifest } from './house/rules.ts';
 import { readSource } from './house/source-text.ts';
 
@@ -13,6 +14,16 @@ test('the source keeps every rule of the house', () => {
   const files = new Map(paths.map((path) => [path, readFileSync(path, 'utf8')]));
   expect(files.size).toBeGreaterThan(15);
   expect(judge(files, readManifest())).toEqual([]);
+});
+
+test('every public export says what it is', () => {
+  const entries = readEntryPoints(process.cwd());
+  expect(entries.map(({ name }) => name)).toContain('portico');
+  const silent = entries.flatMap(({ name: entry, exports }) =>
+    exports.filter(({ doc }) => doc === '').map(({ name }) => `${name} of ${entry}`),
+  );
+  // A docstring above the declaration becomes the page of `npm run docs`.
+  expect(silent).toEqual([]);
 });
 
 const manifest: Manifest = {

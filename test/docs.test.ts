@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
+import { makeRootLlms } from '../site/site.ts';
 import { createEngineAgent } from '../src/agent/agent.ts';
 import { createSqlDataSource } from '../src/agent/data-sources.ts';
 import { writeDemo } from '../src/cli/demo.ts';
@@ -70,6 +71,10 @@ test.each(pages)('the links of %s lead somewhere', (page) => {
   ];
   const gone = links.map(([, to]) => to!).filter((to) => !existsSync(join(dirname(page), to)));
   expect(gone).toEqual([]);
+});
+
+test('llms.txt is what `npm run docs` makes of the pages', () => {
+  expect(readFileSync('llms.txt', 'utf8')).toBe(makeRootLlms('.'));
 });
 
 interface Block {
