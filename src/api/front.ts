@@ -1,8 +1,11 @@
 // The front of the public API. The checks, in order: is the path ours, is the Host ours (403); the OpenAPI document is for
 // everybody; is the application token good (401), has it calls left (429), does the route exist (404), the method (405),
-// do the scopes of the token and the level of its user suffice (403). No browser of another site is let in: there are no
+// do the scopes of the token and the level of its user suffice (403), is what the path names served here (404), are the
+// parameters and the body what the route takes (400). No browser of another site is let in: there are no
 // CORS headers, and cookies and addresses are not looked at for tokens.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { z } from 'zod';
+import type { Engine } from '../agent/engine.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { type AppError, fail, isAppError, toAppError } from '../core/errors.ts';
@@ -10,11 +13,16 @@ import { createQuotas, type Quota } from '../core/limit.ts';
 import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
 import { createAddressReader, createHostCheck } from '../oauth/address.ts';
+import { readJson } from '../oauth/body.ts';
+import { attachmentNamed, sendStream } from '../oauth/reply.ts';
 import type { Store } from '../store/store.ts';
 import { createHolderCheck, type Holder } from './gate.ts';
 import { describeApi } from './openapi.ts';
+import { type Parameters, readParameters } from './parameters.ts';
 import type { ApiPaths } from './paths.ts';
-import { type Answer, findRoutes, levelOf, type Route } from './routes.ts';
+import type { Answer, Route } from './route.ts';
+import { findRoutes } from './routes.ts';
+import { levelOf } from './token-routes.ts';
 
 export interface ApiFrontParts {
   readonly config: Pick<
@@ -22,7 +30,8 @@ export interface ApiFrontParts {
     'trustedProxies' | 'allowedHosts' | 'apiPerMinute' | 'apiPerHour' | 'apiPerDay' | 'ssoIssuer'
   >;
   readonly paths: ApiPaths;
-  readonly store: Pick<Store, 'identity' | 'tokens' | 'permissions'>;
+  readonly store: Store;
+  readonly engine: Engine;
   readonly observe: Observe;
   readonly clock: Clock;
   /** Of this package. */
@@ -34,7 +43,8 @@ export interface ApiFront {
   handle(req: IncomingMessage, res: ServerResponse): boolean;
 }
 
-export function createApiFront({ config, paths, store, observe, clock, version }: ApiFrontParts): ApiFront {
+export function createApiFront(parts: ApiFrontParts): ApiFront {
+  const { config, paths, store, observe, clock, version } = parts;
   const readAddress = createAddressReader(config.trustedProxies);
   const isOurHost = createHostCheck(paths.host, config);
   const checkHolder = createHolderCheck({ store, clock, config });
@@ -66,7 +76,10 @@ export function createApiFront({ config, paths, store, observe, clock, version }
       return fail('METHOD_NOT_ALLOWED', { method, allow: found.routes.map((one) => one.method) });
     }
     checkRights(route, holder);
-    return route.handle({ ...holder, path: found.path }, { store });
+    await checkPlace(found.path, store);
+    const query = readParameters(route.query ?? noParameters, new URLSearchParams((req.url ?? '').split(/\?(.*)/s)[1]));
+    const body = route.body && readBody(route.body, await readJson(req, bodyLimits));
+    return route.handle({ ...holder, path: found.path, query, body }, parts);
   };
 
   const sendFailure = (req: IncomingMessage, res: ServerResponse, thrown: unknown): void => {
@@ -92,20 +105,46 @@ export function createApiFront({ config, paths, store, observe, clock, version }
     if (notable.has(error.code)) observe({ type: 'security', event: 'api.refused', address, detail: error.code });
     if (isAppError(error, 'METHOD_NOT_ALLOWED')) res.setHeader('Allow', error.details.allow.join(', '));
     if (isAppError(error, 'RATE_LIMITED')) res.setHeader('Retry-After', `${error.details.retryAfterSeconds}`);
-    send(req, res, { status: error.status, body: bodyOf(error) });
+    if (isAppError(error, 'BODY_TOO_LARGE')) {
+      res.setHeader('Connection', 'close');
+      req.resume();
+    }
+    void send(req, res, { status: error.status, body: bodyOf(error) });
   };
 
   return {
     handle(req, res) {
       const path = paths.locate((req.url ?? '/').split('?', 1)[0]!);
       if (path === undefined) return false;
-      serve(req, res, path).then(
-        (answer) => send(req, res, answer),
-        (error: unknown) => sendFailure(req, res, error),
-      );
+      serve(req, res, path)
+        .then((answer) => send(req, res, answer))
+        .catch((error: unknown) => sendFailure(req, res, error));
       return true;
     },
   };
+}
+
+const noParameters: Parameters = {};
+/** A note with its thread is the largest body; what it may hold is said by its route. */
+const bodyLimits = { bytes: 1_500_000, depth: 10 };
+
+/** Spec public-http-api 4.1: names are case sensitive, and a token belongs to one project. */
+async function checkPlace(path: Readonly<Record<string, string>>, store: Store): Promise<void> {
+  const { projectName, environmentName } = path;
+  if (projectName === undefined) return;
+  const { project, environment } = await store.identity.place();
+  if (projectName !== project) fail('NOT_FOUND', { path: `project '${projectName}'` });
+  if (environmentName !== undefined && environmentName !== environment) {
+    fail('NOT_FOUND', { path: `environment '${environmentName}'` });
+  }
+}
+
+/** INVALID_ARGUMENT that names the member. */
+function readBody(schema: z.ZodType, sent: unknown): unknown {
+  const { success, data, error } = schema.safeParse(sent);
+  if (success) return data;
+  const [{ path, message }] = error.issues as [z.core.$ZodIssue];
+  return fail('INVALID_ARGUMENT', { argument: path.length > 0 ? path.join('.') : 'body', problem: `${message}.` });
 }
 
 const notable: ReadonlySet<string> = new Set(['HOST_NOT_ALLOWED', 'RATE_LIMITED', 'DENIED']);
@@ -141,9 +180,14 @@ function bodyOf(error: AppError): object {
   return { error: meanings[status] ?? (status < 500 ? 'Refused' : 'Failed'), message, code, ...wait };
 }
 
-function send(req: IncomingMessage, res: ServerResponse, { status, body }: Answer): void {
+async function send(req: IncomingMessage, res: ServerResponse, { status, body, stream }: Answer): Promise<void> {
   res.setHeader('Cache-Control', 'no-store');
   res.setHeader('X-Content-Type-Options', 'nosniff');
+  if (stream) {
+    res.setHeader('Content-Type', stream.type);
+    res.setHeader('Content-Disposition', attachmentNamed(stream.filename));
+    return sendStream(req, res, status, stream.parts);
+  }
   if (body === undefined) {
     res.writeHead(status).end();
     return;

@@ -69,6 +69,7 @@ export function openApis(options: ApisOptions): Apis {
       config,
       paths: createApiPaths(config.publicUrl, config.apiPath),
       store,
+      engine,
       observe,
       clock,
       version,

@@ -3,8 +3,6 @@
 // one, does the route exist (404), the method (405), the size of the body (413). Cookies are not read. What is not open is not
 // told apart from what is not there to somebody who is not signed in.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Engine } from '../agent/engine.ts';
 import { Stop } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
@@ -14,6 +12,7 @@ import { createLimiter } from '../core/limit.ts';
 import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
 import { createAddressReader, createHostCheck } from '../oauth/address.ts';
+import { sendStream } from '../oauth/reply.ts';
 import { readBody } from '../oauth/request.ts';
 import type { SessionGate } from '../oauth/session-gate.ts';
 import type { ActivityLog } from '../store/store.ts';
@@ -104,7 +103,10 @@ export function createRestFront(parts: RestFrontParts): RestFront {
     res.setHeader('Cache-Control', 'no-store');
     res.setHeader('X-Content-Type-Options', 'nosniff');
     for (const [name, value] of Object.entries(answer.headers ?? {})) res.setHeader(name, value);
-    if (answer.stream) return sendStream(req, res, answer.status, answer.stream);
+    if (answer.stream) {
+      res.setHeader('Content-Type', answer.stream.type);
+      return sendStream(req, res, answer.status, answer.stream.parts);
+    }
     const text = answer.text ?? JSON.stringify(answer.body);
     if (text === undefined) {
       res.writeHead(answer.status).end();
@@ -173,34 +175,6 @@ export function createRestFront(parts: RestFrontParts): RestFront {
       return true;
     },
   };
-}
-
-/** HEAD of a stream is answered without it: how long it would be is not known. */
-async function sendStream(
-  req: IncomingMessage,
-  res: ServerResponse,
-  status: number,
-  { type, parts }: NonNullable<Answer['stream']>,
-): Promise<void> {
-  res.setHeader('Content-Type', type);
-  if (req.method === 'HEAD') {
-    res.writeHead(status).end();
-    return;
-  }
-  const iterator = parts[Symbol.asyncIterator]();
-  const first = await iterator.next();
-  res.writeHead(status);
-  const rest = async function* () {
-    if (first.done) return;
-    yield first.value;
-    yield* { [Symbol.asyncIterator]: () => iterator };
-  };
-  try {
-    await pipeline(Readable.from(rest(), { objectMode: false }), res);
-  } catch (error) {
-    // The client has gone away: nobody is left to be told.
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
-  }
 }
 
 /** What an operator wants to be told of, beyond somebody who has to sign in again. */

@@ -1,0 +1,29 @@
+// What several resources of the public API hold (spec public-http-api 2.3). Objects are closed, as the document says.
+import { z } from 'zod';
+
+export const timeSchema = z.iso.datetime({ precision: 3 });
+
+export const userSchema = z
+  .strictObject({ object: z.literal('user'), id: z.int().min(0), username: z.string(), email: z.string() })
+  .meta({ id: 'User' });
+
+export const environmentSchema = z
+  .strictObject({ object: z.literal('environment'), name: z.string() })
+  .meta({ id: 'Environment' });
+
+export const teamSchema = z.strictObject({ object: z.literal('team'), name: z.string() }).meta({ id: 'Team' });
+
+export const collectionSchema = z
+  .strictObject({ object: z.literal('collection'), name: z.string() })
+  .meta({ id: 'Collection' });
+
+export const errorSchema = z
+  .object({
+    error: z.string().describe('What the status means'),
+    message: z.string().describe('What to do about it'),
+    code: z.string().describe('For programs, such as RATE_LIMITED'),
+    retry_after: z.int().optional().describe('Seconds, with 429'),
+  })
+  .meta({ id: 'Error' });
+
+export const showTime = (ms: number): string => new Date(ms).toISOString();

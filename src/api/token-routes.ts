@@ -1,0 +1,84 @@
+// Application tokens over the public API: what one is, and for administrators all of them.
+import { z } from 'zod';
+import { fail } from '../core/errors.ts';
+import type { ApplicationToken } from '../store/store.ts';
+import { defineRoute } from './route.ts';
+import { showTime, timeSchema } from './schemas.ts';
+
+const tokenSchema = z
+  .strictObject({
+    object: z.literal('token'),
+    id: z.int(),
+    name: z.string(),
+    level: z.enum(['read-only', 'read-write']),
+    scopes: z.array(z.string()),
+    createdAt: timeSchema,
+    expiresAt: timeSchema.optional().describe('Absent: never'),
+    lastUsedAt: timeSchema.optional().describe('To within some seconds; absent: not yet'),
+    user: z.strictObject({ object: z.literal('user'), id: z.int(), email: z.string() }),
+  })
+  .meta({ id: 'Token' });
+
+const writing: ReadonlySet<string> = new Set(['notes:write', 'workflows:trigger', 'all']);
+
+/** Spec public-http-api 5, 5: the level is what the scopes come to. */
+export function levelOf({ scopes }: Pick<ApplicationToken, 'scopes'>): 'read-only' | 'read-write' {
+  return scopes.some((scope) => writing.has(scope)) ? 'read-write' : 'read-only';
+}
+
+function show(token: ApplicationToken): z.infer<typeof tokenSchema> {
+  const { id, name, scopes, userId, email } = token;
+  return {
+    object: 'token',
+    id,
+    name,
+    level: levelOf(token),
+    scopes: [...scopes],
+    createdAt: showTime(token.createdAt),
+    ...(token.expiresAt !== null && { expiresAt: showTime(token.expiresAt) }),
+    ...(token.lastUsedAt !== null && { lastUsedAt: showTime(token.lastUsedAt) }),
+    user: { object: 'user', id: userId, email },
+  };
+}
+
+export const tokenRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/v1/token',
+    id: 'getToken',
+    summary: 'What the token of this call is, and until when',
+    scopes: null,
+    admin: false,
+    status: 200,
+    answers: tokenSchema,
+    handle: async ({ token }) => ({ status: 200, body: show(token) }),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/v1/project/{projectName}/tokens',
+    id: 'listTokens',
+    summary: 'The application tokens of the project',
+    scopes: ['all'],
+    admin: true,
+    status: 200,
+    answers: z.strictObject({ data: z.array(tokenSchema) }),
+    handle: async (_, { store }) => ({ status: 200, body: { data: (await store.tokens.list()).map(show) } }),
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/v1/project/{projectName}/tokens/{tokenId}',
+    id: 'revokeToken',
+    summary: 'Revokes an application token, at once and for good',
+    scopes: ['all'],
+    admin: true,
+    status: 204,
+    async handle({ path: { tokenId = '' } }, { store }) {
+      if (!/^[1-9]\d{0,9}$/.test(tokenId)) {
+        fail('INVALID_ARGUMENT', { argument: 'tokenId', problem: 'expected the id of a token, a whole number.' });
+      }
+      const gone = Number(tokenId) <= 2_147_483_647 && (await store.tokens.revoke(Number(tokenId)));
+      if (!gone) fail('NOT_FOUND', { path: `token ${tokenId}` });
+      return { status: 204 };
+    },
+  }),
+];
