@@ -173,6 +173,7 @@ export function createApp(configured: Config, options: AppOptions): App {
         : undefined,
       console: createConsole({
         store,
+        engine,
         config,
         paths: consolePaths,
         signIn,

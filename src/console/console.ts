@@ -3,9 +3,10 @@
 // whether this browser was given it (403); who asks, else the sign-in page. Everything here is for people: what goes wrong is
 // a page too.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Engine } from '../agent/engine.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
-import { AppError, type ErrorCode, type ErrorDetails, isAppError, toAppError } from '../core/errors.ts';
+import { AppError, type ErrorCode, type ErrorDetails, fail, isAppError, toAppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
 import { createAddressReader, createHostCheck } from '../oauth/address.ts';
@@ -17,13 +18,14 @@ import type { Store } from '../store/store.ts';
 import { consoleLook } from './frame.ts';
 import type { ConsolePaths } from './paths.ts';
 import { createReviewer, type ReviewParts } from './review.ts';
-import { findRoute, type Route, readReturn } from './routes.ts';
+import { type Found, findRoute, readReturn } from './routes.ts';
 import { createSessions } from './session.ts';
 import { toSignIn } from './signing.ts';
 import type { Answer, Parts, Visit } from './visit.ts';
 
 export interface ConsoleOptions extends ReviewParts {
   readonly store: Store;
+  readonly engine: Engine;
   readonly config: Pick<Config, 'trustedProxies' | 'allowedHosts'>;
   readonly paths: ConsolePaths;
   readonly signIn: SignIn;
@@ -59,8 +61,7 @@ export function createConsole(options: ConsoleOptions): Console {
     req: IncomingMessage,
     res: ServerResponse,
     page: string,
-    route: Route,
-    id: string,
+    { route, params }: Found,
   ): Promise<void> => {
     const posted = req.method === 'POST';
     const body = posted ? await readBody(req) : undefined;
@@ -72,7 +73,8 @@ export function createConsole(options: ConsoleOptions): Console {
       req,
       visitor,
       query,
-      id,
+      id: params.id ?? '',
+      params,
       form,
       to: readReturn(form.get('to') ?? query.get('to')),
       csrf: await parts.sessions.makeToken(visitor),
@@ -90,6 +92,9 @@ export function createConsole(options: ConsoleOptions): Console {
       observe({ type: 'security', event: 'console.forged', address: visit.address, ...userOf(visit) });
       sendPage(res, 403, forgedPage);
       return;
+    }
+    if (!route.open && route.admin && session?.access.caller.permissionLevel !== 'admin') {
+      fail('NOT_FOUND', { path: paths.path(page) });
     }
     if (route.open) answer(res, await route[posted ? 'post' : 'get']!(visit, parts));
     else answer(res, await route[posted ? 'post' : 'get']!({ ...visit, access: session!.access }, parts));
@@ -147,7 +152,7 @@ export function createConsole(options: ConsoleOptions): Console {
         res.setHeader('Allow', allow.join(', '));
         return refuse('METHOD_NOT_ALLOWED', { method, allow });
       }
-      serve(req, res, page, found.route, found.id).catch((error: unknown) => sendFailure(req, res, error));
+      serve(req, res, page, found).catch((error: unknown) => sendFailure(req, res, error));
       return true;
     },
   };

@@ -26,11 +26,18 @@ export function createConsoleCard(title: string, place: Place, content: Html, le
   return createCard(leads === 'away' ? awayLook : consoleLook, title, place, content);
 }
 
-const ways: readonly (readonly [page: string, name: string])[] = [
-  ['', 'Start'],
-  ['/approvals', 'Approvals'],
-  ['/apps', 'Apps'],
-  ['/account', 'Account'],
+interface Way {
+  readonly page: string;
+  readonly name: string;
+  /** For permission level `admin` alone. */
+  readonly admin?: true;
+}
+
+const ways: readonly Way[] = [
+  { page: '', name: 'Start' },
+  { page: '/approvals', name: 'Approvals' },
+  { page: '/apps', name: 'Apps' },
+  { page: '/account', name: 'Account' },
 ];
 
 export interface Framed {
@@ -40,7 +47,13 @@ export interface Framed {
   readonly content: Html;
 }
 
-export function createFramed({ place }: MemberVisit, { paths }: Parts, { title, under, content }: Framed): Page {
+export function createFramed(
+  { place, access }: MemberVisit,
+  { paths }: Parts,
+  { title, under, content }: Framed,
+): Page {
+  const isAdmin = access.caller.permissionLevel === 'admin';
+  const open = ways.filter(({ admin }) => !admin || isAdmin);
   const isHere = (page: string) => page === under && html` aria-current="page"`;
   return createPage(
     consoleLook,
@@ -48,7 +61,7 @@ export function createFramed({ place }: MemberVisit, { paths }: Parts, { title, 
     html`<a class="skip" href="#main">Skip to the page</a>
 <header class="top"><div>
 <a class="brand" href="${paths.path('')}">${logo}<div><strong>${place.organization}</strong><span>${place.project} · ${place.environment}</span></div></a>
-<nav aria-label="Console">${ways.map(([page, name]) => html`<a href="${paths.path(page)}"${isHere(page)}>${name}</a>`)}</nav>
+<nav aria-label="Console">${open.map(({ page, name }) => html`<a href="${paths.path(page)}"${isHere(page)}>${name}</a>`)}</nav>
 </div></header>
 <main id="main">
 ${content}

@@ -15,13 +15,23 @@ import { choosePassword, openLink, showDone, showLink } from './welcome.ts';
 type Handler<V> = (visit: V, parts: Parts) => Promise<Answer>;
 
 interface Handlers<V> {
-  /** `:id` stands for one segment. */
+  /** `:id` stands for a segment that is an id, such as `12` or `q3_X-w`; any other `:name` for any one, decoded. */
   readonly page: string;
   readonly get?: Handler<V>;
   readonly post?: Handler<V>;
 }
 
-export type Route = ({ readonly open: true } & Handlers<Visit>) | ({ readonly open: false } & Handlers<MemberVisit>);
+interface OpenRoute extends Handlers<Visit> {
+  readonly open: true;
+}
+
+interface MemberRoute extends Handlers<MemberVisit> {
+  readonly open: false;
+  /** For permission level `admin` alone; for everybody else the page is not there. */
+  readonly admin?: true;
+}
+
+export type Route = OpenRoute | MemberRoute;
 
 export const routes: readonly Route[] = [
   { page: '', open: false, get: showStart },
@@ -42,18 +52,50 @@ export const routes: readonly Route[] = [
   { page: '/apps/:id', open: false, post: disconnectApp },
 ];
 
-/** Of a page as `ConsolePaths.locate` gives it. */
-export function findRoute(page: string): { readonly route: Route; readonly id: string } | undefined {
-  for (const route of routes) {
-    if (!route.page.endsWith('/:id')) {
-      if (page === route.page) return { route, id: '' };
-      continue;
-    }
-    const root = route.page.slice(0, -':id'.length);
-    const id = page.startsWith(root) ? page.slice(root.length) : '';
-    if (/^[\w-]{1,128}$/.test(id)) return { route, id };
+export interface Found {
+  readonly route: Route;
+  /** What stands in the place of each `:name`, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+const patterns = routes.map((route) => ({ route, parts: route.page.split('/') }));
+
+/** Of a page as `ConsolePaths.locate` gives it. The first row that fits is the one. */
+export function findRoute(page: string): Found | undefined {
+  const asked = page.split('/');
+  for (const { route, parts } of patterns) {
+    if (parts.length !== asked.length) continue;
+    const params = readParams(parts, asked);
+    if (params) return { route, params };
   }
   return undefined;
+}
+
+function readParams(parts: readonly string[], asked: readonly string[]): Record<string, string> | undefined {
+  const params: Record<string, string> = {};
+  for (const [at, part] of parts.entries()) {
+    const sent = asked[at]!;
+    if (!part.startsWith(':')) {
+      if (part !== sent) return undefined;
+      continue;
+    }
+    const value = part === ':id' ? readId(sent) : decode(sent);
+    if (value === undefined) return undefined;
+    params[part.slice(1)] = value;
+  }
+  return params;
+}
+
+const readId = (segment: string): string | undefined => (/^[\w-]{1,128}$/.test(segment) ? segment : undefined);
+
+/** Undefined for what cannot name anything. */
+function decode(segment: string): string | undefined {
+  if (segment === '' || segment.length > 1000) return undefined;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -61,6 +103,6 @@ export function findRoute(page: string): { readonly route: Route; readonly id: s
  * name of a page, so that it can lead to no other site (CWE-601).
  */
 export function readReturn(sent: string | null): string {
-  const found = sent === null ? undefined : findRoute(sent);
+  const found = sent === null || !/^[\w/.%~-]*$/.test(sent) ? undefined : findRoute(sent);
   return found && !found.route.open && found.route.get ? `${sent}` : '';
 }

@@ -1,5 +1,6 @@
 // What a page of the console is made with, and what it answers.
 import type { IncomingMessage } from 'node:http';
+import type { Engine } from '../agent/engine.ts';
 import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Observe } from '../core/observe.ts';
@@ -14,6 +15,7 @@ import type { Sessions, Visitor } from './session.ts';
 /** What the pages are made of; one for the console. */
 export interface Parts {
   readonly store: Store;
+  readonly engine: Engine;
   readonly sessions: Sessions;
   readonly reviewer: Reviewer;
   readonly signIn: SignIn;
@@ -34,6 +36,8 @@ export interface Visit {
   readonly visitor: Visitor;
   /** `id` of a page such as `/approvals/:id`; '' where there is none. */
   readonly id: string;
+  /** What stands in the place of each `:name` of the page. */
+  readonly params: Readonly<Record<string, string>>;
   /** The page that a sign-in leads back to, checked to be one; '' where none was named. */
   readonly to: string;
   /** Of the address. */
