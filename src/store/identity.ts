@@ -4,6 +4,7 @@ import type { PermissionLevel } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
 import { hashPassword, verifyPassword } from '../core/secret.ts';
+import { checkAdministrator, refuseSelf } from './administrators.ts';
 import type { Database } from './database.ts';
 import { checkLevel, checkName, checkTimezone } from './members.ts';
 import { checkPassword, PASSWORD_MOST, writePassword } from './passwords.ts';
@@ -36,12 +37,12 @@ export function createIdentity(
   const { knex } = database;
 
   return {
-    async addUser(given) {
+    async addUser(given, by) {
       const user = check(given);
       // No password has an empty hash: a link lets him choose one.
       const password_hash = given.password === undefined ? '' : await hashPassword(given.password);
       try {
-        return await versions.change('permissions', (trx) => insertUser(trx, user, password_hash));
+        return await versions.change('permissions', (trx) => insertUser(trx, user, password_hash, by));
       } catch (error) {
         if (await knex('users').where({ email: user.email }).first('id')) taken(user.email);
         throw error;
@@ -85,10 +86,12 @@ export function createIdentity(
         ),
       );
     },
-    async setDisabled(userId, disabled) {
+    async setDisabled(userId, disabled, by) {
       const disabled_at = disabled ? clock.now() : null;
+      if (disabled) refuseSelf(userId, by, 'disable');
       await versions.change('permissions', async (trx) => {
-        await updateUser(trx, userId, disabled ? 'user.disable' : 'user.enable', { disabled_at });
+        await checkAdministrator(trx, by);
+        await updateUser(trx, userId, disabled ? 'user.disable' : 'user.enable', { disabled_at }, by);
         if (disabled) await endSessionsOf(trx, userId, clock.now());
       });
     },
@@ -98,7 +101,13 @@ export function createIdentity(
     },
   };
 
-  async function insertUser(trx: Knex.Transaction, user: CheckedUser, password_hash: string): Promise<User> {
+  async function insertUser(
+    trx: Knex.Transaction,
+    user: CheckedUser,
+    password_hash: string,
+    by: number | undefined,
+  ): Promise<User> {
+    await checkAdministrator(trx, by);
     if (await trx('users').where({ email: user.email }).first('id')) taken(user.email);
     const project_id = await getProjectId(trx);
     const team_id = await ensureTeam(trx, project_id, user.team);
@@ -117,6 +126,7 @@ export function createIdentity(
     await trx('memberships').insert({ user_id, project_id, level, team_id, role_id, tags });
     await logChange(trx, {
       at: clock.now(),
+      by,
       action: 'user.add',
       subject: user.email,
       detail: { level, team: user.team, role: user.role },

@@ -4,6 +4,7 @@ import { type PermissionLevel, permissionLevels } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
+import { checkAdministrator, refuseSelf } from './administrators.ts';
 import { getProjectId, logChange } from './roles.ts';
 import type { Members, UserChange } from './store.ts';
 import type { VersionRows } from './versions.ts';
@@ -21,14 +22,16 @@ interface MemberRow {
 
 export function createMembers(versions: VersionRows, clock: Clock): Members {
   return {
-    async change(userId, change) {
+    async change(userId, change, by) {
       const wanted = check(change);
       return versions.change('permissions', async (trx) => {
+        await checkAdministrator(trx, by);
         const project_id = await getProjectId(trx);
         const member = await findMember(trx, project_id, userId);
         const changes = differences(member, wanted);
         if (Object.keys(changes).length === 0) return changes;
         const after = Object.fromEntries(Object.entries(changes).map(([name, { after }]) => [name, after]));
+        if (changes.level) refuseSelf(userId, by, 'change the permission level of');
         const { team, role, tags, level, firstName: first_name, lastName: last_name, timezone } = after;
         const key = { user_id: userId, project_id };
         await update(trx('users').where({ id: userId }), { first_name, last_name, timezone });
@@ -38,7 +41,7 @@ export function createMembers(versions: VersionRows, clock: Clock): Members {
           role_id: role && (await findNamed(trx, 'role', project_id, role as string)),
           tags: tags && JSON.stringify(tags),
         });
-        await logChange(trx, { at: clock.now(), action: 'user.set', subject: member.email, detail: changes });
+        await logChange(trx, { at: clock.now(), by, action: 'user.set', subject: member.email, detail: changes });
         return changes;
       });
     },

@@ -3,6 +3,7 @@
 import type { Knex } from 'knex';
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
+import { checkAdministrator } from './administrators.ts';
 import type { Database } from './database.ts';
 import { type PermissionRow, permissionColumns, toPermission, toPermissionRow } from './grants.ts';
 import { loadNetworks } from './networks.ts';
@@ -16,8 +17,9 @@ export function createRights(database: Database, versions: VersionRows, clock: C
     async networks() {
       return loadNetworks(database.knex, await getProjectId(database.knex));
     },
-    apply: (before, after) =>
+    apply: (before, after, by) =>
       versions.change('permissions', async (trx) => {
+        await checkAdministrator(trx, by);
         // Of two who apply at once, the second finds what the first has made.
         await trx('versions').where({ name: 'permissions' }).forUpdate().first('number');
         if (diffRights(before, await readRights(trx)).length > 0) {
@@ -27,7 +29,7 @@ export function createRights(database: Database, versions: VersionRows, clock: C
           });
         }
         const changes = diffRights(before, after);
-        await applyChanges(database, trx, clock.now(), changes);
+        await applyChanges({ database, trx, projectId: await getProjectId(trx), now: clock.now() }, changes, by);
         return changes;
       }),
   };
@@ -171,19 +173,14 @@ interface Making {
 
 type Make = (making: Making, change: RightChange) => Promise<void>;
 
-async function applyChanges(
-  database: Database,
-  trx: Knex.Transaction,
-  now: number,
-  changes: readonly RightChange[],
-): Promise<void> {
-  const making = { database, trx, projectId: await getProjectId(trx), now };
+async function applyChanges(making: Making, changes: readonly RightChange[], by: number | undefined): Promise<void> {
+  const { trx, now } = making;
   for (const change of changes) {
     await makers[change.kind](making, change);
     const { kind, path, before, after } = change;
     const how = before === undefined ? 'add' : after === undefined ? 'remove' : 'change';
     const subject = path.join('/').slice(0, 400);
-    await logChange(trx, { at: now, action: `${kind}.${how}`, subject, detail: { path, before, after } });
+    await logChange(trx, { at: now, by, action: `${kind}.${how}`, subject, detail: { path, before, after } });
   }
 }
 

@@ -79,8 +79,8 @@ export interface NewUser {
 }
 
 export interface Identity {
-  /** INVALID_ARGUMENT when the address is taken or malformed, or the password too short or too common. */
-  addUser(user: NewUser): Promise<User>;
+  /** INVALID_ARGUMENT when the address is taken or malformed, or the password too short or too common. `by` as of `setDisabled`. */
+  addUser(user: NewUser, by?: number): Promise<User>;
   countUsers(): Promise<number>;
   /** Oldest first. */
   listUsers(): Promise<readonly User[]>;
@@ -90,7 +90,11 @@ export interface Identity {
   verifyPassword(email: string, password: string): Promise<User | undefined>;
   /** Ends every session of the user. `by` is who did it, where it was not the command. INVALID_ARGUMENT as of `addUser`. */
   setPassword(userId: number, password: string, by?: number): Promise<void>;
-  setDisabled(userId: number, disabled: boolean): Promise<void>;
+  /**
+   * Disabling ends every session of the user. `by`: the administrator who did it, where it was not the command; he must be one
+   * at that moment, and cannot disable himself: DENIED. So one is always left.
+   */
+  setDisabled(userId: number, disabled: boolean, by?: number): Promise<void>;
   /** By the user himself. INVALID_ARGUMENT as of `addUser`. */
   setProfile(userId: number, profile: Required<Pick<NewUser, 'firstName' | 'lastName' | 'timezone'>>): Promise<void>;
   /** Names of the one project and environment that this process serves. */
@@ -214,9 +218,9 @@ export interface Rights {
   /**
    * Makes `after` of `before` in one transaction, with a row in the admin log for each change; answers the changes.
    * INVALID_ARGUMENT, and nothing is changed, when they are no longer as `before` says, or when a team or role that has
-   * members would be removed.
+   * members would be removed. `by` as of `Identity.setDisabled`.
    */
-  apply(before: readonly Right[], after: readonly Right[]): Promise<readonly RightChange[]>;
+  apply(before: readonly Right[], after: readonly Right[], by?: number): Promise<readonly RightChange[]>;
   /** The networks from which the project may be reached; none: from anywhere. Changed together with `versions().permissions`. */
   networks(): Promise<readonly string[]>;
 }
@@ -235,8 +239,15 @@ export interface UserChange {
 }
 
 export interface Members {
-  /** INVALID_ARGUMENT for an unknown team or role, with near names, or a value that cannot be. Answers what has changed. */
-  change(userId: number, change: UserChange): Promise<Readonly<Record<string, { before: unknown; after: unknown }>>>;
+  /**
+   * INVALID_ARGUMENT for an unknown team or role, with near names, or a value that cannot be. Answers what has changed. `by` as
+   * of `Identity.setDisabled`: nobody changes his own level.
+   */
+  change(
+    userId: number,
+    change: UserChange,
+    by?: number,
+  ): Promise<Readonly<Record<string, { before: unknown; after: unknown }>>>;
 }
 
 /** Rows of oidc-provider's adapter and what goes with them; ids are hashed before they get here where they are secrets. */
