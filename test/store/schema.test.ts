@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import { openStore } from '../../src/store/open.ts';
-import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
+import { cleanUpAfterEach, createEmptyPlace, variants } from './stores.ts';
 
 cleanUpAfterEach();
 
@@ -27,7 +27,7 @@ const all = [
 
 describe.each(variants)('schema on $name', (variant) => {
   test('four processes that start at once migrate once', async () => {
-    const place = await createPlace(variant);
+    const place = await createEmptyPlace(variant);
     const children = await Promise.all([place.child(), place.child(), place.child(), place.child()]);
 
     const answers = await Promise.all(children.map((child) => child.ask({ do: 'open' })));
@@ -42,7 +42,7 @@ describe.each(variants)('schema on $name', (variant) => {
   });
 
   test('a migration that was cut off in the middle is finished by the next start', async () => {
-    const place = await createPlace(variant);
+    const place = await createEmptyPlace(variant);
     await (await place.open()).close();
     const { knex } = place.tables();
     await knex('schema_migrations').delete();
@@ -55,7 +55,7 @@ describe.each(variants)('schema on $name', (variant) => {
   });
 
   test('a storage made by a newer version is refused, saying so', async () => {
-    const place = await createPlace(variant);
+    const place = await createEmptyPlace(variant);
     await (await place.open()).close();
     await place.tables().knex('schema_migrations').insert({ name: '999-from-the-future', applied_at: 1 });
 
@@ -66,7 +66,7 @@ describe.each(variants)('schema on $name', (variant) => {
   });
 
   test('names compare by their bytes', async () => {
-    const place = await createPlace(variant);
+    const place = await createEmptyPlace(variant);
     const store = await place.open();
 
     await store.settings.set('Name', 'upper');
@@ -112,7 +112,7 @@ describe('the address of the storage', () => {
 
 describe.each(variants.filter(({ server }) => server.dialect === 'sqlite'))('files of $name', (variant) => {
   test('only the owner may read what is kept', async () => {
-    const place = await createPlace(variant);
+    const place = await createEmptyPlace(variant);
     const config = loadConfig({
       env: { SERVICE_DATA_DIR: join(place.dataDir, 'made'), SERVICE_SQLITE: variant.sqlite },
     });

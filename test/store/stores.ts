@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach } from 'vitest';
+import { afterAll, afterEach } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import type { Observation } from '../../src/core/observe.ts';
@@ -12,6 +12,7 @@ import type { SqliteWish } from '../../src/core/sqlite.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { type OpenedStore, openStore } from '../../src/store/open.ts';
 import { servers, type TestServer } from '../databases.ts';
+import { dropSpares, takeSpare } from './spares.ts';
 
 export interface Variant {
   readonly name: string;
@@ -37,16 +38,28 @@ export interface Place {
 
 const undo: (() => unknown)[] = [];
 
-/** A new database and data folder, dropped after the test with everything that was opened on it. */
-export async function createPlace({ server, sqlite }: Variant): Promise<Place> {
-  const database = await server.create();
+/** A database with nothing but our tables, and a data folder, taken back after the test with everything that was opened on it. */
+export async function createPlace(variant: Variant): Promise<Place> {
+  if (variant.server.dialect === 'sqlite') return createEmptyPlace(variant);
+  const spare = await takeSpare(variant.server);
+  undo.push(() => spare.release());
+  return placeAt(spare.url, variant);
+}
+
+/** The same with a new database that has no table yet. */
+export async function createEmptyPlace(variant: Variant): Promise<Place> {
+  const database = await variant.server.create();
   undo.push(() => database.drop());
+  return placeAt(database.url, variant);
+}
+
+function placeAt(url: string, { sqlite }: Variant): Place {
   const dataDir = mkdtempSync(join(tmpdir(), 'portico-store-'));
   undo.push(() => rmSync(dataDir, { recursive: true, force: true }));
   const observed: Observation[] = [];
-  const environment = { SERVICE_STORAGE_URL: database.url, SERVICE_DATA_DIR: dataDir, SERVICE_SQLITE: sqlite };
+  const environment = { SERVICE_STORAGE_URL: url, SERVICE_DATA_DIR: dataDir, SERVICE_SQLITE: sqlite };
   return {
-    url: database.url,
+    url,
     dataDir,
     observed,
     async open({ clock = systemClock, secret, environment: served } = {}) {
@@ -60,7 +73,7 @@ export async function createPlace({ server, sqlite }: Variant): Promise<Place> {
       return store;
     },
     tables() {
-      const tables = openDatabase({ url: database.url, dataDir, sqlite });
+      const tables = openDatabase({ url, dataDir, sqlite });
       undo.push(() => tables.close());
       return tables;
     },
@@ -82,6 +95,7 @@ export function cleanUpAfterEach(): void {
   afterEach(async () => {
     for (const step of undo.splice(0).reverse()) await step();
   });
+  afterAll(dropSpares);
 }
 
 export interface StoreChild {

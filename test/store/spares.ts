@@ -1,0 +1,107 @@
+// Databases of a server with our tables in them, kept from one test of a file for the next: to make thirty tables takes a
+// server longer than most tests do. Given back, a database is as the migrations made it: the same rows, ids from the
+// beginning. SQLite has none, where a new file costs less.
+import type { Knex } from 'knex';
+import { systemClock } from '../../src/core/clock.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { migrate } from '../../src/store/schema.ts';
+import type { TestDatabase, TestServer } from '../databases.ts';
+
+export interface Spare {
+  readonly url: string;
+  /** Empties it and keeps it for the next test; what cannot be emptied is dropped. */
+  release(): Promise<void>;
+}
+
+type Rows = ReadonlyMap<string, readonly Readonly<Record<string, unknown>>[]>;
+
+interface Kept {
+  readonly database: TestDatabase;
+  /** As the migrations made them; by table. */
+  readonly rows: Rows;
+}
+
+const kept = new Map<TestServer, Kept[]>();
+
+export async function takeSpare(server: TestServer): Promise<Spare> {
+  const taken = kept.get(server)?.pop() ?? (await make(server));
+  return {
+    url: taken.database.url,
+    async release() {
+      try {
+        await within(taken.database.url, (on) => reset(on, taken.rows));
+        kept.set(server, [...(kept.get(server) ?? []), taken]);
+      } catch {
+        await taken.database.drop();
+      }
+    },
+  };
+}
+
+export async function dropSpares(): Promise<void> {
+  const all = [...kept.values()].flat();
+  kept.clear();
+  for (const { database } of all) await database.drop();
+}
+
+async function make(server: TestServer): Promise<Kept> {
+  const database = await server.create();
+  const rows = await within(database.url, async (on) => {
+    await migrate(on, systemClock.now());
+    return readRows(on.knex);
+  });
+  return { database, rows };
+}
+
+async function within<T>(url: string, run: (on: Database) => Promise<T>): Promise<T> {
+  const on = openDatabase({ url, dataDir: '/', sqlite: 'auto' });
+  try {
+    return await run(on);
+  } finally {
+    await on.close();
+  }
+}
+
+async function readRows(knex: Knex): Promise<Rows> {
+  const tables = (await knex('information_schema.tables')
+    .whereRaw(`table_schema = ${knex.client.config.client === 'pg' ? 'current_schema()' : 'database()'}`)
+    .pluck('table_name')) as string[];
+  const rows = new Map<string, readonly Readonly<Record<string, unknown>>[]>();
+  for (const table of tables) rows.set(table, await knex(table));
+  return rows;
+}
+
+/** A table that a test made or dropped makes this fail. */
+async function reset({ dialect, knex }: Database, rows: Rows): Promise<void> {
+  const now = [...(await readRows(knex))];
+  if (now.length !== rows.size) throw new Error('a test made or dropped a table');
+  const changed = now.filter(([table, present]) => JSON.stringify(present) !== JSON.stringify(rows.get(table)));
+  const names = changed.map(([table]) => table);
+  if (names.length === 0) return;
+  // One connection, since the checks are switched off for it alone.
+  await knex.transaction(async (trx) => {
+    if (dialect === 'mysql') {
+      await trx.raw('SET FOREIGN_KEY_CHECKS = 0');
+      for (const name of names) await trx.raw('TRUNCATE TABLE ??', [name]);
+    } else {
+      await trx.raw("SET LOCAL session_replication_role = 'replica'");
+      for (const name of names) await trx.raw('DELETE FROM ??', [name]);
+    }
+    for (const name of names) {
+      const seeds = rows.get(name) ?? [];
+      if (seeds.length > 0) await trx(name).insert(seeds);
+      if (dialect === 'postgres') await restart(trx, name, seeds.length);
+    }
+    if (dialect === 'mysql') await trx.raw('SET FOREIGN_KEY_CHECKS = 1');
+  });
+}
+
+/** PostgreSQL counts ids apart from the rows. */
+async function restart(trx: Knex.Transaction, table: string, seeds: number): Promise<void> {
+  const found = await trx('information_schema.columns')
+    .where({ table_name: table, column_name: 'id' })
+    .where('column_default', 'like', 'nextval%')
+    .first('column_name');
+  if (!found) return;
+  await trx.raw("SELECT setval(pg_get_serial_sequence(?, 'id'), ?, ?)", [table, Math.max(1, seeds), seeds > 0]);
+}
