@@ -8,6 +8,7 @@ import type { ListedSession } from '../store/store.ts';
 import { describeBrowser } from './browsers.ts';
 import { createFramed } from './frame.ts';
 import { newPasswordFields, passwordProblem, readNewPassword } from './new-password.ts';
+import { formOf } from './parts/form.ts';
 import { toWait } from './signing.ts';
 import { describeWait, showTime } from './times.ts';
 import type { Answer, MemberVisit, Parts } from './visit.ts';
@@ -52,10 +53,6 @@ ${sessionsSection(sessions, caller, visit, parts)}`;
   const page = createFramed(visit, parts, { title: problem ? `Error: ${title}` : title, under, content });
   return { page, ...(problem && { status: 400 }) };
 }
-
-/** The beginning of a form that does `action`. */
-export const formOf = (visit: MemberVisit, { paths }: Parts, page: string) =>
-  html`<form method="post" action="${paths.path(page)}"><input type="hidden" name="csrf" value="${visit.csrf}">`;
 
 const noteOf = (section: Problem['section'], problem: Problem | undefined, id: string) =>
   problem?.section === section && html`<p class="note" id="${id}" role="alert">${problem.text}</p>`;

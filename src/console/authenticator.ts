@@ -2,8 +2,9 @@
 // nobody locks himself out with an app that did not take it.
 import { encode } from 'uqr';
 import { type Html, html, markup } from '../oauth/html.ts';
-import { confirmPassword, formOf, showCodes, tell, under, wrongPresent } from './account.ts';
+import { confirmPassword, showCodes, tell, under, wrongPresent } from './account.ts';
 import { createFramed } from './frame.ts';
+import { formOf } from './parts/form.ts';
 import { toWait } from './signing.ts';
 import type { Answer, MemberVisit, Parts } from './visit.ts';
 

@@ -1,6 +1,9 @@
-// The frame of the console's pages: where one is, who one is, and the way around.
+// The frame of the console's pages: where one is, who one is, and the way around. On a wide screen the way stands at the
+// side; on a narrow one the same links lie in a menu that opens without a script. Of the two the style sheet shows one.
 import { type Html, html } from '../oauth/html.ts';
 import { createCard, createLook, createPage, type Look, logo, type Page, type Place } from '../oauth/page.ts';
+import { hiddenToken } from './parts/form.ts';
+import { script, scriptSource } from './script.ts';
 import { consoleStyle } from './style.ts';
 import type { MemberVisit, Parts } from './visit.ts';
 
@@ -13,7 +16,13 @@ const headers = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
+/** Of pages without the frame, which need no script. */
 export const consoleLook = createLook(consoleStyle, "; form-action 'self'", headers);
+
+// CSP level 3 section 2.4: the one script is known by its hash, so that no other runs, whoever wrote it into a page; and it
+// can ask this server alone.
+const framedPolicy = `; form-action 'self'; script-src ${scriptSource}; connect-src 'self'`;
+const framedLook = createLook(consoleStyle, framedPolicy, headers);
 
 /** Of a page whose form leads to that origin: Chrome holds the redirects after a form to its form-action as well. */
 export const lookLeadingTo = (origin: string): Look =>
@@ -29,15 +38,23 @@ export function createConsoleCard(title: string, place: Place, content: Html, le
 interface Way {
   readonly page: string;
   readonly name: string;
+  readonly group: 'work' | 'mine' | 'administration';
   /** For permission level `admin` alone. */
   readonly admin?: true;
 }
 
+/** In the order in which they are shown. */
 const ways: readonly Way[] = [
-  { page: '', name: 'Start' },
-  { page: '/approvals', name: 'Approvals' },
-  { page: '/apps', name: 'Apps' },
-  { page: '/account', name: 'Account' },
+  { page: '', name: 'Start', group: 'work' },
+  { page: '/approvals', name: 'Approvals', group: 'work' },
+  { page: '/apps', name: 'Apps', group: 'mine' },
+  { page: '/account', name: 'Account', group: 'mine' },
+];
+
+const groups: readonly (readonly [Way['group'], title: string])[] = [
+  ['work', 'Work'],
+  ['mine', 'Mine'],
+  ['administration', 'Administration'],
 ];
 
 export interface Framed {
@@ -45,27 +62,47 @@ export interface Framed {
   /** Of the page in the way around that this one belongs to. */
   readonly under: string;
   readonly content: Html;
+  /** For tables of many columns: as wide as the screen allows. */
+  readonly wide?: boolean;
 }
 
-export function createFramed(
-  { place, access }: MemberVisit,
-  { paths }: Parts,
-  { title, under, content }: Framed,
-): Page {
-  const isAdmin = access.caller.permissionLevel === 'admin';
-  const open = ways.filter(({ admin }) => !admin || isAdmin);
-  const isHere = (page: string) => page === under && html` aria-current="page"`;
+export function createFramed(visit: MemberVisit, parts: Parts, { title, under, content, wide }: Framed): Page {
+  const { place } = visit;
+  const brand = html`<a class="brand" href="${parts.paths.path('')}">${logo}<div><strong>${place.organization}</strong><span>${place.project} · ${place.environment}</span></div></a>`;
+  const here = ways.find(({ page }) => page === under);
   return createPage(
-    consoleLook,
+    framedLook,
     `${title} · ${place.organization}`,
     html`<a class="skip" href="#main">Skip to the page</a>
-<header class="top"><div>
-<a class="brand" href="${paths.path('')}">${logo}<div><strong>${place.organization}</strong><span>${place.project} · ${place.environment}</span></div></a>
-<nav aria-label="Console">${open.map(({ page, name }) => html`<a href="${paths.path(page)}"${isHere(page)}>${name}</a>`)}</nav>
-</div></header>
-<main id="main">
+<header class="top">${brand}
+<details class="menu"><summary><span class="unseen">Menu, you are at </span>${here?.name ?? 'Menu'}</summary><div>${wayAround(visit, parts, under, 'menu')}</div></details></header>
+<header class="side">${brand}
+${wayAround(visit, parts, under, 'side')}</header>
+<main id="main"${wide && html` class="wide"`}>
 ${content}
-</main>`,
+</main>
+<script>${script}</script>`,
     'console',
   );
+}
+
+/** `where` keeps the ids of the two apart. */
+function wayAround(visit: MemberVisit, { paths }: Parts, under: string, where: string): Html {
+  const { caller } = visit.access;
+  const open = ways.filter(({ admin }) => !admin || caller.permissionLevel === 'admin');
+  const isHere = (page: string) => page === under && html` aria-current="page"`;
+  const shown = groups.flatMap(([group, title]) => {
+    const rows = open.filter((way) => way.group === group);
+    if (rows.length === 0) return [];
+    const links = rows.map(({ page, name }) => html`<li><a href="${paths.path(page)}"${isHere(page)}>${name}</a></li>`);
+    return html`<div><p id="${where}-${group}">${title}</p><ul aria-labelledby="${where}-${group}">${links}</ul></div>`;
+  });
+  const name = `${caller.firstName} ${caller.lastName}`.trim() || caller.email;
+  return html`<nav aria-label="Console">${shown}</nav>
+<form method="post" action="${paths.path('/sign-out')}" class="who">${hiddenToken(visit)}<span>${name}</span><button class="quiet" name="action" value="sign-out">Sign out</button></form>`;
+}
+
+/** A part of a page that asks for it again and again (script.ts), as it is sent: text without a frame. */
+export function createFragment(content: Html): Page {
+  return { text: content.text, headers: framedLook.headers };
 }

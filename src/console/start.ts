@@ -17,10 +17,6 @@ ${parts.mcpUrl !== null && html`<div><dt>Assistants</dt><dd><code>${parts.mcpUrl
 </dl>
 <h2 class="plainly" id="waits">Waits for you</h2>
 ${approvalRows(waiting, parts)}
-<p class="quietly"><a href="${parts.paths.path('/approvals')}">All approvals</a></p>
-<form method="post" action="${parts.paths.path('/sign-out')}" class="leave">
-<input type="hidden" name="csrf" value="${visit.csrf}">
-<button class="plain" name="action" value="sign-out">Sign out</button>
-</form>`;
+<p class="quietly"><a href="${parts.paths.path('/approvals')}">All approvals</a></p>`;
   return { page: createFramed(visit, parts, { title: 'Start', under: '', content }) };
 }

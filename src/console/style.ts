@@ -1,18 +1,33 @@
-// What the console adds to the style of the sign-in pages: a frame with a way around, wider pages, lists and comparisons.
+// What the console adds to the style of the sign-in pages: a frame with a way around, wider pages, lists and comparisons. A
+// subject with much of its own has a sheet in its folder, joined here as that of the parts is.
 import { style } from '../oauth/style.ts';
+import { partsStyle } from './parts/style.ts';
 
 export const consoleStyle = `${style}
-.console{display:block;padding:0}
-.skip{position:absolute;left:-999px;top:8px;background:var(--card);padding:8px 12px;border-radius:8px;z-index:1}.skip:focus{left:8px}
-.top{width:100%;background:var(--card);border-bottom:1px solid var(--line)}
-.top>div{max-width:760px;margin:0 auto;padding:12px 16px;display:flex;align-items:center;gap:8px 20px;flex-wrap:wrap}
-.top .brand{margin:0;text-decoration:none}
-.top nav{display:flex;flex-wrap:wrap;gap:4px;margin-left:auto}
-.top nav a{padding:6px 12px;border-radius:8px;color:var(--ink);text-decoration:none;font-weight:500;font-size:15px}
-.top nav a:hover{background:var(--tint)}.top nav a[aria-current]{background:var(--tint);color:var(--accent);font-weight:600}
-.console main{max-width:760px;margin:32px auto;padding:32px}
-@media (max-width:800px) and (min-width:481px){.console main{max-width:calc(100% - 32px)}}
+.console{display:grid;grid-template-columns:256px minmax(0,1fr);align-items:start;justify-content:stretch;padding:0;background:var(--card)}
+.skip{position:absolute;left:-999px;top:8px;background:var(--card);padding:8px 12px;border-radius:8px;z-index:2}.skip:focus{left:8px}
+.side{position:sticky;top:0;height:100vh;height:100dvh;overflow-y:auto;display:flex;flex-direction:column;padding:20px 16px 12px;background:var(--bg);border-right:1px solid var(--line);scrollbar-width:thin}
+.top{display:none}
+.console .brand{margin:0;padding:4px 8px;text-decoration:none;border-radius:10px}
+.console nav ul{list-style:none;margin:0;padding:0}
+.console .side nav,.menu nav{flex:1 0 auto}
+.side nav p,.menu nav p{margin:20px 0 4px;padding:0 12px;font-size:12.5px;font-weight:600;color:var(--soft)}
+.side nav a,.menu nav a{display:block;padding:7px 12px;border-radius:8px;color:var(--ink);text-decoration:none;font-weight:500;font-size:15px}
+.side nav a:hover,.menu nav a:hover{background:var(--tint)}.console nav a[aria-current]{background:var(--tint);color:var(--accent);font-weight:600}
+.who{display:flex;gap:4px 12px;align-items:center;justify-content:space-between;margin:20px 0 0;padding:12px;border-top:1px solid var(--line);font-size:14px}
+.who span{min-width:0;overflow-wrap:anywhere}.who button{flex:none;font-size:14px;padding:4px 0}
+.console main{max-width:900px;margin:0;padding:36px 44px 64px;border:0;border-radius:0;box-shadow:none}
+.console main.wide{max-width:1320px}
 .console main h1{font-size:26px}
+@media (max-width:860px){.console{display:block}.side{display:none}
+.top{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:0 12px;padding:10px 12px;background:var(--bg);border-bottom:1px solid var(--line)}
+.top{position:relative}.top .brand{min-width:0;flex:1 1 0}
+.menu>summary{list-style:none;cursor:pointer;font-weight:600;font-size:15px;padding:9px 14px;border:1px solid var(--edge);border-radius:10px;min-height:44px;line-height:24px}
+.menu>summary::-webkit-details-marker{display:none}.menu>summary::after{content:"";display:inline-block;width:7px;height:7px;margin:0 2px 3px 10px;border:solid var(--accent);border-width:0 2px 2px 0;transform:rotate(45deg)}
+.menu[open]>summary::after{transform:rotate(225deg);margin-bottom:-1px}
+.menu>div{position:absolute;z-index:3;inset:100% 0 auto;padding:0 12px 8px;background:var(--bg);border-bottom:1px solid var(--line);box-shadow:var(--shadow);max-height:calc(100dvh - 68px);overflow-y:auto}
+.menu nav{columns:2;column-gap:12px}.menu nav>div{break-inside:avoid}.menu nav p{margin:0;padding-top:14px}.menu nav a{padding:10px 12px}.menu .who{margin-top:12px}
+.console main{padding:28px 20px 48px}}
 a{color:var(--accent);text-underline-offset:3px}
 h1+.state{margin-top:16px}
 h2.plainly{font-size:17px;color:var(--ink);margin:28px 0 10px}
@@ -81,6 +96,5 @@ section>h2.plainly{margin-top:20px}
 .qr{display:flex;gap:20px;align-items:center;flex-wrap:wrap;margin-top:14px}.qr svg{width:200px;height:200px;border-radius:8px;flex:none}
 .qr span{display:block;color:var(--soft);font-size:14px}.qr code{font-size:15px;color:var(--ink)}.qr>div{min-width:0;flex:1 1 180px}
 .aside{margin-left:16px}
-@media (max-width:480px){.two{grid-template-columns:1fr}.filter{grid-template-columns:1fr}.apps dl>div{grid-template-columns:96px 1fr}.console main{margin:0;padding:24px 16px}.top nav{margin-left:0;width:100%}.changes th,.changes td{padding:8px 10px}.changes td,.changes tbody th{font-size:13.5px}
-.console{background:var(--card)}.top{background:var(--bg)}}
-`;
+@media (max-width:480px){.two{grid-template-columns:1fr}.filter{grid-template-columns:1fr}.apps dl>div{grid-template-columns:96px 1fr}.changes th,.changes td{padding:8px 10px}.changes td,.changes tbody th{font-size:13.5px}}
+${partsStyle}`;

@@ -99,7 +99,7 @@ describe.skipIf(!executablePath)('in a browser without scripts', () => {
     await heading(tab, 'Account');
     await place.store.sessions.begin({ userId: id, browser: 'x', address: '2001:db8:1234:5678:9abc:def0:1234:5678' });
     await tab.reload();
-    for (const summary of await tab.locator('summary').all()) await summary.click();
+    for (const summary of await tab.locator('main summary').all()) await summary.click();
     await measure('account');
     await tab.goto(place.at('/account/app'));
     await measure('app');

@@ -49,26 +49,17 @@ describe.skipIf(!executablePath)('in a browser without scripts', () => {
     await signIn(tab);
     await tab.getByRole('heading', { name: 'Change record 17 of orders?' }).waitFor();
     const order: string[] = [];
-    for (let i = 0; i < 8; i++) {
-      await tab.keyboard.press('Tab');
-      order.push((await tab.locator(':focus').textContent())?.replace(/\s+/g, ' ').trim() ?? '');
+    for (const key of ['Tab', 'Enter', 'Tab', 'Tab']) {
+      await tab.keyboard.press(key);
+      if (key === 'Tab') order.push((await tab.locator(':focus').textContent())?.trim() ?? '');
     }
     await tab.keyboard.press('Enter');
     await tab.getByText('Approved by you').waitFor();
     // Going back and pressing once more changes nothing.
     await tab.goBack();
     await tab.getByRole('heading').first().waitFor();
-    expect([order, await stateOf(id), tab.url(), complaints]).toEqual([
-      [
-        'Skip to the page',
-        'My organizationMy project · Production',
-        'Start',
-        'Approvals',
-        'Apps',
-        'Account',
-        'Deny',
-        'Approve',
-      ],
+    expect([order, await stateOf(id), tab.url().split('#')[0], complaints]).toEqual([
+      ['Skip to the page', 'Deny', 'Approve'],
       'approved',
       place.at(`/approvals/${id}`),
       [],
@@ -97,7 +88,7 @@ describe.skipIf(!executablePath)('in a browser without scripts', () => {
     await signIn(tab);
     await tab.getByRole('heading', { name: 'Connected apps' }).waitFor();
     const before = await tab.getByRole('button', { name: /^Disconnect/ }).count();
-    for (let i = 0; i < 7; i++) await tab.keyboard.press('Tab');
+    for (const key of ['Tab', 'Enter', 'Tab']) await tab.keyboard.press(key);
     const focused = await tab.locator(':focus').getAttribute('aria-label');
     await tab.keyboard.press('Enter');
     await tab.getByRole('status').getByText('It is disconnected').waitFor();

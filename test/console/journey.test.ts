@@ -57,7 +57,7 @@ describe.skipIf(!executablePath)('an assistant that needs a yes', () => {
     const stillPending = JSON.parse(await assistant.call('update', update)) as Pending;
 
     const own = await follow(pending.approve, kim);
-    const ownButtons = await own.page.getByRole('button').count();
+    const ownButtons = await own.page.getByRole('main').getByRole('button').count();
     const ownText = await own.page.getByRole('main').textContent();
     await own.close();
     const before = await ordersOf(desk);

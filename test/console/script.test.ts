@@ -1,0 +1,67 @@
+// The one script of the console in a browser that holds its policy: it copies, and keeps a region fresh; no other runs.
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { openPlace, type Place } from './place.ts';
+
+const executablePath = findChromium();
+
+interface Said {
+  text(): string;
+}
+const isViolation = (message: Said): boolean => /Content Security Policy/.test(message.text());
+
+describe.skipIf(!executablePath)('the script of the console', () => {
+  let place: Place;
+  let browser: Browser;
+  let context: BrowserContext;
+  let tab: Page;
+  const complaints: string[] = [];
+  beforeAll(async () => {
+    place = await openPlace();
+    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+    context = await browser.newContext();
+    tab = await context.newPage();
+    tab.on('console', (message) => isViolation(message) && complaints.push(message.text()));
+    tab.on('pageerror', (error) => complaints.push(error.message));
+    await tab.goto(place.at('/account'));
+    await tab.getByLabel('E-mail').fill(place.account.email);
+    await tab.getByLabel('Password').fill(place.account.password);
+    await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await tab.getByRole('heading', { name: 'Account' }).waitFor();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await place.stop();
+  });
+
+  test('runs under the policy of its page, which nothing offends', async () => {
+    const ran = await tab.locator('body > p.unseen[role=status]').count();
+    expect([ran, complaints]).toEqual([1, []]);
+  });
+
+  // CSP level 3 section 8.1: markup that somebody got into a page runs nothing, and asks nobody.
+  test.each([
+    ['a script', '<script>window.ran = true</script>'],
+    ['a handler', '<img src="data:," onerror="window.ran = true">'],
+    ['an address', '<a id="go" href="javascript:window.ran=true">go</a>'],
+    ['an image of another server', '<img src="http://chat.localhost:9/x">'],
+    ['a frame', '<iframe srcdoc="<script>parent.ran = true</script>"></iframe>'],
+  ])('does not let %s run that was written into the page', async (_, markup) => {
+    const wanted = tab.url();
+    const violations: string[] = [];
+    const listen = (message: Said) => isViolation(message) && violations.push(message.text());
+    tab.on('console', listen);
+    await tab.route(wanted, async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, body: (await answer.text()).replace('<main', `${markup}<main`) });
+    });
+    await tab.goto(wanted);
+    if (markup.includes('id="go"')) await tab.locator('#go').click();
+    await expect.poll(() => violations.length).toBeGreaterThan(0);
+    const ran = await tab.evaluate('window.ran');
+    tab.off('console', listen);
+    await tab.unroute(wanted);
+    expect(ran).toBe(undefined);
+  });
+});
