@@ -9,7 +9,7 @@ import type { Engine } from '../agent/engine.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { type AppError, fail, isAppError, toAppError } from '../core/errors.ts';
-import { createQuotas, type Quota } from '../core/limit.ts';
+import type { Quota } from '../core/limit.ts';
 import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
 import { createAddressReader, createHostCheck } from '../oauth/address.ts';
@@ -48,11 +48,7 @@ export function createApiFront(parts: ApiFrontParts): ApiFront {
   const readAddress = createAddressReader(config.trustedProxies);
   const isOurHost = createHostCheck(paths.host, config);
   const checkHolder = createHolderCheck({ store, clock, config });
-  const quotas = createQuotas('api', [
-    { points: config.apiPerMinute, seconds: 60 },
-    { points: config.apiPerHour, seconds: 3600 },
-    { points: config.apiPerDay, seconds: 86_400 },
-  ]);
+  const limits = { minute: config.apiPerMinute, hour: config.apiPerHour, day: config.apiPerDay };
   const document = describeApi(paths.address, version);
 
   const limit = (res: ServerResponse, { limit, remaining, resetSeconds, isExceeded }: Quota): void => {
@@ -68,7 +64,7 @@ export function createApiFront(parts: ApiFrontParts): ApiFront {
     const method = req.method === 'HEAD' ? 'GET' : (req.method ?? '');
     if (path === '/v1/openapi.json' && method === 'GET') return { status: 200, body: document };
     const holder = await checkHolder(req.headers.authorization);
-    limit(res, await quotas.take(`${holder.token.id}`));
+    limit(res, await store.quotas.take(`api ${holder.hash}`, limits));
     const found = findRoutes(path);
     if (!found) return fail('NOT_FOUND', { path: (req.url ?? '/').split('?', 1)[0]! });
     const route = found.routes.find((one) => one.method === method);

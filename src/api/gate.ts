@@ -11,6 +11,8 @@ import { findSsoProblem, isApplicationToken } from '../store/tokens.ts';
 export interface Holder {
   readonly token: ApplicationToken;
   readonly access: Access;
+  /** SHA-256 of the token: what it is counted by. Unlike its id it is of no other installation. */
+  readonly hash: string;
 }
 
 export interface ApiGateParts {
@@ -27,7 +29,8 @@ const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
 
 export function createHolderCheck({ store, clock, config }: ApiGateParts): CheckHolder {
   return async (authorization) => {
-    const token = await store.tokens.find(hashToken(readToken(authorization)));
+    const hash = hashToken(readToken(authorization));
+    const token = await store.tokens.find(hash);
     // Spec public-http-api 5, 4: what was revoked is no longer there.
     if (!token) return refuse('The token is unknown or revoked. Make another one.');
     // RFC 9700 section 2.3: a token opens one entrance; the scopes of one are no rights at the other.
@@ -40,7 +43,7 @@ export function createHolderCheck({ store, clock, config }: ApiGateParts): Check
     if (problem !== undefined) return refuse(problem);
     const access = (await store.permissions.accessOf(token.userId)) ?? refuse('The account is disabled or gone.');
     store.tokens.noteUse(token.id);
-    return { token, access };
+    return { token, access, hash };
   };
 }
 

@@ -60,6 +60,7 @@ export function openApis(options: ApisOptions): Apis {
       paths,
       gate: createSessionGate({ store, tokens, clock }),
       engine,
+      windows: store.windows,
       activity: store.activity,
       signIn: createSignIn({ store, tokens, origins: config.agentOrigins, pageOf, clock, observe }),
       observe,

@@ -56,6 +56,13 @@ const issuer = (value: string): string => {
   return value;
 };
 
+/** Its text is never shown: it may hold a password. */
+const redisAddress = (value: string): string => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url?.hostname && /^rediss?:$/.test(url.protocol) && /^(\/\d*)?$/.test(url.pathname)) return value;
+  throw new Error('expected an address such as redis://:password@host:6379/0, or rediss: for TLS');
+};
+
 function setting<T>(row: Setting<T>): Setting<T> {
   return row;
 }
@@ -82,6 +89,13 @@ export const settings = {
     about: 'Where Portico keeps users, grants and logs; a SQLite file in the data folder by default',
     fallback: null as string | null,
     read: text,
+  }),
+  redisUrl: setting({
+    env: 'SERVICE_REDIS_URL',
+    secret: true,
+    about: 'A Redis that counts the calls of the public API for all processes; the storage counts them without one',
+    fallback: null as string | null,
+    read: redisAddress,
   }),
   serverUrl: setting({
     env: 'SERVICE_SERVER_URL',

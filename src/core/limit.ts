@@ -71,53 +71,51 @@ export function createLimiter(name: string, window: RateWindow): Limiter {
   };
 }
 
-/** Several windows at once, of which the tightest counts. */
-export interface Quotas {
-  /** Takes one point of each window, or none where one has none left. */
-  take(key: string): Promise<Quota>;
+/** How often something may happen in a minute, in an hour and in a day: all three count at once. */
+export interface QuotaLimits {
+  readonly minute: number;
+  readonly hour: number;
+  readonly day: number;
 }
 
-/** Of the window that has the least left, or that will be closed for longest. */
+/** Counts that all processes share (store/quotas.ts, store/redis-quotas.ts). */
+export interface Quotas {
+  /**
+   * Takes one point of each window, or none where one of them has none left. The first call of a window begins it. One round
+   * trip, and atomic: calls side by side in any number of processes get exactly as many points as there are.
+   */
+  take(key: string, limits: QuotaLimits): Promise<Quota>;
+}
+
+/** Of the window that has the least left, or of the full one that will be closed for longest. */
 export interface Quota {
   readonly limit: number;
   readonly remaining: number;
-  /** Until the window begins anew. */
+  /** Until the window begins anew; 1 at least. */
   readonly resetSeconds: number;
   readonly isExceeded: boolean;
 }
 
-/** Counts in this process, as {@link createLimiter} does. */
-export function createQuotas(name: string, windows: readonly RateWindow[]): Quotas {
-  const limiters = windows.map(
-    ({ points, seconds }) => new RateLimiterMemory({ keyPrefix: `${name}-${seconds}`, points, duration: seconds }),
-  );
-  const toQuota = ({ msBeforeNext, remainingPoints }: RateLimiterRes, limit: number, isExceeded: boolean): Quota => ({
-    limit,
-    remaining: isExceeded ? 0 : Math.max(0, remainingPoints),
-    resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
-    isExceeded,
+export const quotaWindows = [
+  { name: 'minute', ms: 60_000 },
+  { name: 'hour', ms: 3_600_000 },
+  { name: 'day', ms: 86_400_000 },
+] as const;
+
+/** One window as it stands after a call. */
+export interface QuotaState {
+  readonly count: number;
+  /** Milliseconds since the epoch. */
+  readonly endsAt: number;
+}
+
+/** `states`: in the order of {@link quotaWindows}. */
+export function toQuota(states: readonly QuotaState[], limits: QuotaLimits, isExceeded: boolean, now: number): Quota {
+  const all = states.map(({ count, endsAt }, at): Quota => {
+    const limit = limits[quotaWindows[at]!.name];
+    const resetSeconds = Math.max(1, Math.ceil((endsAt - now) / 1000));
+    return { limit, remaining: Math.max(0, limit - count), resetSeconds, isExceeded };
   });
-  return {
-    async take(key) {
-      const before = await Promise.all(limiters.map((limiter) => limiter.get(key)));
-      const closed = limiters.flatMap(({ points }, at) => {
-        const state = before[at];
-        return state && state.consumedPoints >= points ? [toQuota(state, points, true)] : [];
-      });
-      if (closed.length > 0) return closed.reduce((a, b) => (b.resetSeconds > a.resetSeconds ? b : a));
-      const taken = await Promise.all(
-        limiters.map((limiter) =>
-          limiter.consume(key).then(
-            (state) => toQuota(state, limiter.points, false),
-            // Another call took the last one since.
-            (state: unknown) => {
-              if (typeof (state as RateLimiterRes).msBeforeNext !== 'number') throw state;
-              return toQuota(state as RateLimiterRes, limiter.points, true);
-            },
-          ),
-        ),
-      );
-      return taken.reduce((a, b) => (b.isExceeded || (!a.isExceeded && b.remaining < a.remaining) ? b : a));
-    },
-  };
+  if (!isExceeded) return all.reduce((a, b) => (b.remaining < a.remaining ? b : a));
+  return all.filter(({ remaining }) => remaining === 0).reduce((a, b) => (b.resetSeconds > a.resetSeconds ? b : a));
 }

@@ -95,7 +95,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     { windows: store.windows, clock },
   );
 
-  const secrets = createSecretGuesses();
+  const secrets = createSecretGuesses({ windows: store.windows, clock });
   const devices = createDeviceFront({ store, config, clock });
 
   interface Loaded {

@@ -2,7 +2,8 @@
 // and a client that keeps failing with a secret is a broken or a hostile one. What counts is a client and the address
 // that speaks for it: others with the same client, or behind the same address, are not held up. Clients without a secret are never counted.
 import type { IncomingMessage } from 'node:http';
-import { createLimiter } from '../core/limit.ts';
+import type { Clock } from '../core/clock.ts';
+import { createSharedLimiter, type Windows } from '../core/limit.ts';
 import { hashToken } from '../core/secret.ts';
 
 /** Failures of one client from one address in a quarter of an hour. */
@@ -20,8 +21,12 @@ export interface Presented {
   readonly address: string;
 }
 
-export function createSecretGuesses(): SecretGuesses {
-  const guesses = createLimiter('oauth-secret', window);
+/** All processes count together. */
+export function createSecretGuesses(shared: {
+  readonly windows: Windows;
+  readonly clock: Pick<Clock, 'now'>;
+}): SecretGuesses {
+  const guesses = createSharedLimiter('oauth-secret', window, shared);
   return {
     async watch(presented, work, failed) {
       const client = clientWithSecret(presented);

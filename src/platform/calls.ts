@@ -201,6 +201,7 @@ export const calls: Calls = {
     switchOff: once(id, optional(id)),
   },
   windows: { add: once(text, number), takeBack: once(text), clear: once(text) },
+  quotas: { take: once(text, shape({ minute: id, hour: id, day: id })) },
   tokens: {
     create: 'kept',
     find: again(text),

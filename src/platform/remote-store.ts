@@ -68,6 +68,7 @@ export function createRemoteStore({ channel, isSandbox, clock, observe }: Remote
     links: passed('links'),
     secondFactors: passed('secondFactors'),
     windows: passed('windows'),
+    quotas: passed('quotas'),
     tokens: { ...passed('tokens'), noteUse: tokenUses.note },
     connections: { ...passed('connections'), noteUse: connectionUses.note },
     schema: passed('schema'),

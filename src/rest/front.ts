@@ -8,7 +8,7 @@ import { Stop } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { type AppError, fail, isAppError, toAppError } from '../core/errors.ts';
-import { createLimiter } from '../core/limit.ts';
+import { createSharedLimiter, type Windows } from '../core/limit.ts';
 import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
 import { createAddressReader, createHostCheck } from '../oauth/address.ts';
@@ -30,6 +30,7 @@ export interface RestFrontParts {
   readonly gate: SessionGate;
   readonly signIn: SignIn;
   readonly engine: Engine;
+  readonly windows: Windows;
   readonly activity: Pick<ActivityLog, 'record' | 'begin'>;
   readonly observe: Observe;
   readonly clock: Clock;
@@ -44,12 +45,12 @@ const signInsPerMinute = 60;
 const correlation = 'X-Service-Correlation-Id';
 
 export function createRestFront(parts: RestFrontParts): RestFront {
-  const { config, paths, gate, signIn, observe } = parts;
+  const { config, paths, gate, signIn, windows, clock, observe } = parts;
   const conduct = createConduct({ ...parts, prefix: new URL(paths.address).pathname.replace(/\/$/, '') });
   const readAddress = createAddressReader(config.trustedProxies);
   const isOurHost = createHostCheck(paths.host, config);
   const origins = new Set([paths.origin, ...config.agentOrigins]);
-  const begun = createLimiter('agent-sign-in', { points: signInsPerMinute, seconds: 60 });
+  const begun = createSharedLimiter('agent-sign-in', { points: signInsPerMinute, seconds: 60 }, { windows, clock });
 
   const table = createRouteTable([
     { method: 'GET', path: '', open: () => ({ status: 200, body: { error: null, message: 'Agent is running' } }) },

@@ -20,6 +20,8 @@ import { createLinks } from './links.ts';
 import { createMembers } from './members.ts';
 import { createOAuthRows } from './oauth.ts';
 import { createPermissions, type PermissionRows } from './permissions.ts';
+import { createQuotas } from './quotas.ts';
+import { createRedisQuotas } from './redis-quotas.ts';
 import { createRights } from './rights.ts';
 import { createPlaceReader } from './roles.ts';
 import { migrate } from './schema.ts';
@@ -52,6 +54,7 @@ export async function openStore(options: {
     Config,
     | 'dataDir'
     | 'storageUrl'
+    | 'redisUrl'
     | 'secret'
     | 'environment'
     | 'sqlite'
@@ -87,6 +90,9 @@ export async function openStore(options: {
   const inMemory = database.sqlite?.inMemory ?? false;
   const getSecret = createSecretReader({ configured: config.secret, dataDir: config.dataDir, inMemory });
   const idempotencyRows = createIdempotencyRows(database, clock, getSecret);
+  const storedQuotas = createQuotas(database, clock);
+  const redis =
+    config.redisUrl === null ? undefined : createRedisQuotas(config.redisUrl, storedQuotas, { observe, clock });
   const identity = createIdentity(database, versions, getPlace, clock);
   return {
     identity,
@@ -105,6 +111,7 @@ export async function openStore(options: {
     links: createLinks(database, versions, clock, config),
     secondFactors: createSecondFactors(database, clock, getSecret),
     windows: createWindows(database, clock),
+    quotas: redis ?? storedQuotas,
     tokens,
     connections,
     schema: createAgentSchemas(database, getPlace, clock),
@@ -116,6 +123,7 @@ export async function openStore(options: {
       await activity.flush();
       await tokens.flush();
       await connections.flush();
+      await redis?.close();
       await database.close();
     },
     ...(database.sqlite ? { sqliteKind: database.sqlite.kind } : {}),

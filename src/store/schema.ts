@@ -12,6 +12,7 @@ import type { Database } from './database.ts';
 import { fileTables } from './files.ts';
 import { addIdentities } from './identities.ts';
 import { networkTables } from './networks.ts';
+import { quotaTables } from './quotas.ts';
 import {
   addActionPermissions,
   addIdempotencyKeys,
@@ -44,6 +45,7 @@ const migrations: readonly Migration[] = [
   { name: '012-identities', up: (database, on) => addIdentities(database, on) },
   { name: '013-agent-sessions', up: ({ dialect }, on) => createTables(on, dialect, agentSessionTables) },
   { name: '014-agent-schemas', up: ({ dialect }, on) => createTables(on, dialect, agentSchemaTables) },
+  { name: '017-quotas', up: ({ dialect }, on) => createTables(on, dialect, quotaTables) },
 ];
 
 /** And the version of the keys, which is raised when they are rotated. */

@@ -1,7 +1,7 @@
 // What the platform keeps, as the rooms above see it: one object with a part for each subject. No HTTP, no protocol.
 import type { Access, Caller, PermissionLevel, Policy, PolicyWish, WriteVerb } from '../core/caller.ts';
 import type { PlainFilter } from '../core/filter.ts';
-import type { Windows } from '../core/limit.ts';
+import type { Quotas, Windows } from '../core/limit.ts';
 
 export interface Store {
   readonly identity: Identity;
@@ -22,6 +22,8 @@ export interface Store {
   readonly secondFactors: SecondFactors;
   /** Counts of attempts, for all processes together. */
   readonly windows: Windows;
+  /** Calls of application tokens, for all processes together. */
+  readonly quotas: Quotas;
   readonly tokens: ApplicationTokens;
   readonly connections: Connections;
   readonly schema: AgentSchemas;

@@ -85,6 +85,7 @@ const owners: readonly (readonly [packages: RegExp, where: RegExp])[] = [
   [/^pino$/, /^src\/core\/observe\.ts$/],
   [/^@opentelemetry\//, /^src\/core\/observe\//],
   [/^rate-limiter-flexible$/, /^src\/core\/limit\.ts$/],
+  [/^ioredis$/, /^src\/store\/redis-quotas\.ts$/],
   [/^otpauth$/, /^src\/store\/second-factors\.ts$/],
   [/^uqr$/, /^src\/console\//],
   [/^re2js$/, /^src\/agent\/sources\/pattern\.ts$/],

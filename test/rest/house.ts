@@ -76,6 +76,7 @@ export async function openHouse({ engine, access = () => everything, settings = 
     paths,
     gate: gateOf(access),
     engine,
+    windows: store.windows,
     activity: { ...store.activity, record: (entry) => void activity.push(entry) },
     signIn: createSignIn({
       store,

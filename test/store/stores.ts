@@ -98,6 +98,13 @@ export function cleanUpAfterEach(): void {
   afterAll(dropSpares);
 }
 
+/** The same for what was made before all tests of a `describe`, within which it is called. */
+export function cleanUpAfterAll(): void {
+  afterAll(async () => {
+    for (const step of undo.splice(0).reverse()) await step();
+  }, 30_000);
+}
+
 export interface StoreChild {
   readonly process: ChildProcess;
   ask(request: ChildRequest): Promise<ChildAnswer>;
