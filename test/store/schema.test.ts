@@ -23,6 +23,7 @@ const all = [
   '012-identities',
   '013-agent-sessions',
   '014-agent-schemas',
+  '017-quotas',
 ];
 
 describe.each(variants)('schema on $name', (variant) => {
