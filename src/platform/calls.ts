@@ -69,6 +69,23 @@ const decision = {
   clientName: text,
   told: json,
 };
+const timeRange = optional(shape({ from: optional(number), to: optional(number) }));
+const noteWish = {
+  userEmail: optional(text),
+  userId: optional(id),
+  teamName: optional(text),
+  collection: optional(text),
+  collections: optional(listOf(text)),
+  recordId: optional(text),
+  title: optional(text),
+  archived: optional(flag),
+  createdAt: timeRange,
+  updatedAt: timeRange,
+  archivedAt: timeRange,
+  after: optional(number),
+  limit: id,
+  withMessages: optional(flag),
+};
 const fileState = oneOf('asked', 'arriving', 'ready', 'taken');
 const externalIdentity = shape({
   issuer: text,
@@ -222,4 +239,14 @@ export const calls: Calls = {
     listBlocked: 'kept',
   },
   schema: { hash: again(), get: again(), keep: once(text) },
+  notes: {
+    list: again(shape(noteWish)),
+    find: again(id),
+    create: once(
+      shape({ title: text, collection: text, recordId: text, userId: id, renderingId: id, content: optional(text) }),
+    ),
+    change: once(id, shape({ title: optional(text), archived: optional(flag) })),
+    addMessage: once(id, shape({ userId: id, content: text })),
+    editMessage: once(id, id, text),
+  },
 };

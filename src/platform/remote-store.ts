@@ -72,6 +72,7 @@ export function createRemoteStore({ channel, isSandbox, clock, observe }: Remote
     tokens: { ...passed('tokens'), noteUse: tokenUses.note },
     connections: { ...passed('connections'), noteUse: connectionUses.note },
     schema: passed('schema'),
+    notes: passed('notes'),
     versions,
     ready: () => relay('ready'),
     async close() {

@@ -18,6 +18,7 @@ import { createKeys, createSecretReader } from './keys.ts';
 import { createWindows } from './limits.ts';
 import { createLinks } from './links.ts';
 import { createMembers } from './members.ts';
+import { createNotes } from './notes.ts';
 import { createOAuthRows } from './oauth.ts';
 import { createPermissions, type PermissionRows } from './permissions.ts';
 import { createQuotas } from './quotas.ts';
@@ -115,6 +116,7 @@ export async function openStore(options: {
     tokens,
     connections,
     schema: createAgentSchemas(database, getPlace, clock),
+    notes: createNotes(database, getPlace, clock),
     keys: createKeys(database, versions, clock, getSecret),
     versions: versions.current,
     relay: { factsOf: permissions.factsOf, activity: activityRows, idempotency: idempotencyRows },

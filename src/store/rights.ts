@@ -7,6 +7,7 @@ import { checkAdministrator } from './administrators.ts';
 import type { Database } from './database.ts';
 import { type PermissionRow, permissionColumns, toPermission, toPermissionRow } from './grants.ts';
 import { loadNetworks } from './networks.ts';
+import { removeNotes } from './notes.ts';
 import { addRenderings, getProjectId, logChange } from './roles.ts';
 import type { CollectionPermission, Right, RightChange, RightKind, Rights } from './store.ts';
 import type { VersionRows } from './versions.ts';
@@ -194,6 +195,7 @@ const makers: Readonly<Record<RightKind, Make>> = {
       const id = await idOf(trx, 'environments', projectId, `${before}`);
       await trx('role_permissions').where({ environment_id: id }).delete();
       await removeRenderings(trx, { environment_id: id });
+      await removeNotes(trx, id);
       await trx('environments').where({ id }).delete();
     } else if (before === undefined) {
       await trx('environments').insert({ project_id: projectId, name: after, created_at: now });

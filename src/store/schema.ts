@@ -12,6 +12,7 @@ import type { Database } from './database.ts';
 import { fileTables } from './files.ts';
 import { addIdentities } from './identities.ts';
 import { networkTables } from './networks.ts';
+import { noteTables } from './notes.ts';
 import { quotaTables } from './quotas.ts';
 import {
   addActionPermissions,
@@ -45,6 +46,7 @@ const migrations: readonly Migration[] = [
   { name: '012-identities', up: (database, on) => addIdentities(database, on) },
   { name: '013-agent-sessions', up: ({ dialect }, on) => createTables(on, dialect, agentSessionTables) },
   { name: '014-agent-schemas', up: ({ dialect }, on) => createTables(on, dialect, agentSchemaTables) },
+  { name: '015-notes', up: ({ dialect }, on) => createTables(on, dialect, noteTables) },
   { name: '017-quotas', up: ({ dialect }, on) => createTables(on, dialect, quotaTables) },
 ];
 

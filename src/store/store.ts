@@ -2,6 +2,7 @@
 import type { Access, Caller, PermissionLevel, Policy, PolicyWish, WriteVerb } from '../core/caller.ts';
 import type { PlainFilter } from '../core/filter.ts';
 import type { Quotas, Windows } from '../core/limit.ts';
+import type { Notes } from './note-types.ts';
 
 export interface Store {
   readonly identity: Identity;
@@ -27,6 +28,7 @@ export interface Store {
   readonly tokens: ApplicationTokens;
   readonly connections: Connections;
   readonly schema: AgentSchemas;
+  readonly notes: Notes;
   /**
    * The numbers that every call compares, so that a change is felt at once in every process (never a time to live).
    * On SQLite it answers synchronously when nothing was committed since (`PRAGMA data_version`); else one small read.

@@ -23,6 +23,7 @@ const all = [
   '012-identities',
   '013-agent-sessions',
   '014-agent-schemas',
+  '015-notes',
   '017-quotas',
 ];
 
