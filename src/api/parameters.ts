@@ -32,7 +32,13 @@ export function integer(min: number, max = LARGEST, standard?: number): Paramete
 }
 
 export function text(max = 400): Parameter<string> {
-  return { schema: z.string().min(1).max(max), read: asIs, expected: `a text of 1 to ${max} characters` };
+  // No name holds a zero character, and PostgreSQL takes none.
+  const schema = z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((sent) => !sent.includes('\0'));
+  return { schema, read: asIs, expected: `a text of 1 to ${max} characters` };
 }
 
 export const email: Parameter<string> = { schema: z.email().max(254), read: asIs, expected: 'an e-mail address' };
@@ -76,3 +82,44 @@ export function readParameters<P extends Parameters>(known: P, query: URLSearchP
   });
   return Object.fromEntries(entries) as Read<P>;
 }
+
+export interface Instants {
+  /** Milliseconds since the epoch, both ends within. */
+  readonly from?: number;
+  readonly to?: number;
+}
+
+/** What `<name>.eq`, `<name>.lt` and so on come to together; undefined where none was sent. */
+export function readInstants(query: Readonly<Record<string, unknown>>, name: string): Instants | undefined {
+  const bounds = comparisons.flatMap((comparison) => {
+    const sent = query[`${name}.${comparison}`];
+    return typeof sent === 'string' ? [boundsOf[comparison](splitInstant(sent))] : [];
+  });
+  if (bounds.length === 0) return undefined;
+  const froms = bounds.flatMap(({ from }) => from ?? []);
+  const tos = bounds.flatMap(({ to }) => to ?? []);
+  return {
+    ...(froms.length > 0 && { from: Math.max(...froms) }),
+    ...(tos.length > 0 && { to: Math.min(...tos) }),
+  };
+}
+
+interface Instant {
+  readonly ms: number;
+  /** The first whole millisecond that is not before it. */
+  readonly next: number;
+}
+
+/** Our times have whole milliseconds; what is asked may lie between two of them. */
+function splitInstant(sent: string): Instant {
+  const ms = Date.parse(sent);
+  return { ms, next: /\.\d{3}\d*[1-9]/.test(sent) ? ms + 1 : ms };
+}
+
+const boundsOf: Readonly<Record<Comparison, (instant: Instant) => Instants>> = {
+  eq: ({ ms, next }) => ({ from: next, to: ms }),
+  lt: ({ next }) => ({ to: next - 1 }),
+  lte: ({ ms }) => ({ to: ms }),
+  gt: ({ ms }) => ({ from: ms + 1 }),
+  gte: ({ next }) => ({ from: next }),
+};

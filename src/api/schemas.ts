@@ -27,3 +27,7 @@ export const errorSchema = z
   .meta({ id: 'Error' });
 
 export const showTime = (ms: number): string => new Date(ms).toISOString();
+
+/** `name`: first and last name, else the e-mail address. */
+export const showUser = (user: { readonly id: number; readonly name: string; readonly email: string }) =>
+  ({ object: 'user', id: user.id, username: user.name, email: user.email }) as const;

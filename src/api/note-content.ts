@@ -1,0 +1,79 @@
+// What a note may hold: text with a little markup. Everything else is taken out when it comes in, and once more when a page of
+// ours shows it, so that what an earlier version let in, or a hand wrote into the storage, runs nowhere either.
+import sanitizeHtml from 'sanitize-html';
+import { fail } from '../core/errors.ts';
+
+/** Characters of one message, as it is sent and as it is kept. */
+export const contentMost = 100_000;
+export const titleMost = 255;
+
+const tags = [
+  'p',
+  'br',
+  'b',
+  'strong',
+  'i',
+  'em',
+  'u',
+  's',
+  'a',
+  'ul',
+  'ol',
+  'li',
+  'blockquote',
+  'code',
+  'pre',
+  'h3',
+  'h4',
+];
+const schemes = ['http', 'https', 'mailto'];
+
+const options: sanitizeHtml.IOptions = {
+  allowedTags: tags,
+  allowedAttributes: { a: ['href', 'rel'] },
+  allowedSchemes: schemes,
+  allowProtocolRelative: false,
+  disallowedTagsMode: 'discard',
+  nestingLimit: 30,
+  transformTags: {
+    a: (tagName, { href }) => ({ tagName, attribs: toLink(href) }),
+  },
+};
+
+/** A link leads to another site: it must neither steer our page (CWE-1022) nor tell where it was. */
+function toLink(href: string | undefined): Record<string, string> {
+  const isAbsolute = href !== undefined && schemes.some((scheme) => href.toLowerCase().startsWith(`${scheme}:`));
+  return isAbsolute ? { href, rel: 'noopener noreferrer' } : {};
+}
+
+/** OWASP XSS prevention, "HTML Sanitization": by a list of what is allowed. */
+export function cleanHtml(content: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what no text of the storage holds
+  return sanitizeHtml(content.replace(/[\0-\x08\x0b\x0c\x0e-\x1f]/g, ''), options).trim();
+}
+
+const shownAs = (content: string): string =>
+  sanitizeHtml(content, { allowedTags: [], allowedAttributes: {} })
+    .replace(/&nbsp;/g, ' ')
+    .trim();
+
+/** As it is kept. INVALID_ARGUMENT when nothing is left of it, or when it is too long. */
+export function readContent(sent: string): string {
+  const content = sent.length > contentMost ? '' : cleanHtml(sent);
+  if (sent.length > contentMost || content.length > contentMost) {
+    fail('INVALID_ARGUMENT', { argument: 'content', problem: `at most ${contentMost} characters are kept.` });
+  }
+  if (shownAs(content) === '') {
+    fail('INVALID_ARGUMENT', { argument: 'content', problem: 'there is no text in it. Write some.' });
+  }
+  return content;
+}
+
+/** One line. INVALID_ARGUMENT. */
+export function readTitle(sent: string): string {
+  const title = sent.replace(/[\p{Cc}\s]+/gu, ' ').trim();
+  if (title === '' || title.length > titleMost) {
+    fail('INVALID_ARGUMENT', { argument: 'title', problem: `expected 1 to ${titleMost} characters.` });
+  }
+  return title;
+}

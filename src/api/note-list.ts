@@ -1,0 +1,71 @@
+// The list of notes (spec public-http-api 4.1). Beyond the spec it gives a cursor: the place after the last note, with a mark
+// of the query that it belongs to.
+import { fail } from '../core/errors.ts';
+import { markOf } from '../core/secret.ts';
+import type { NoteWish } from '../store/note-types.ts';
+import { showNote } from './note-schemas.ts';
+import { email, integer, type Read, readInstants, text, times } from './parameters.ts';
+import type { Answer, Call, RouteParts } from './route.ts';
+
+const filters = {
+  userEmail: email,
+  userId: integer(1),
+  teamName: text(),
+  collectionName: text(),
+  recordId: text(),
+  ...times('createdAt', 'updatedAt', 'archivedAt'),
+};
+
+export const listParameters = { limit: integer(1, 100, 10), cursor: text(), ...filters };
+
+type ListParameters = typeof listParameters;
+
+export async function listNotes(
+  { path, query }: Call<ListParameters>,
+  { store }: Pick<RouteParts, 'store'>,
+): Promise<Answer> {
+  const { limit = 10, cursor, ...sent } = query;
+  const mark = markOf(JSON.stringify(['notes', path.environmentName, Object.entries(sent).sort(byName)]));
+  const after = cursor === undefined ? undefined : readCursor(cursor, mark);
+  const { notes, next } = await store.notes.list({ ...toWish(sent), limit, ...(after !== undefined && { after }) });
+  const body = {
+    hasMore: next !== undefined,
+    ...(next !== undefined && { nextCursor: writeCursor(next, mark) }),
+    parameters: { ...path, limit, ...sent },
+    data: notes.map(showNote),
+  };
+  return { status: 200, body };
+}
+
+const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1);
+
+function toWish({ collectionName, ...sent }: Omit<Read<ListParameters>, 'limit' | 'cursor'>): Omit<NoteWish, 'limit'> {
+  const { userEmail, userId, teamName, recordId } = sent;
+  const [createdAt, updatedAt, archivedAt] = [
+    readInstants(sent, 'createdAt'),
+    readInstants(sent, 'updatedAt'),
+    readInstants(sent, 'archivedAt'),
+  ];
+  return {
+    ...(userEmail !== undefined && { userEmail }),
+    ...(userId !== undefined && { userId }),
+    ...(teamName !== undefined && { teamName }),
+    ...(collectionName !== undefined && { collection: collectionName }),
+    ...(recordId !== undefined && { recordId }),
+    ...(createdAt && { createdAt }),
+    ...(updatedAt && { updatedAt }),
+    ...(archivedAt && { archivedAt }),
+  };
+}
+
+const writeCursor = (next: number, mark: string): string =>
+  Buffer.from(JSON.stringify([mark, next])).toString('base64url');
+
+/** INVALID_CURSOR when it was not made for this query. */
+function readCursor(cursor: string, mark: string): number {
+  const bytes = Buffer.from(cursor, 'base64url');
+  const [, marked, next] = /^\["([^"]*)",(\d{1,15})\]$/.exec(bytes.toString()) ?? [];
+  // Decoding passes over what is no base64url.
+  const isWhole = bytes.toString('base64url') === cursor;
+  return isWhole && marked === mark ? Number(next) : fail('INVALID_CURSOR', {});
+}

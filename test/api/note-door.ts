@@ -1,0 +1,62 @@
+// The shop with tokens for notes: what the tests of notes ask over HTTP.
+import { openShop, type Shop } from '../app/shop.ts';
+import type { TestServerOptions } from '../server.ts';
+
+export interface NoteAnswer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: each test says what it expects of it
+  readonly body: any;
+}
+
+export interface NoteDoor {
+  readonly shop: Shop;
+  /** Of a token of that user, the first one when absent. */
+  secret(scopes?: readonly string[], email?: string): Promise<string>;
+  /** `path` begins after `/v1`; `{notes}` stands for the notes of the environment. A body that is no text is sent as JSON. */
+  ask(
+    method: string,
+    path: string,
+    options?: { readonly secret?: string; readonly body?: unknown },
+  ): Promise<NoteAnswer>;
+  /** Ids of a list. */
+  ids(query?: string): Promise<readonly number[]>;
+  create(note: Readonly<Record<string, unknown>>, secret?: string): Promise<NoteAnswer['body']>;
+}
+
+export const notesPath = '/project/My%20project/environment/Production/notes';
+
+export async function openNoteDoor(options: Omit<TestServerOptions, 'database'> = {}): Promise<NoteDoor> {
+  const many = { SERVICE_API_PER_MINUTE: '1000000', SERVICE_API_PER_HOUR: '1000000', SERVICE_API_PER_DAY: '1000000' };
+  const shop = await openShop({ ...options, env: { ...many, ...options.env } });
+  let made = 0;
+  const secret: NoteDoor['secret'] = async (scopes = ['all'], email = shop.account.email) => {
+    const user = (await shop.store.identity.findUserByEmail(email))!;
+    return (await shop.store.tokens.create({ userId: user.id, name: `notes ${++made}`, scopes })).secret;
+  };
+  const everything = await secret();
+  const ask: NoteDoor['ask'] = async (method, path, { secret: sent = everything, body } = {}) => {
+    const response = await fetch(`${shop.address}/v1${path.replace('{notes}', notesPath)}`, {
+      method,
+      headers: { authorization: `Bearer ${sent}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+  };
+  return {
+    shop,
+    secret,
+    ask,
+    async ids(query = '') {
+      const { status, body } = await ask('GET', `{notes}${query}`);
+      if (status !== 200) throw new Error(`${status} ${body.message}`);
+      return body.data.map(({ id }: { id: number }) => id);
+    },
+    async create(note, sent = everything) {
+      const given = { title: 'A note', collectionName: 'customers', recordId: '1', ...note };
+      const { status, body } = await ask('POST', '{notes}', { secret: sent, body: given });
+      if (status !== 201) throw new Error(`${status} ${body.message}`);
+      return body;
+    },
+  };
+}
