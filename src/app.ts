@@ -146,10 +146,10 @@ export function createApp(configured: Config, options: AppOptions): App {
       isActive: async (userId) => (await store.permissions.accessOf(userId)) !== undefined,
     });
     const consolePaths = createConsolePaths(config.publicUrl, config.consolePath);
+    const apiPaths = createApiPaths(config.publicUrl, config.apiPath);
     const { version } = options;
     // It signs in at the authorization server, which is there with MCP alone.
-    const cloudResource =
-      config.cloud && servesMcp ? cloudResourceOf(createApiPaths(config.publicUrl, config.apiPath)) : undefined;
+    const cloudResource = config.cloud && servesMcp ? cloudResourceOf(apiPaths) : undefined;
     return {
       store,
       engine,
@@ -181,6 +181,7 @@ export function createApp(configured: Config, options: AppOptions): App {
         clock,
         observe,
         mcpUrl: servesMcp ? endpoint : null,
+        apiUrl: apiPaths.address,
         tools: selectTools(null, observe),
         callAs: (access, signal) => ({ access, engine, config, signal, sendWebhook, files }),
       }),

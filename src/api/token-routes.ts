@@ -19,7 +19,7 @@ const tokenSchema = z
   })
   .meta({ id: 'Token' });
 
-const writing: ReadonlySet<string> = new Set(['notes:write', 'workflows:trigger', 'all']);
+const writing: ReadonlySet<string> = new Set(['notes:write', 'workflows:trigger', 'all', 'mcp:write', 'mcp:action']);
 
 /** Spec public-http-api 5, 5: the level is what the scopes come to. */
 export function levelOf({ scopes }: Pick<ApplicationToken, 'scopes'>): 'read-only' | 'read-write' {
@@ -72,11 +72,11 @@ export const tokenRoutes = [
     scopes: ['all'],
     admin: true,
     status: 204,
-    async handle({ path: { tokenId = '' } }, { store }) {
+    async handle({ path: { tokenId = '' }, access }, { store }) {
       if (!/^[1-9]\d{0,9}$/.test(tokenId)) {
         fail('INVALID_ARGUMENT', { argument: 'tokenId', problem: 'expected the id of a token, a whole number.' });
       }
-      const gone = Number(tokenId) <= 2_147_483_647 && (await store.tokens.revoke(Number(tokenId)));
+      const gone = Number(tokenId) <= 2_147_483_647 && (await store.tokens.revoke(Number(tokenId), access.caller.id));
       if (!gone) fail('NOT_FOUND', { path: `token ${tokenId}` });
       return { status: 204 };
     },

@@ -1,9 +1,9 @@
-// One connection and one token, as people read them.
+// One connection, as people read it.
 import type { Connection } from '../oauth/connection.ts';
 import { describeClient, describeDestination } from '../oauth/consent-view.ts';
 import { type Html, html } from '../oauth/html.ts';
 import { isResourceScope, scopeTexts } from '../oauth/scopes.ts';
-import type { ApplicationToken, User } from '../store/store.ts';
+import type { User } from '../store/store.ts';
 import { describeWait, showTime } from './times.ts';
 import type { MemberVisit, Parts } from './visit.ts';
 
@@ -49,20 +49,4 @@ function limitsText({ limits, userId }: Connection, readerId: number): string | 
   const counted = `${count} ${count === 1 ? 'collection' : 'collections'}`;
   const names = userId === readerId && count <= NAMED ? `${counted} (${collections?.join(', ')})` : counted;
   return [readOnly && 'only reads', collections && `only ${names}`].filter(Boolean).join('; ') || undefined;
-}
-
-export function tokenRow(token: ApplicationToken, visit: MemberVisit, parts: Parts): Html {
-  const { timezone } = visit.access.caller;
-  const now = parts.clock.now();
-  const { id, name, scopes, createdAt, lastUsedAt, expiresAt } = token;
-  const ends = (at: number) => html`${showTime(at, timezone)}${at > now ? '' : ' (expired)'}`;
-  return html`<li><h2>${name}</h2>
-<dl><div><dt>May</dt><dd>${scopes.map(titleOf).join(', ')}</dd></div>
-<div><dt>Since</dt><dd>${showTime(createdAt, timezone)}</dd></div>
-<div><dt>Last used</dt><dd>${lastUsedAt === null ? 'never' : `${describeWait(now - lastUsedAt)} ago`}</dd></div>
-${expiresAt !== null && html`<div><dt>Ends</dt><dd>${ends(expiresAt)}</dd></div>`}</dl>
-<form method="post" action="${parts.paths.path(`/apps/tokens/${id}`)}">
-<input type="hidden" name="csrf" value="${visit.csrf}">
-<button class="plain" name="action" value="revoke" aria-label="Revoke ${name}">Revoke</button>
-</form></li>`;
 }

@@ -1,10 +1,10 @@
-// Connected apps: what somebody allowed, with the way to take it back, and for administrators the same of everybody. Beside
-// them stand the tokens that were made of him. What is taken back is felt by the next call, in every process.
+// Connected apps: what somebody allowed, with the way to take it back, and for administrators the same of everybody. What is
+// taken back is felt by the next call, in every process.
 import { fail } from '../core/errors.ts';
 import { type Connection, findConnections } from '../oauth/connection.ts';
 import { type Html, html } from '../oauth/html.ts';
-import type { ApplicationToken, User } from '../store/store.ts';
-import { connectionRow, tokenRow } from './apps-view.ts';
+import type { User } from '../store/store.ts';
+import { connectionRow } from './apps-view.ts';
 import { createFramed } from './frame.ts';
 import type { Answer, MemberVisit, Parts } from './visit.ts';
 
@@ -19,30 +19,18 @@ const isAdmin = ({ access }: MemberVisit): boolean => access.caller.permissionLe
 
 export async function listApps(visit: MemberVisit, parts: Parts): Promise<Answer> {
   const { id } = visit.access.caller;
-  const [connections, tokens] = await Promise.all([
-    findConnections(parts.store, { userId: id, limit: OWN_MOST }),
-    tokensOf(id, parts),
-  ]);
+  const connections = await findConnections(parts.store, { userId: id, limit: OWN_MOST });
   const content = html`<h1>Connected apps</h1>
 <p class="lead">What you allowed assistants to do in your name. An app that you disconnect can do nothing from that moment, and has to ask you again.</p>
 ${endedNote(visit)}
 ${connectionList(connections, visit, parts, own)}
-${
-  tokens.length > 0 &&
-  html`<h2 class="plainly">Tokens</h2>
-<p class="quietly">For programs that cannot sign in. Whoever holds one works in your name.</p>
-<ul class="apps">${tokens.map((token) => tokenRow(token, visit, parts))}</ul>`
-}
+<p class="quietly">Programs that cannot sign in use <a href="${parts.paths.path('/tokens')}">tokens</a>.</p>
 ${isAdmin(visit) && html`<p class="quietly"><a href="${parts.paths.path(everyone)}">Apps of everybody</a></p>`}`;
   return { page: createFramed(visit, parts, { title: 'Connected apps', under, content }) };
 }
 
-const tokensOf = async (userId: number, { store }: Parts): Promise<readonly ApplicationToken[]> =>
-  (await store.tokens.list()).filter((token) => token.userId === userId);
-
 const endedNotes: Readonly<Record<string, string>> = {
   app: 'It is disconnected: it can do nothing from now on.',
-  token: 'The token is revoked: it opens nothing from now on.',
   gone: 'It was over already.',
 };
 
@@ -112,15 +100,4 @@ export async function disconnectApp(visit: MemberVisit, parts: Parts): Promise<A
     parts.observe({ type: 'security', event: 'connection.revoked', userId: caller.id, clientId, detail: id });
   }
   return { to: `${back}?ended=${ended ? 'app' : 'gone'}` };
-}
-
-export async function revokeToken(visit: MemberVisit, parts: Parts): Promise<Answer> {
-  const { caller } = visit.access;
-  const token = (await tokensOf(caller.id, parts)).find(({ id }) => `${id}` === visit.id);
-  const gone = token && (await parts.store.tokens.revoke(token.id, caller.id));
-  if (gone) {
-    const clientId = `token:${gone.name}`;
-    parts.observe({ type: 'security', event: 'token.revoked', userId: caller.id, clientId, detail: `${gone.id}` });
-  }
-  return { to: `${own}?ended=${gone ? 'token' : 'gone'}` };
 }

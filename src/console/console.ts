@@ -34,6 +34,7 @@ export interface ConsoleOptions extends ReviewParts {
   readonly clock: Clock;
   readonly observe: Observe;
   readonly mcpUrl: string | null;
+  readonly apiUrl: string;
 }
 
 export interface Console {

@@ -3,12 +3,14 @@
 // (console.ts). A GET changes nothing, but for the way back from an OpenID provider, which counts once.
 import { changeAccount, showAccount } from './account.ts';
 import { decideApproval, listApprovals, showApproval } from './approvals.ts';
-import { disconnectApp, listApps, listAppsOfEveryone, revokeToken } from './apps.ts';
+import { disconnectApp, listApps, listAppsOfEveryone } from './apps.ts';
 import { setUp, showSetUp } from './authenticator.ts';
 import { answerFrontEnd, showFrontEnd } from './front-end.ts';
 import { ssoPage } from './paths.ts';
 import { finishSso, showSignIn, signIn, signOut } from './signing.ts';
 import { showStart } from './start.ts';
+import { makeToken, showNewToken } from './tokens/new-token.ts';
+import { listTokens, listTokensOfEveryone, revokeToken } from './tokens/tokens.ts';
 import type { Answer, MemberVisit, Parts, Visit } from './visit.ts';
 import { choosePassword, openLink, showDone, showLink } from './welcome.ts';
 
@@ -48,8 +50,11 @@ export const routes: readonly Route[] = [
   { page: '/front-ends/:id', open: false, get: showFrontEnd, post: answerFrontEnd },
   { page: '/apps', open: false, get: listApps },
   { page: '/apps/everyone', open: false, get: listAppsOfEveryone },
-  { page: '/apps/tokens/:id', open: false, post: revokeToken },
   { page: '/apps/:id', open: false, post: disconnectApp },
+  { page: '/tokens', open: false, get: listTokens },
+  { page: '/tokens/new', open: false, get: showNewToken, post: makeToken },
+  { page: '/tokens/everyone', open: false, admin: true, get: listTokensOfEveryone },
+  { page: '/tokens/:id', open: false, post: revokeToken },
 ];
 
 export interface Found {

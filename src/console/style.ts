@@ -4,7 +4,7 @@ import { style } from '../oauth/style.ts';
 import { partsStyle } from './parts/style.ts';
 
 export const consoleStyle = `${style}
-.console{display:grid;grid-template-columns:256px minmax(0,1fr);align-items:start;justify-content:stretch;padding:0;background:var(--card)}
+.console{display:grid;grid-template-columns:256px minmax(0,1fr);align-items:start;justify-content:stretch;padding:0;background:linear-gradient(90deg,var(--bg) 255px,var(--line) 255px 256px,var(--card) 256px)}
 .skip{position:absolute;left:-999px;top:8px;background:var(--card);padding:8px 12px;border-radius:8px;z-index:2}.skip:focus{left:8px}
 .side{position:sticky;top:0;height:100vh;height:100dvh;overflow-y:auto;display:flex;flex-direction:column;padding:20px 16px 12px;background:var(--bg);border-right:1px solid var(--line);scrollbar-width:thin}
 .top{display:none}
@@ -19,7 +19,7 @@ export const consoleStyle = `${style}
 .console main{max-width:900px;margin:0;padding:36px 44px 64px;border:0;border-radius:0;box-shadow:none}
 .console main.wide{max-width:1320px}
 .console main h1{font-size:26px}
-@media (max-width:860px){.console{display:block}.side{display:none}
+@media (max-width:860px){.console{display:block;background:var(--card)}.side{display:none}
 .top{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:0 12px;padding:10px 12px;background:var(--bg);border-bottom:1px solid var(--line)}
 .top{position:relative}.top .brand{min-width:0;flex:1 1 0}
 .menu>summary{list-style:none;cursor:pointer;font-weight:600;font-size:15px;padding:9px 14px;border:1px solid var(--edge);border-radius:10px;min-height:44px;line-height:24px}
@@ -72,6 +72,8 @@ h2.plainly{font-size:17px;color:var(--ink);margin:28px 0 10px}
 .two{display:grid;grid-template-columns:1fr 1fr;gap:0 12px}
 .slim{width:auto;min-height:42px;padding:8px 20px}
 .spaced{margin-top:20px}
+.head{display:flex;flex-wrap:wrap;gap:8px 20px;align-items:flex-start;justify-content:space-between;margin:0 0 4px}.head a.button{width:auto;min-height:44px;padding:9px 18px}
+.plain-set{border:0;margin:0 0 20px;padding:0;min-width:0}.plain-set>legend{margin-bottom:10px}.plain-set>.note{margin:-6px 0 8px}.plain-set .choice{margin-bottom:12px}.plain-set .warning,.plain-set .quietly{margin:0 0 14px}
 .note.calm{color:var(--soft);font-weight:400}
 .unseen{position:absolute;left:-9999px;width:1px;height:1px}
 a.button{display:inline-block;text-decoration:none;font-weight:600;border-radius:10px;border:1px solid transparent;padding:10px 20px}

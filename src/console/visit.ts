@@ -27,6 +27,8 @@ export interface Parts {
   readonly observe: Observe;
   /** What assistants are given; null where none are served. */
   readonly mcpUrl: string | null;
+  /** Of the public API, such as `https://data.example.com/v1`. */
+  readonly apiUrl: string;
 }
 
 /** One request, by anybody. */

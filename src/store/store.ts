@@ -540,8 +540,11 @@ export interface ApplicationToken extends Required<NewToken> {
 }
 
 export interface ApplicationTokens {
-  /** `secret` is the token itself, which nobody can ask for again. INVALID_ARGUMENT for a taken name or wrong scopes. */
-  create(token: NewToken): Promise<{ readonly token: ApplicationToken; readonly secret: string }>;
+  /**
+   * `secret` is the token itself, which nobody can ask for again; `by` a user's id. INVALID_ARGUMENT for a taken name or wrong
+   * scopes.
+   */
+  create(token: NewToken, by?: number): Promise<{ readonly token: ApplicationToken; readonly secret: string }>;
   /** By SHA-256 of the token; one that has expired as well, so that it can be said. */
   find(hash: string): Promise<ApplicationToken | undefined>;
   /** Oldest first. */

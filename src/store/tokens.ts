@@ -87,7 +87,7 @@ export function createTokens(database: Database, versions: VersionRows, clock: C
   );
 
   return {
-    async create(given) {
+    async create(given, by) {
       const token = check(given, clock.now());
       const secret = PREFIX + randomToken();
       const projectId = await getProjectId(knex);
@@ -101,6 +101,7 @@ export function createTokens(database: Database, versions: VersionRows, clock: C
         }
         await logChange(trx, {
           at: clock.now(),
+          by,
           action: 'token.create',
           subject: `${user.email}: ${token.name}`,
           detail: { scopes: token.scopes, expiresAt: token.expiresAt },

@@ -23,7 +23,13 @@ interface Judged {
 }
 
 /** Pages in the frame, as Ada sees them, who is an administrator: the page, and a text by which it is known. */
-const pages: readonly (readonly [page: string, text: string])[] = [['/account', 'Where you are signed in']];
+const pages: readonly (readonly [page: string, text: string])[] = [
+  ['/account', 'Where you are signed in'],
+  ['/tokens', 'For programs that cannot sign in'],
+  ['/tokens/new', 'Who is to use it?'],
+  ['/tokens/new?for=api', 'Read the activity log'],
+  ['/tokens/everyone', 'Tokens of everybody'],
+];
 
 const judge = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 

@@ -45,6 +45,17 @@ describe.each(variants)('application tokens on $name', (variant) => {
     });
   });
 
+  test('that it was made and revoked is in the admin log, with who did it', async () => {
+    const { place, store, user } = await open();
+    const { token } = await store.tokens.create({ userId: user.id, name: 'nightly', scopes: ['mcp:read'] }, user.id);
+    await store.tokens.revoke(token.id, user.id);
+    const entries = await place.tables().knex('admin_logs').where('subject', 'ada@example.com: nightly').orderBy('id');
+    expect(entries.map(({ action, subject, user_id }) => [action, subject, user_id])).toEqual([
+      ['token.create', 'ada@example.com: nightly', user.id],
+      ['token.revoke', 'ada@example.com: nightly', user.id],
+    ]);
+  });
+
   test.each([
     [{ scopes: ['mcp:read', 'all'] }, /^scopes: .*never both/],
     [{ scopes: [] }, /^scopes: /],

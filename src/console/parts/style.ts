@@ -13,11 +13,12 @@ export const partsStyle = `
 .pager{display:flex;gap:20px;margin:0 0 16px}
 .filters{display:grid;grid-template-columns:repeat(auto-fill,minmax(170px,1fr));gap:12px;align-items:end;margin:0 0 20px}
 .filters .field{margin:0}.filters label{font-size:14px;margin-bottom:4px;font-weight:500}
-.filters .field input,.filters .field select{height:42px;font-size:15px}.filters .slim{justify-self:start}
+.filters .field input,.filters .field select{height:42px;min-height:42px;font-size:15px}.filters .slim{justify-self:start}
 input[type=date],input[type=datetime-local],input[type=number],textarea{width:100%;min-height:46px;padding:0 12px;font:inherit;color:inherit;background:var(--field);border:1px solid var(--edge);border-radius:10px}
 textarea{padding:10px 12px;line-height:1.45;resize:vertical}
 textarea[aria-invalid=true],select[aria-invalid=true]{border-color:var(--bad-ink);border-width:2px}
 .field .hint{margin:6px 0 0}
+select{min-height:42px}.field select{min-height:46px}
 .field+.note{margin-top:-8px}
 .copyable{display:flex;align-items:stretch;margin:0 0 16px;border:1px solid var(--line);border-radius:10px;background:var(--bg);overflow:hidden}
 .copyable pre{flex:1;min-width:0;margin:0;padding:11px 14px;overflow-x:auto;scrollbar-width:thin;border-radius:10px;outline-offset:-3px}

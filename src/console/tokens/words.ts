@@ -1,0 +1,70 @@
+// What scopes of application tokens mean, in the words of people. Scopes of what is not served are not offered.
+import { scopeTexts } from '../../oauth/scopes.ts';
+import type { ApplicationToken, TokenEntrance } from '../../store/store.ts';
+
+export interface ScopeWords {
+  readonly scope: string;
+  readonly title: string;
+  readonly detail: string;
+  /** Spec public-http-api 5, 5: not of a read-only token. */
+  readonly writes: boolean;
+  /** Spec public-http-api 5, 2: asked of the user at the call. */
+  readonly admin: boolean;
+}
+
+const reads = { writes: false, admin: true };
+const writes = { writes: true, admin: true };
+
+const ofMcp = (scope: keyof typeof scopeTexts): ScopeWords => ({
+  scope,
+  ...scopeTexts[scope],
+  writes: scope !== 'mcp:read',
+  admin: false,
+});
+
+export const scopeWords: Readonly<Record<TokenEntrance, readonly ScopeWords[]>> = {
+  mcp: [ofMcp('mcp:read'), ofMcp('mcp:write'), ofMcp('mcp:action')],
+  api: [
+    { scope: 'notes:read', title: 'Read notes', detail: 'Notes on records, with their messages.', ...reads },
+    { scope: 'notes:write', title: 'Write notes', detail: 'Make and change notes, and add messages.', ...writes },
+    {
+      scope: 'activity_logs:read',
+      title: 'Read the activity log',
+      detail: 'Who read, changed and started what.',
+      ...reads,
+    },
+    {
+      scope: 'admin_logs:read',
+      title: 'Read the admin log',
+      detail: 'Who changed people, roles and tokens.',
+      ...reads,
+    },
+    { scope: 'all', title: 'Everything', detail: 'All of the public API, what is added later included.', ...writes },
+  ],
+};
+
+export interface EntranceWords {
+  readonly name: string;
+  readonly title: string;
+  readonly detail: string;
+}
+
+export const entranceWords: Readonly<Record<TokenEntrance, EntranceWords>> = {
+  mcp: {
+    name: 'MCP',
+    title: 'An assistant that cannot sign in',
+    detail: 'Opens /mcp: the tools, with your rights. For scripts, servers and assistants without a browser.',
+  },
+  api: {
+    name: 'Public API',
+    title: 'A program that reads notes and logs',
+    detail: 'Opens /v1: notes, the activity log, the admin log. For reports, archives and a SIEM.',
+  },
+};
+
+const known = new Map(Object.values(scopeWords).flatMap((all) => all.map((words) => [words.scope, words] as const)));
+
+export const titleOf = (scope: string): string => known.get(scope)?.title.toLowerCase() ?? scope;
+
+export const needsAdmin = ({ scopes }: Pick<ApplicationToken, 'scopes'>): boolean =>
+  scopes.some((scope) => known.get(scope)?.admin);

@@ -1,0 +1,174 @@
+// Application tokens in the console: made by somebody for himself, shown once, used at the entrance they are for, and revoked.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask } from '../app/call.ts';
+import type { Account, Page } from '../oauth/flow.ts';
+import { openPlace, type Place, read } from './place.ts';
+
+let place: Place;
+let bob: Account;
+beforeAll(async () => {
+  place = await openPlace({ env: { SERVICE_SIGN_IN_ATTEMPTS: '20' } });
+  bob = await place.addUser({ email: 'bob@example.com', firstName: 'Bob', level: 'editor' });
+});
+afterAll(() => place.stop());
+
+type Typed = Readonly<Record<string, string | readonly string[]>>;
+
+async function make(account: Account, entrance: 'api' | 'mcp', typed: Typed) {
+  const { browser, page } = await place.browse(account, '/tokens');
+  const form = await browser.open(place.at(`/tokens/new?for=${entrance}`));
+  const { password } = account;
+  const made = await browser.press(form, 'make', { name: 'a', expires: '30', password, ...typed });
+  return { browser, page, form, made, secret: secretIn(made) };
+}
+const secretIn = ({ html }: Page): string => /svc_[\w-]{43}/.exec(html)?.[0] ?? 'none';
+const atApi = async (secret: string) => {
+  const answer = await fetch(`${place.address}/v1/token`, { headers: { authorization: `Bearer ${secret}` } });
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+};
+const atMcp = async (secret: string) => (await ask(place.mcpUrl, secret, 'tools/list', {})).status;
+const find = async (name: string) => (await place.store.tokens.list()).find((token) => token.name === name);
+
+test('one for the public API is made, shown on the answer alone, and is what was chosen', async () => {
+  const typed = { name: 'Nightly report', scope: ['notes:read', 'activity_logs:read'] };
+  const { browser, made, secret } = await make(place.account, 'api', typed);
+  const { status, body } = await atApi(secret);
+  const list = await browser.open(place.at('/tokens'));
+  const token = (await find('Nightly report'))!;
+  expect([made.status, made.url, made.headers.get('cache-control')]).toEqual([
+    200,
+    place.at('/tokens/new'),
+    'no-store',
+  ]);
+  expect([status, body.level, body.scopes, await atMcp(secret)]).toEqual([
+    200,
+    'read-only',
+    ['notes:read', 'activity_logs:read'],
+    401,
+  ]);
+  expect(Math.round((token.expiresAt! - token.createdAt) / 86_400_000)).toBe(30);
+  expect([secretIn(list), read(list).includes('Nightly report Public API read-only'), read(made)]).toEqual([
+    'none',
+    true,
+    expect.stringContaining('it is not shown again'),
+  ]);
+  expect(JSON.stringify(place.observed)).not.toContain(secret);
+  expect(place.observed).toContainEqual(
+    expect.objectContaining({ event: 'token.made', userId: place.ada.id, detail: `${token.id}` }),
+  );
+});
+
+test('the same form sent again, as a reload does, shows nothing and makes nothing', async () => {
+  const typed = { name: 'Once', scope: ['notes:read'] };
+  const { browser, form } = await make(place.account, 'api', typed);
+  const count = (await place.store.tokens.list()).length;
+  const again = await browser.press(form, 'make', { ...typed, expires: '30', password: place.account.password });
+  expect([again.status, secretIn(again), /has a token .{1,6}Once/.test(read(again))]).toEqual([400, 'none', true]);
+  expect((await place.store.tokens.list()).length).toBe(count);
+});
+
+test('one for assistants opens /mcp and not the public API', async () => {
+  const { secret } = await make(bob, 'mcp', { name: 'Script', scope: ['mcp:read'], expires: 'never' });
+  expect([await atMcp(secret), (await atApi(secret)).status, (await find('Script'))?.expiresAt]).toEqual([
+    200,
+    401,
+    null,
+  ]);
+});
+
+test('it ends at the end of the day that was named, where the person lives', async () => {
+  await place.store.identity.setProfile(place.ada.id, {
+    firstName: 'Ada',
+    lastName: 'Byron',
+    timezone: 'America/New_York',
+  });
+  await make(place.account, 'api', { name: 'Dated', scope: ['notes:read'], expires: 'date', date: '2031-07-04' });
+  await make(place.account, 'api', { name: 'Winter', scope: ['notes:read'], expires: 'date', date: '2031-11-02' });
+  const ends = [(await find('Dated'))?.expiresAt, (await find('Winter'))?.expiresAt];
+  // New York is four hours behind UTC in July; on 2 November 2031 clocks go back to five.
+  expect(ends.map((at) => new Date(at!).toISOString())).toEqual([
+    '2031-07-05T03:59:59.999Z',
+    '2031-11-03T04:59:59.999Z',
+  ]);
+});
+
+test.each([
+  ['no name', { name: ' ' }, 'Give it a name'],
+  ['no scope', { name: 'n1', scope: [] }, 'Choose at least one'],
+  ['a scope of the other entrance', { name: 'n2', scope: ['mcp:read'] }, 'Choose at least one'],
+  ['read-only that writes', { name: 'n3', scope: ['notes:write'] }, 'A read-only token cannot “write notes”'],
+  ['read-only with everything', { name: 'n4', scope: ['all'] }, 'A read-only token cannot “everything”'],
+  ['a day that is over', { name: 'n5', expires: 'date', date: '2020-01-01' }, 'a date that is still to come'],
+  ['no day', { name: 'n6', expires: 'date', date: '2031-02-30' }, 'a date that is still to come'],
+  ['another time', { name: 'n7', expires: '1000000' }, 'a date that is still to come'],
+  ['a wrong password', { name: 'n8', password: 'not hers' }, 'This is not your present password'],
+  ['no password', { name: 'n9', password: '' }, 'This is not your present password'],
+])('%s is told, and nothing is made', async (_, typed, text) => {
+  const before = (await place.store.tokens.list()).length;
+  const { made } = await make(place.account, 'api', { scope: ['notes:read'], ...typed });
+  expect([made.status, read(made).includes(text), secretIn(made)]).toEqual([400, true, 'none']);
+  expect((await place.store.tokens.list()).length).toBe(before);
+});
+
+test('who has not got the Admin role is told so on the form, and the call is refused until he has it', async () => {
+  const { form, secret } = await make(bob, 'api', { name: 'Later', scope: ['all'], level: 'read-write' });
+  const path = `${place.address}/v1/project/${encodeURIComponent('My project')}/tokens`;
+  const call = async () => (await fetch(path, { headers: { authorization: `Bearer ${secret}` } })).status;
+  const before = await call();
+  const { id } = await place.userOf(bob);
+  await place.store.members.change(id, { level: 'admin' });
+  const after = await call();
+  await place.store.members.change(id, { level: 'editor' });
+  expect([
+    read(form).includes('They need the Admin role, which you have not got'),
+    before,
+    after,
+    await call(),
+  ]).toEqual([true, 403, 200, 403]);
+});
+
+describe('taking back', () => {
+  const press = async (account: Account, id: number, page = '/tokens', from = '/tokens') => {
+    const { browser, page: shown } = await place.browse(account, page);
+    const csrf = /name="csrf" value="([^"]+)"/.exec(shown.html)?.[1] ?? '';
+    const body = new URLSearchParams({ csrf, from, action: 'revoke' });
+    const headers = { 'sec-fetch-site': 'same-origin' };
+    return browser.open(place.at(`/tokens/${id}`), { method: 'POST', body, headers });
+  };
+
+  test('is felt by the next call, and asked a second time does nothing', async () => {
+    const { secret } = await make(place.account, 'api', { name: 'Short', scope: ['notes:read'] });
+    const before = (await atApi(secret)).status;
+    const left = await press(place.account, (await find('Short'))!.id);
+    const again = await press(place.account, 999_999);
+    expect([before, left.url, (await atApi(secret)).status, again.url]).toEqual([
+      200,
+      place.at('/tokens?done=revoked'),
+      401,
+      place.at('/tokens?done=gone'),
+    ]);
+  });
+
+  test('of somebody else is for administrators; for others it is not there', async () => {
+    const hers = await make(place.account, 'api', { name: 'Hers', scope: ['notes:read'] });
+    const his = await make(bob, 'api', { name: 'His', scope: ['notes:read'] });
+    const refused = await press(bob, (await find('Hers'))!.id);
+    const closed = (await place.browse(bob, '/tokens')).browser.open(place.at('/tokens/everyone'));
+    const mine = read((await place.browse(bob, '/tokens')).page);
+    const admin = (await place.browse(place.account, '/tokens')).browser;
+    const all = read(await admin.open(place.at('/tokens/everyone?user=BOB@&entrance=api&state=good')));
+    const done = await press(place.account, (await find('His'))!.id, '/tokens', '/tokens/everyone');
+    expect([refused.url, (await atApi(hers.secret)).status, (await closed).status]).toEqual([
+      place.at('/tokens?done=gone'),
+      200,
+      404,
+    ]);
+    expect([
+      mine.includes('Hers'),
+      mine.includes('Tokens of everybody'),
+      all.includes('His'),
+      all.includes('Hers'),
+    ]).toEqual([false, false, true, false]);
+    expect([done.url, (await atApi(his.secret)).status]).toEqual([place.at('/tokens/everyone?done=revoked'), 401]);
+  });
+});
