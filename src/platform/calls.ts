@@ -104,6 +104,28 @@ const externalIdentity = shape({
   }),
 });
 
+const logTime = optional(number);
+const times = optional(shape({ eq: logTime, lt: logTime, lte: logTime, gt: logTime, gte: logTime }));
+const logPlace = shape({ at: number, id });
+const activityFilter = {
+  userId: optional(id),
+  team: optional(text),
+  collection: optional(text),
+  recordId: optional(text),
+  action: optional(text),
+  type: optional(text),
+  outcome: optional(text),
+  clientName: optional(text),
+  times,
+};
+const adminLogFilter = {
+  userId: optional(id),
+  type: optional(text),
+  initiator: optional(text),
+  resource: optional(text),
+  times,
+};
+
 export const calls: Calls = {
   identity: {
     addUser: 'kept',
@@ -144,6 +166,16 @@ export const calls: Calls = {
     begin: 'apart',
     flush: 'apart',
     list: again(shape({ limit: id, before: optional(id) })),
+    search: again(shape({ ...activityFilter, limit: id, after: optional(logPlace) })),
+    find: again(id, optional(id)),
+    walk: again(shape({ ...activityFilter, since: id, until: id })),
+    newestId: again(),
+  },
+  adminLog: {
+    search: again(shape({ ...adminLogFilter, limit: id, after: optional(logPlace) })),
+    find: again(id),
+    walk: again(shape({ ...adminLogFilter, since: id, until: id })),
+    newestId: again(),
   },
   idempotency: { claim: 'apart' },
   approvals: {

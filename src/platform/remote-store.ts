@@ -48,7 +48,8 @@ export function createRemoteStore({ channel, isSandbox, clock, observe }: Remote
     rights: passed('rights'),
     members: passed('members'),
     oauth: passed('oauth'),
-    activity,
+    activity: { ...passed('activity'), ...activity },
+    adminLog: passed('adminLog'),
     idempotency: createIdempotencyKeys(
       {
         claim: (call) => relay('claim', call),

@@ -2,10 +2,14 @@
 // are made once: knex would build, queue and prepare each of them anew, which costs more than SQLite does. The driver is
 // synchronous, so that what runs while no transaction is open is one of its own; while one is, and on servers, they go
 // through knex.
+import type { Knex } from 'knex';
 import type { SqliteConnection } from '../core/sqlite.ts';
+import { recordKeysOf } from './activity-keys.ts';
+import { fromRow, RECORDS, type Row, recordColumns, type StoredEntry, TABLE, toRow } from './activity-row.ts';
+import { prepare, type Statements } from './activity-statements.ts';
 import type { Database } from './database.ts';
 import type { ActivityEntry, ActivityLog, Intent, Versions } from './store.ts';
-import { versionNumbers, versionsOf } from './versions.ts';
+import { versionsOf } from './versions.ts';
 
 export interface ActivityRows {
   /** The id of the new row, and where it costs nothing the versions at that moment. */
@@ -27,12 +31,12 @@ export type Completed = Parameters<Intent['complete']>[0] & Pick<ActivityEntry, 
 
 /** Rows of one INSERT. knex writes them for SQLite as a compound SELECT, whose depth the WebAssembly stack must bear. */
 const ROWS_A_STATEMENT = 50;
-/** Of a statement made once: a row then costs half of what it does alone. */
-const ROWS_TOGETHER = 20;
-const TABLE = 'activity_logs';
 const PAGE_MOST = 1000;
 
-export function createActivityRows(database: Database): ActivityRows {
+export function createActivityRows(
+  database: Database,
+  getPlace: () => Promise<{ readonly environmentId: number }>,
+): ActivityRows {
   const { knex } = database;
   const statements = new WeakMap<SqliteConnection, Statements>();
   const idle = (): Statements | undefined => {
@@ -42,44 +46,69 @@ export function createActivityRows(database: Database): ActivityRows {
     statements.set(connection, made);
     return made;
   };
+  /** The process serves one as long as it lives. */
+  let environment: number | undefined;
+  const findEnvironment = async (): Promise<number> => {
+    environment = (await getPlace()).environmentId;
+    return environment;
+  };
+
+  /** Only what is still `outcome`, where it is given. */
+  const update = async (id: number, { recordIds, ...result }: Completed, outcome?: 'unknown'): Promise<void> => {
+    const where = { id, ...(outcome && { outcome }) };
+    const row = {
+      outcome: result.outcome,
+      code: result.code ?? null,
+      duration_ms: result.durationMs,
+      ...(recordIds && { record_ids: JSON.stringify(recordIds) }),
+    };
+    if (!recordIds) await knex(TABLE).where(where).update(row);
+    else
+      await database.write(async (trx) => {
+        if ((await trx(TABLE).where(where).update(row)) === 0) return;
+        const marked = await trx(TABLE).where({ id }).first<RecordRow>('environment_id', 'started_at');
+        await insertKeys(trx, keysOf({ ...marked, log_id: id }, recordIds));
+      });
+  };
+
   return {
     async insert(entry): Promise<Mark> {
-      const row = toRow(entry);
+      const row = toRow(entry, environment ?? (await findEnvironment()));
       const ready = idle();
-      if (!ready) return { id: await database.insert(knex, TABLE, { ...row }) };
-      const [id, ...numbers] = ready.mark.get(valuesOf(row)) as [number, ...number[]];
-      return { id, versions: versionsOf(numbers) };
+      if (ready) {
+        const [id, ...numbers] = ready.mark(row, recordKeysOf(entry.recordIds));
+        return { id: id!, versions: versionsOf(numbers) };
+      }
+      if (!entry.recordIds?.length) return { id: await database.insert(knex, TABLE, { ...row }) };
+      return database.write(async (trx) => {
+        const id = await database.insert(trx, TABLE, { ...row });
+        await insertKeys(trx, keysOf({ ...row, log_id: id }, entry.recordIds));
+        return { id };
+      });
     },
     async insertAll(entries) {
-      const rows = entries.map(toRow);
+      const of = environment ?? (await findEnvironment());
+      const rows = entries.map((entry) => toRow(entry, of));
       const ready = idle();
-      if (ready) ready.insertAll(rows);
+      if (ready) ready.insertAll(rows, entries);
       else
         await database.write(async (trx) => {
-          for (let at = 0; at < rows.length; at += ROWS_A_STATEMENT)
-            await trx(TABLE).insert(rows.slice(at, at + ROWS_A_STATEMENT));
+          for (let at = 0; at < rows.length; at += ROWS_A_STATEMENT) {
+            const [some, told] = [rows.slice(at, at + ROWS_A_STATEMENT), entries.slice(at, at + ROWS_A_STATEMENT)];
+            const ids = await insertRows(database, trx, some, told.some(hasRecords));
+            await insertKeys(
+              trx,
+              ids.flatMap((id, n) => keysOf({ ...some[n]!, log_id: id }, told[n]!.recordIds)),
+            );
+          }
         });
     },
-    async complete(id, { outcome, code, recordIds, durationMs }) {
-      const result = { outcome, code: code ?? null, duration_ms: durationMs };
-      const ids = recordIds && { record_ids: JSON.stringify(recordIds) };
+    async complete(id, completed) {
       const ready = idle();
-      if (ready) ready.complete.run({ id, ...result, record_ids: null, ...ids });
-      else
-        await knex(TABLE)
-          .where({ id })
-          .update({ ...result, ...ids });
+      if (ready) ready.complete(id, completed);
+      else await update(id, completed);
     },
-    async completeMark(id, { outcome, code, recordIds, durationMs }) {
-      await knex(TABLE)
-        .where({ id, outcome: 'unknown' })
-        .update({
-          outcome,
-          code: code ?? null,
-          duration_ms: durationMs,
-          ...(recordIds && { record_ids: JSON.stringify(recordIds) }),
-        });
-    },
+    completeMark: (id, completed) => update(id, completed, 'unknown'),
     async list({ limit, before }) {
       const query = knex(TABLE)
         .orderBy('id', 'desc')
@@ -90,104 +119,46 @@ export function createActivityRows(database: Database): ActivityRows {
   };
 }
 
-interface Statements {
-  readonly mark: ReturnType<SqliteConnection['prepare']>;
-  readonly insertAll: (rows: readonly Row[]) => void;
-  readonly complete: ReturnType<SqliteConnection['prepare']>;
+const hasRecords = ({ recordIds }: ActivityEntry): boolean => recordIds !== undefined && recordIds.length > 0;
+
+/** Ids of the rows, in their order; none where they are not asked for. */
+async function insertRows(
+  { dialect }: Database,
+  trx: Knex.Transaction,
+  rows: readonly Row[],
+  wantsIds: boolean,
+): Promise<readonly number[]> {
+  if (!wantsIds) {
+    await trx(TABLE).insert(rows);
+    return [];
+  }
+  if (dialect === 'postgres')
+    return (await trx(TABLE).insert(rows).returning<{ id: number }[]>('id')).map(({ id }) => id);
+  const [told] = (await trx(TABLE).insert(rows)) as [number];
+  // Ids of one statement follow one another. MySQL tells the first, and by how much they grow (more than 1 in a cluster).
+  if (dialect === 'sqlite') return rows.map((_, n) => told - rows.length + 1 + n);
+  const [[{ step }]] = (await trx.raw('select @@auto_increment_increment as step')) as [[{ step: number }]];
+  return rows.map((_, n) => told + n * step);
 }
 
-function prepare(connection: SqliteConnection): Statements {
-  const places = `(${columns.map(() => '?').join(', ')})`;
-  const insertSome = (rows: number) => {
-    const all = new Array<string>(rows).fill(places);
-    return connection.prepare(`insert into ${TABLE} (${columns.join(', ')}) values ${all.join(', ')}`);
-  };
-  const insert = insertSome(1);
-  const mark = connection.prepare(`${insert.source} returning id, ${versionNumbers}`).raw();
-  const insertTogether = insertSome(ROWS_TOGETHER);
-  const insertEach = connection.transaction((rows: readonly Row[]) => {
-    const whole = rows.length - (rows.length % ROWS_TOGETHER);
-    for (let at = 0; at < whole; at += ROWS_TOGETHER)
-      insertTogether.run(rows.slice(at, at + ROWS_TOGETHER).flatMap(valuesOf));
-    for (const row of rows.slice(whole)) insert.run(valuesOf(row));
-  });
-  return {
-    mark,
-    insertAll: (rows) => insertEach.immediate(rows),
-    complete: connection.prepare(
-      `update ${TABLE} set outcome = @outcome, code = @code, duration_ms = @duration_ms,
-        record_ids = coalesce(@record_ids, record_ids) where id = @id`,
-    ),
-  };
-}
-
-const columns = [
-  'user_id',
-  'rendering_id',
-  'client_id',
-  'client_name',
-  'action',
-  'type',
-  'collection',
-  'record_ids',
-  'outcome',
-  'code',
-  'started_at',
-  'duration_ms',
-] as const satisfies readonly (keyof Row)[];
-
-const valuesOf = (row: Row): unknown[] => columns.map((column) => row[column]);
-
-interface StoredEntry extends Row {
-  readonly id: number;
-}
-
-interface Row {
-  readonly user_id: number;
-  readonly rendering_id: number;
-  readonly client_id: string;
-  readonly client_name: string;
-  readonly action: string;
-  readonly type: ActivityEntry['type'];
-  readonly collection: string | null;
-  readonly record_ids: string | null;
-  readonly outcome: ActivityEntry['outcome'];
-  readonly code: string | null;
+interface RecordRow {
+  readonly environment_id: number;
   readonly started_at: number;
-  readonly duration_ms: number;
 }
 
-function toRow(entry: ActivityEntry): Row {
-  return {
-    user_id: entry.userId,
-    rendering_id: entry.renderingId,
-    client_id: entry.clientId,
-    client_name: entry.clientName,
-    action: entry.action.slice(0, 100),
-    type: entry.type,
-    collection: entry.collection?.slice(0, 191) ?? null,
-    record_ids: entry.recordIds ? JSON.stringify(entry.recordIds) : null,
-    outcome: entry.outcome,
-    code: entry.code?.slice(0, 60) ?? null,
-    started_at: entry.startedAt,
-    duration_ms: entry.durationMs,
-  };
+function keysOf(
+  { environment_id, started_at, log_id }: RecordRow & { readonly log_id: number },
+  recordIds: readonly string[] | undefined,
+) {
+  return recordKeysOf(recordIds).map((record_key) => ({ environment_id, record_key, started_at, log_id }));
 }
 
-function fromRow(row: StoredEntry): ActivityEntry & { readonly id: number } {
-  return {
-    id: Number(row.id),
-    userId: row.user_id,
-    renderingId: row.rendering_id,
-    clientId: row.client_id,
-    clientName: row.client_name,
-    action: row.action,
-    type: row.type,
-    ...(row.collection === null ? {} : { collection: row.collection }),
-    ...(row.record_ids === null ? {} : { recordIds: JSON.parse(row.record_ids) as string[] }),
-    outcome: row.outcome,
-    ...(row.code === null ? {} : { code: row.code }),
-    startedAt: Number(row.started_at),
-    durationMs: row.duration_ms,
-  };
+/** One that is there already is left: the same record may be told of by the mark and at the end. */
+async function insertKeys(trx: Knex.Transaction, keys: readonly ReturnType<typeof keysOf>[number][]): Promise<void> {
+  for (let at = 0; at < keys.length; at += ROWS_A_STATEMENT) {
+    await trx(RECORDS)
+      .insert(keys.slice(at, at + ROWS_A_STATEMENT))
+      .onConflict([...recordColumns])
+      .ignore();
+  }
 }

@@ -7,8 +7,9 @@ import type { Clock } from '../core/clock.ts';
 import { hashToken } from '../core/secret.ts';
 import type { Database } from './database.ts';
 import { fold } from './identity.ts';
+import { readMember } from './member-value.ts';
 import { isTimezone } from './members.ts';
-import { getProjectId, logChange } from './roles.ts';
+import { type AdminEntry, getProjectId, logChange } from './roles.ts';
 import { createTables, type Tables } from './schema-tables.ts';
 import type { Admission, ExternalIdentity, Identities, Identity } from './store.ts';
 import type { VersionRows } from './versions.ts';
@@ -158,7 +159,8 @@ export function createIdentities(
   async function carryOut(trx: Knex.Transaction, planned: Plan, given: ExternalIdentity): Promise<number> {
     const { projectId, user, email, profile, membership } = planned;
     const at = clock.now();
-    const log = (action: string, detail: unknown) => logChange(trx, { at, action, subject: email, detail });
+    const log = (action: string, detail: unknown, values: Pick<AdminEntry, 'before' | 'after'> = {}) =>
+      logChange(trx, { at, action, subject: email, detail, initiator: 'identityProvider', ...values });
     let userId = user?.id;
     if (userId === undefined) {
       userId = await database.insert(trx, 'users', {
@@ -169,17 +171,20 @@ export function createIdentities(
         created_at: at,
       });
       await trx('memberships').insert({ ...membership, user_id: userId, project_id: projectId });
-      await log('user.add', { issuer: given.issuer, ...(await named(trx, membership)) });
+      const detail = { issuer: given.issuer, ...(await named(trx, membership)) };
+      await log('user.add', detail, { after: await readMember(trx, userId) });
     } else {
       if (Object.keys(profile).length > 0) {
         await trx('users').where({ id: userId }).update(profile);
         if ('email' in profile) await log('user.address', { issuer: given.issuer, before: user!.email });
       }
       if (Object.keys(membership).length > 0) {
+        const was = await readMember(trx, userId);
         await trx('memberships').where({ user_id: userId, project_id: projectId }).update(membership);
         const before = Object.fromEntries(Object.keys(membership).map((key) => [key, user![key as keyof MemberRow]]));
         const detail = { before: await named(trx, before), after: await named(trx, membership) };
-        await log('user.claims', { issuer: given.issuer, ...detail });
+        const values = { before: was, after: await readMember(trx, userId) };
+        await log('user.claims', { issuer: given.issuer, ...detail }, values);
       }
     }
     if (!planned.isKnown) {

@@ -6,6 +6,8 @@ import { fail } from '../core/errors.ts';
 import { hashPassword, verifyPassword } from '../core/secret.ts';
 import { checkAdministrator, refuseSelf } from './administrators.ts';
 import type { Database } from './database.ts';
+import type { LogValue } from './log-types.ts';
+import { readMember } from './member-value.ts';
 import { checkLevel, checkName, checkTimezone } from './members.ts';
 import { checkPassword, PASSWORD_MOST, writePassword } from './passwords.ts';
 import { ensureNamed, ensureTeam, getProjectId, logChange, type PlaceReader } from './roles.ts';
@@ -130,6 +132,7 @@ export function createIdentity(
       action: 'user.add',
       subject: user.email,
       detail: { level, team: user.team, role: user.role },
+      after: await readMember(trx, user_id),
     });
     return toUser((await findRow(trx, { 'users.id': user_id }))!);
   }
@@ -141,11 +144,22 @@ export function createIdentity(
     change: Record<string, unknown>,
     by?: number,
   ) {
-    const user = await trx('users').where({ id: userId }).first<{ email: string } | undefined>('email');
+    const user = await trx('users').where({ id: userId }).first<UserRow | undefined>();
     if (!user) unknown(userId);
     await trx('users').where({ id: userId }).update(change);
-    await logChange(trx, { at: clock.now(), by, action, subject: user.email });
+    const was = Object.fromEntries(Object.keys(change).map((name) => [name, user[name as keyof UserRow]]));
+    await logChange(trx, {
+      ...{ at: clock.now(), by, action, subject: user.email },
+      ...{ before: toAccount(user.email, was), after: toAccount(user.email, change) },
+    });
   }
+}
+
+/** For the admin log. */
+function toAccount(name: string, { disabled_at, ...profile }: Readonly<Record<string, unknown>>): LogValue {
+  const { first_name: firstName, last_name: lastName, timezone } = profile;
+  const details = disabled_at === undefined ? { firstName, lastName, timezone } : { disabled: disabled_at !== null };
+  return { name, details };
 }
 
 function selectUsers(on: Knex): Knex.QueryBuilder<object, UserRow[]> {

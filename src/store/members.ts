@@ -5,6 +5,7 @@ import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
 import { checkAdministrator, refuseSelf } from './administrators.ts';
+import { readMember } from './member-value.ts';
 import { getProjectId, logChange } from './roles.ts';
 import type { Members, UserChange } from './store.ts';
 import type { VersionRows } from './versions.ts';
@@ -30,6 +31,7 @@ export function createMembers(versions: VersionRows, clock: Clock): Members {
         const member = await findMember(trx, project_id, userId);
         const changes = differences(member, wanted);
         if (Object.keys(changes).length === 0) return changes;
+        const before = await readMember(trx, userId);
         const after = Object.fromEntries(Object.entries(changes).map(([name, { after }]) => [name, after]));
         if (changes.level) refuseSelf(userId, by, 'change the permission level of');
         const { team, role, tags, level, firstName: first_name, lastName: last_name, timezone } = after;
@@ -41,7 +43,10 @@ export function createMembers(versions: VersionRows, clock: Clock): Members {
           role_id: role && (await findNamed(trx, 'role', project_id, role as string)),
           tags: tags && JSON.stringify(tags),
         });
-        await logChange(trx, { at: clock.now(), by, action: 'user.set', subject: member.email, detail: changes });
+        await logChange(trx, {
+          ...{ at: clock.now(), by, action: 'user.set', subject: member.email, detail: changes },
+          ...{ before, after: await readMember(trx, userId) },
+        });
         return changes;
       });
     },

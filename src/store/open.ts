@@ -5,6 +5,8 @@ import type { Observe } from '../core/observe.ts';
 import type { SqliteKind } from '../core/sqlite.ts';
 import { createActivityLog } from './activity.ts';
 import { type ActivityRows, createActivityRows } from './activity-rows.ts';
+import { createActivitySearch } from './activity-search.ts';
+import { createAdminLog } from './admin-log.ts';
 import { createAgentSchemas } from './agent-schemas.ts';
 import { createAgentSessions } from './agent-sessions.ts';
 import { createApprovals } from './approvals.ts';
@@ -83,7 +85,8 @@ export async function openStore(options: {
   }
   const versions = createVersionRows(database);
   const getPlace = createPlaceReader(config.environment);
-  const activityRows = createActivityRows(database);
+  const getOwnPlace = () => getPlace(database.knex);
+  const activityRows = createActivityRows(database, getOwnPlace);
   const activity = createActivityLog(activityRows, observe, clock);
   const permissions = createPermissions(database, versions, getPlace, observe, clock);
   const tokens = createTokens(database, versions, clock);
@@ -102,7 +105,8 @@ export async function openStore(options: {
     rights: createRights(database, versions, clock),
     members: createMembers(versions, clock),
     oauth: createOAuthRows(database, versions, clock),
-    activity,
+    activity: { ...activity, ...createActivitySearch(database, getOwnPlace, clock) },
+    adminLog: createAdminLog(database, clock),
     idempotency: createIdempotencyKeys(idempotencyRows, clock),
     approvals: createApprovals(database, clock, getSecret, config),
     settings: createSettingRows(database),

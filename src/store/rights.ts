@@ -6,6 +6,7 @@ import { fail } from '../core/errors.ts';
 import { checkAdministrator } from './administrators.ts';
 import type { Database } from './database.ts';
 import { type PermissionRow, permissionColumns, toPermission, toPermissionRow } from './grants.ts';
+import type { LogValue } from './log-types.ts';
 import { loadNetworks } from './networks.ts';
 import { removeNotes } from './notes.ts';
 import { addRenderings, getProjectId, logChange } from './roles.ts';
@@ -181,8 +182,18 @@ async function applyChanges(making: Making, changes: readonly RightChange[], by:
     const { kind, path, before, after } = change;
     const how = before === undefined ? 'add' : after === undefined ? 'remove' : 'change';
     const subject = path.join('/').slice(0, 400);
-    await logChange(trx, { at: now, by, action: `${kind}.${how}`, subject, detail: { path, before, after } });
+    await logChange(trx, {
+      ...{ at: now, by, action: `${kind}.${how}`, subject, detail: { path, before, after } },
+      ...{ before: toValue(change, before), after: toValue(change, after) },
+    });
   }
+}
+
+/** What is known by its name alone is that name; of a permission and a row scope it is the path. */
+function toValue({ kind, path }: RightChange, value: unknown): LogValue | undefined {
+  if (value === undefined) return undefined;
+  if (kind !== 'permission' && kind !== 'scope') return { name: `${value}` };
+  return { name: path.join('/'), details: value as Readonly<Record<string, unknown>> };
 }
 
 const makers: Readonly<Record<RightKind, Make>> = {
@@ -259,7 +270,13 @@ async function idOf(on: Knex, table: string, projectId: number, name: string): P
 }
 
 async function removeRenderings(on: Knex, where: Readonly<Record<string, number>>): Promise<void> {
-  const ids = await on('renderings').where(where).pluck<number[]>('id');
+  const gone = await on('renderings')
+    .join('teams', 'teams.id', 'renderings.team_id')
+    .where(where)
+    .select<{ id: number; environment_id: number; team: string }[]>('renderings.id', 'environment_id', 'name as team');
+  const ids = gone.map(({ id }) => id);
+  // Entries of the activity log still tell which team their people were in.
+  if (gone.length > 0) await on('past_renderings').insert(gone).onConflict('id').ignore();
   await on('row_scopes').whereIn('rendering_id', ids).delete();
   await on('renderings').whereIn('id', ids).delete();
 }

@@ -2,6 +2,8 @@
 // teams with their renderings, and its roles.
 import type { Knex } from 'knex';
 import { fail } from '../core/errors.ts';
+import { describeAction } from './admin-kinds.ts';
+import type { Initiator, LogValue } from './log-types.ts';
 
 export interface Place {
   readonly projectId: number;
@@ -111,7 +113,14 @@ export interface AdminEntry {
   /** A name, never a secret. */
   readonly subject: string;
   readonly detail?: unknown;
+  /** Default: an administrator where `by` is said, else nobody who was signed in. */
+  readonly initiator?: Initiator | undefined;
+  /** What it was before and is after, where the subject and the detail do not say it. */
+  readonly before?: LogValue | undefined;
+  readonly after?: LogValue | undefined;
 }
+
+const jsonOf = (value: LogValue | undefined): string | null => (value ? JSON.stringify(value) : null);
 
 /** Within the transaction of the change that it tells of. */
 export async function logChange(trx: Knex.Transaction, entry: AdminEntry): Promise<void> {
@@ -121,5 +130,9 @@ export async function logChange(trx: Knex.Transaction, entry: AdminEntry): Promi
     action: entry.action,
     subject: entry.subject,
     detail: JSON.stringify(entry.detail ?? {}),
+    ...describeAction(entry.action),
+    initiator: entry.initiator ?? (entry.by === undefined ? 'serviceAdmin' : 'administrator'),
+    previous_value: jsonOf(entry.before),
+    new_value: jsonOf(entry.after),
   });
 }

@@ -11,6 +11,7 @@ import { connectionTables } from './connections.ts';
 import type { Database } from './database.ts';
 import { fileTables } from './files.ts';
 import { addIdentities } from './identities.ts';
+import { addLogSearch } from './log-tables.ts';
 import { networkTables } from './networks.ts';
 import { noteTables } from './notes.ts';
 import { quotaTables } from './quotas.ts';
@@ -48,6 +49,7 @@ const migrations: readonly Migration[] = [
   { name: '014-agent-schemas', up: ({ dialect }, on) => createTables(on, dialect, agentSchemaTables) },
   { name: '015-notes', up: ({ dialect }, on) => createTables(on, dialect, noteTables) },
   { name: '017-quotas', up: ({ dialect }, on) => createTables(on, dialect, quotaTables) },
+  { name: '016-log-search', up: addLogSearch },
 ];
 
 /** And the version of the keys, which is raised when they are rotated. */

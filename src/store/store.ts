@@ -3,6 +3,8 @@ import type { Access, Caller, PermissionLevel, Policy, PolicyWish, WriteVerb } f
 import type { PlainFilter } from '../core/filter.ts';
 import type { Quotas, Windows } from '../core/limit.ts';
 import type { Notes } from './note-types.ts';
+import type { Windows } from '../core/limit.ts';
+import type { ActivitySearches, AdminLog } from './log-types.ts';
 
 export interface Store {
   readonly identity: Identity;
@@ -11,7 +13,8 @@ export interface Store {
   readonly rights: Rights;
   readonly members: Members;
   readonly oauth: OAuthRows;
-  readonly activity: ActivityLog;
+  readonly activity: ReadableActivityLog;
+  readonly adminLog: AdminLog;
   readonly idempotency: IdempotencyKeys;
   readonly approvals: Approvals;
   readonly settings: SettingRows;
@@ -402,6 +405,8 @@ export interface ActivityLog {
     readonly before?: number;
   }): Promise<readonly (ActivityEntry & { readonly id: number })[]>;
 }
+
+export interface ReadableActivityLog extends ActivityLog, ActivitySearches {}
 
 /** What a client may repeat without doing it twice; bound to the user, the client and the tool. */
 export interface IdempotencyKeys {

@@ -121,7 +121,11 @@ describe.each(variants)('the activity log on $name', (variant) => {
     const place = await createPlace(variant);
     await place.open();
     const database = place.tables();
-    const { begin, list } = createActivityLog(createActivityRows(database), () => {}, systemClock);
+    const { begin, list } = createActivityLog(
+      createActivityRows(database, async () => ({ environmentId: 1 })),
+      () => {},
+      systemClock,
+    );
     const { outcome, durationMs, ...write } = { ...entry(1), type: 'write' as const };
     let begun: ReturnType<typeof begin> | undefined;
 

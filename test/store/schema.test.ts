@@ -25,6 +25,7 @@ const all = [
   '014-agent-schemas',
   '015-notes',
   '017-quotas',
+  '016-log-search',
 ];
 
 describe.each(variants)('schema on $name', (variant) => {

@@ -86,7 +86,7 @@ describe.each(variants)('second factors on $name', (variant) => {
     );
     const off = [await secondFactors.switchOff(id), await secondFactors.switchOff(id)];
     const after = [await secondFactors.of(id), await secondFactors.check(id, renewed[0]!)];
-    const log = await knex('admin_logs').orderBy('id').pluck('action');
+    const log = await knex('admin_logs').whereNot({ type: 'initial' }).orderBy('id').pluck('action');
     expect([oldOne, shown, off, after, log]).toEqual([
       undefined,
       [],

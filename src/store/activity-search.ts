@@ -1,0 +1,123 @@
+// The activity log as it is read: by filters, newest first, and by id for those who keep a copy. A page is one statement along
+// an index of its filter; who the people are and which team they were in is asked beside it, so that no join can turn the
+// planner from that index.
+import type { Knex } from 'knex';
+import type { Clock } from '../core/clock.ts';
+import { clientKeyOf, recordKeyOf } from './activity-keys.ts';
+import { fromRow, type StoredEntry } from './activity-row.ts';
+import type { Database } from './database.ts';
+import { filterTimes, given, orderNewest, PAGE_MOST, readUsers, settledBefore, walkIds } from './log-order.ts';
+import type { ActivityFilter, ActivitySearches, LoggedActivity } from './log-types.ts';
+
+export function createActivitySearch(
+  database: Database,
+  getPlace: () => Promise<{ readonly environmentId: number }>,
+  clock: Pick<Clock, 'now'>,
+): ActivitySearches {
+  const { knex, dialect } = database;
+  const environmentOf = async (): Promise<number> => (await getPlace()).environmentId;
+
+  const select = (environment_id: number): Knex.QueryBuilder =>
+    knex('activity_logs as l').where({ 'l.environment_id': environment_id }).select('l.*');
+
+  /** False where nothing can be found: there is no such team. */
+  async function filter(query: Knex.QueryBuilder, environmentId: number, wanted: ActivityFilter): Promise<boolean> {
+    query.where(
+      given<string | number>({
+        'l.user_id': wanted.userId,
+        'l.collection': wanted.collection,
+        'l.action': wanted.action,
+        'l.type': wanted.type,
+        'l.outcome': wanted.outcome,
+        'l.client_key': wanted.clientName === undefined ? undefined : clientKeyOf(wanted.clientName),
+      }),
+    );
+    if (wanted.team === undefined) return true;
+    const renderings = await readRenderings(knex, environmentId);
+    const ids = [...renderings].filter(([, team]) => team === wanted.team).map(([id]) => id);
+    // One is the rule, and a comparison with one value leaves the index in the order of the list.
+    if (ids.length === 1) query.where('l.rendering_id', ids[0]!);
+    else query.whereIn('l.rendering_id', ids);
+    return ids.length > 0;
+  }
+
+  async function name(environmentId: number, rows: readonly StoredEntry[]): Promise<readonly LoggedActivity[]> {
+    if (rows.length === 0) return [];
+    const [users, renderings] = await Promise.all([
+      readUsers(
+        knex,
+        rows.map(({ user_id }) => user_id),
+      ),
+      readRenderings(knex, environmentId),
+    ]);
+    return rows.map((row) => ({
+      ...fromRow(row),
+      user: users.get(row.user_id),
+      team: renderings.get(row.rendering_id),
+    }));
+  }
+
+  return {
+    async search({ limit, after, ...wanted }) {
+      const environmentId = await environmentOf();
+      const query = select(environmentId).limit(Math.min(Math.max(1, limit), PAGE_MOST));
+      if (!(await filter(query, environmentId, wanted))) return [];
+      const { recordId } = wanted;
+      if (recordId !== undefined) {
+        query
+          .join('activity_records as r', 'r.log_id', 'l.id')
+          .where({ 'r.environment_id': environmentId, 'r.record_key': recordKeyOf(recordId) });
+      }
+      const order =
+        recordId !== undefined ? { at: 'r.started_at', id: 'r.log_id' } : { at: 'l.started_at', id: 'l.id' };
+      filterTimes(query, order.at, wanted.times);
+      orderNewest(query, order, after);
+      return name(environmentId, await query);
+    },
+    async find(id, userId) {
+      const environmentId = await environmentOf();
+      const query = select(environmentId).where({ 'l.id': id });
+      if (userId !== undefined) query.where({ 'l.user_id': userId });
+      return (await name(environmentId, await query))[0];
+    },
+    async walk({ since, until, ...wanted }) {
+      const environmentId = await environmentOf();
+      return walkIds(since, until, async (first, last) => {
+        const query = select(environmentId).whereBetween('l.id', [first, last]).orderBy('l.id');
+        if (!(await filter(query, environmentId, wanted))) return [];
+        filterTimes(query, 'l.started_at', wanted.times);
+        if (wanted.recordId !== undefined) {
+          query.join('activity_records as r', (on) => {
+            on.on('r.log_id', 'l.id').on('r.started_at', 'l.started_at').on('r.environment_id', 'l.environment_id');
+          });
+          query.where({ 'r.record_key': recordKeyOf(wanted.recordId) });
+        }
+        return name(environmentId, await query);
+      });
+    },
+    async newestId() {
+      const before = settledBefore(dialect, clock.now());
+      const newest = await knex('activity_logs').max<{ id: number | null }[]>({ id: 'id' });
+      const id = Number(newest[0]?.id ?? 0);
+      if (before === Number.MAX_SAFE_INTEGER || id === 0) return id;
+      const fresh = await knex('activity_logs')
+        .where('id', '>', id - FRESH_IDS)
+        .whereRaw('started_at + duration_ms > ?', [before])
+        .min<{ id: number | null }[]>({ id: 'id' });
+      return fresh[0]?.id == null ? id : Number(fresh[0].id) - 1;
+    },
+  };
+}
+
+/** More than are written in the time that a transaction takes. */
+const FRESH_IDS = 100_000;
+
+/** Names of teams by rendering, those that are gone included. */
+async function readRenderings(on: Knex, environment_id: number): Promise<ReadonlyMap<number, string>> {
+  const past = on('past_renderings').where({ environment_id }).select<{ id: number; team: string }[]>('id', 'team');
+  const present = on('renderings')
+    .join('teams', 'teams.id', 'renderings.team_id')
+    .where({ environment_id })
+    .select<{ id: number; team: string }[]>('renderings.id', 'teams.name as team');
+  return new Map([...(await past), ...(await present)].map(({ id, team }) => [id, team]));
+}

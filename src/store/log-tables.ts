@@ -1,0 +1,92 @@
+// The sixteenth migration: the logs can be searched. Activity entries get the environment they belong to, a number for the name of
+// their client, and a narrow table of the records they are about; admin entries get what a filter asks for and the values
+// before and after. Every list is read along an index that begins with its filter and ends with the order of the list.
+import type { Knex } from 'knex';
+import type { Database, StoreDialect } from './database.ts';
+import { fillActivity, fillAdminLog, tellWhatIsThere } from './log-fill.ts';
+import { createTables, type Tables } from './schema-tables.ts';
+
+const tables: Tables = {
+  // In the order of a list of one record; the time is the entry's own.
+  activity_records(table) {
+    table.integer('environment_id').notNullable();
+    table.string('record_key', 100).notNullable();
+    table.bigInteger('started_at').notNullable();
+    table.bigInteger('log_id').notNullable();
+    table.primary(['environment_id', 'record_key', 'started_at', 'log_id']);
+  },
+  // What a rendering was called that is gone: entries of its people stay.
+  past_renderings(table) {
+    table.integer('id').primary();
+    table.integer('environment_id').notNullable();
+    table.string('team', 191).notNullable();
+  },
+};
+
+/** Each is followed by the time and, where an index does not hold it anyway, the id. */
+const activityIndexes: readonly (readonly string[])[] = [
+  ['environment_id'],
+  ['environment_id', 'user_id'],
+  ['environment_id', 'collection'],
+  ['environment_id', 'action'],
+  ['environment_id', 'type'],
+  ['environment_id', 'outcome'],
+  ['environment_id', 'client_key'],
+  ['rendering_id'],
+];
+const adminIndexes: readonly (readonly string[])[] = [[], ['user_id'], ['type'], ['resource'], ['initiator']];
+
+export async function addLogSearch(database: Database, on: Knex, now: number): Promise<void> {
+  const { dialect } = database;
+  await createTables(on, dialect, tables);
+  await addColumns(on, 'activity_logs', {
+    environment_id: (table) => table.integer('environment_id').notNullable().defaultTo(0),
+    client_key: (table) => table.bigInteger('client_key').notNullable().defaultTo(0),
+  });
+  await addColumns(on, 'admin_logs', {
+    type: (table) => table.string('type', 10).notNullable().defaultTo('update'),
+    resource: (table) => table.string('resource', 100).notNullable().defaultTo(''),
+    initiator: (table) => table.string('initiator', 20).notNullable().defaultTo('serviceAdmin'),
+    new_value: (table) => table.text('new_value', 'mediumtext'),
+    previous_value: (table) => table.text('previous_value', 'mediumtext'),
+  });
+  await fillActivity(on);
+  await fillAdminLog(on);
+  const order = (at: string): string[] => (dialect === 'postgres' ? [at, 'id'] : [at]);
+  for (const columns of activityIndexes) {
+    await ensureIndex(on, dialect, 'activity_logs', [...columns, ...order('started_at')]);
+  }
+  for (const columns of adminIndexes) await ensureIndex(on, dialect, 'admin_logs', [...columns, ...order('at')]);
+  await dropIndex(on, dialect, 'activity_logs', 'activity_logs_started_at_index');
+  await dropIndex(on, dialect, 'activity_logs', 'activity_logs_user_id_started_at_index');
+  if (dialect === 'postgres') await dropIndex(on, dialect, 'admin_logs', 'admin_logs_at_index');
+  await tellWhatIsThere(on, now);
+}
+
+type AddColumn = (table: Knex.AlterTableBuilder) => unknown;
+
+async function addColumns(on: Knex, table: string, columns: Readonly<Record<string, AddColumn>>): Promise<void> {
+  for (const [column, add] of Object.entries(columns)) {
+    if (await on.schema.hasColumn(table, column)) continue;
+    await on.schema.alterTable(table, (altered) => void add(altered));
+  }
+}
+
+async function ensureIndex(on: Knex, dialect: StoreDialect, table: string, columns: readonly string[]): Promise<void> {
+  const name = `${table}_${columns.join('_')}_index`;
+  if (dialect === 'mysql' && (await hasMysqlIndex(on, table, name))) return;
+  const unless = dialect === 'mysql' ? '' : 'if not exists ';
+  await on.raw(`create index ${unless}${name} on ${table} (${columns.join(', ')})`);
+}
+
+async function dropIndex(on: Knex, dialect: StoreDialect, table: string, name: string): Promise<void> {
+  if (dialect !== 'mysql') await on.raw(`drop index if exists ${name}`);
+  else if (await hasMysqlIndex(on, table, name)) await on.raw(`drop index ${name} on ${table}`);
+}
+
+async function hasMysqlIndex(on: Knex, table: string, name: string): Promise<boolean> {
+  const found = await on('information_schema.statistics')
+    .where({ table_schema: on.raw('database()'), table_name: table, index_name: name })
+    .first('index_name');
+  return found !== undefined;
+}
