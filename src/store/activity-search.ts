@@ -32,6 +32,9 @@ export function createActivitySearch(
         'l.client_key': wanted.clientName === undefined ? undefined : clientKeyOf(wanted.clientName),
       }),
     );
+    // Said as the index says it: SQLite does not look at a value to see that it fits.
+    if (wanted.type === 'write') query.whereRaw("l.type <> 'read'");
+    if (wanted.outcome && wanted.outcome !== 'completed') query.whereRaw("l.outcome <> 'completed'");
     if (wanted.team === undefined) return true;
     const renderings = await readRenderings(knex, environmentId);
     const ids = [...renderings].filter(([, team]) => team === wanted.team).map(([id]) => id);

@@ -52,7 +52,7 @@ async function adminLog(): Promise<string[]> {
   const url = `sqlite:${join(place.folder, '.portico', 'portico.sqlite')}`;
   const rows = await askSql(
     { dialect: 'sqlite', url, drop: async () => {} },
-    'SELECT action, subject FROM admin_logs WHERE type <> 'initial' ORDER BY id',
+    "SELECT action, subject FROM admin_logs WHERE type <> 'initial' ORDER BY id",
   );
   return rows.map(({ action, subject }) => `${action} ${subject}`);
 }
