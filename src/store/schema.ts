@@ -48,8 +48,8 @@ const migrations: readonly Migration[] = [
   { name: '013-agent-sessions', up: ({ dialect }, on) => createTables(on, dialect, agentSessionTables) },
   { name: '014-agent-schemas', up: ({ dialect }, on) => createTables(on, dialect, agentSchemaTables) },
   { name: '015-notes', up: ({ dialect }, on) => createTables(on, dialect, noteTables) },
-  { name: '017-quotas', up: ({ dialect }, on) => createTables(on, dialect, quotaTables) },
   { name: '016-log-search', up: addLogSearch },
+  { name: '017-quotas', up: ({ dialect }, on) => createTables(on, dialect, quotaTables) },
 ];
 
 /** And the version of the keys, which is raised when they are rotated. */

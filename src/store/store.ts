@@ -2,9 +2,8 @@
 import type { Access, Caller, PermissionLevel, Policy, PolicyWish, WriteVerb } from '../core/caller.ts';
 import type { PlainFilter } from '../core/filter.ts';
 import type { Quotas, Windows } from '../core/limit.ts';
-import type { Notes } from './note-types.ts';
-import type { Windows } from '../core/limit.ts';
 import type { ActivitySearches, AdminLog } from './log-types.ts';
+import type { Notes } from './note-types.ts';
 
 export interface Store {
   readonly identity: Identity;

@@ -41,7 +41,10 @@ const canSignIn = async (account: Account) => {
   return page.status === 200 && !page.html.includes('name="password"');
 };
 const logOf = async ({ email }: Account) => {
-  const rows = await askSql(storage, "SELECT action, subject, user_id FROM admin_logs WHERE type <> 'initial' ORDER BY id");
+  const rows = await askSql(
+    storage,
+    "SELECT action, subject, user_id FROM admin_logs WHERE type <> 'initial' ORDER BY id",
+  );
   return rows.filter(({ subject }) => subject === email).map(({ action, user_id }) => [action, user_id]);
 };
 

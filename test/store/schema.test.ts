@@ -24,8 +24,8 @@ const all = [
   '013-agent-sessions',
   '014-agent-schemas',
   '015-notes',
-  '017-quotas',
   '016-log-search',
+  '017-quotas',
 ];
 
 describe.each(variants)('schema on $name', (variant) => {
