@@ -38,6 +38,12 @@ export interface RouteOf<P extends Parameters, B> {
   /** Of the operation, for clients that are made of the document. */
   readonly id: string;
   readonly summary: string;
+  /** Sentences, where the summary does not say enough. */
+  readonly about?: string;
+  /** The group of the document; by default that of its path (openapi-texts.ts). */
+  readonly tag?: { readonly name: string; readonly description: string };
+  /** Statuses of errors beside those that follow from the rest of the row. */
+  readonly also?: readonly (404 | 409)[];
   /** One of them is needed, or `all`; null: any token will do. */
   readonly scopes: readonly string[] | null;
   /** Spec public-http-api 5, 2: the user has the Admin role, at the call. */

@@ -1,0 +1,77 @@
+// An example of what a schema describes, made of the schema itself, so that a new route has one without a word. What a
+// member usually holds is a table by its name; the rest follows from its type.
+
+export type Json = Record<string, unknown>;
+
+/** By the name of a member or parameter; of the type that it has wherever it stands. */
+const usual: Readonly<Record<string, unknown>> = {
+  projectName: 'My project',
+  environmentName: 'Production',
+  username: 'Ada Byron',
+  userEmail: 'ada@example.com',
+  email: 'ada@example.com',
+  teamName: 'Operations',
+  collectionName: 'orders',
+  recordId: '17',
+  title: 'Call back on Monday',
+  content: '<p>Asked for the invoice.</p>',
+  limit: 10,
+  cursor: 'WyJub3Rlcy0xIiw0Ml0',
+  nextCursor: 'WyJub3Rlcy0xIiw0Ml0',
+  scopes: ['notes:read'],
+  retry_after: 12,
+};
+
+const byFormat: Readonly<Record<string, string>> = {
+  'date-time': '2026-01-31T12:00:00.000Z',
+  email: 'ada@example.com',
+  uuid: '0b4f6c1e-8a55-4a53-9d0c-2f7f6f1f7a10',
+  uri: 'https://example.com/',
+};
+
+const MOST_DEPTH = 8;
+
+/** `schemas`: what its references lead to. */
+export function exampleOf(schema: Json, schemas: Readonly<Record<string, Json>>, name = '', depth = 0): unknown {
+  const { $ref, examples, anyOf, oneOf, allOf } = schema as Partial<Record<string, unknown>>;
+  const go = (next: unknown, called = name) => exampleOf(next as Json, schemas, called, depth + 1);
+  if (depth > MOST_DEPTH) return null;
+  if (Array.isArray(examples)) return examples[0];
+  if (typeof $ref === 'string') return go(schemas[$ref.split('/').at(-1)!] ?? {});
+  if ('const' in schema) return schema.const;
+  if (Array.isArray(schema.enum)) return schema.enum[0];
+  if (schema.type !== 'object' && fits(usual[name], schema)) return usual[name];
+  const [first] = (anyOf ?? oneOf ?? allOf ?? []) as unknown[];
+  if (first !== undefined) return go(first);
+  if ('default' in schema) return schema.default;
+  return ofType(schema, go, name);
+}
+
+function ofType(schema: Json, go: (next: unknown, called?: string) => unknown, name: string): unknown {
+  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
+  switch (type) {
+    case 'object':
+      return Object.fromEntries(
+        Object.entries((schema.properties ?? {}) as Json).map(([member, one]) => [member, go(one, member)]),
+      );
+    case 'array':
+      return schema.items === undefined ? [] : [go(schema.items, '')];
+    case 'integer':
+    case 'number':
+      return Math.max(typeof schema.minimum === 'number' ? schema.minimum : 0, name === 'id' ? 42 : 1);
+    case 'boolean':
+      return false;
+    case 'string':
+      return (
+        byFormat[`${schema.format}`] ?? (name === 'name' ? 'Nightly report' : name === 'id' ? '42' : name || 'text')
+      );
+    default:
+      return null;
+  }
+}
+
+function fits(value: unknown, { type }: Json): boolean {
+  if (value === undefined) return false;
+  if (Array.isArray(value)) return type === 'array';
+  return type === 'integer' || type === 'number' ? typeof value === 'number' : type === typeof value;
+}

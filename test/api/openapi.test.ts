@@ -1,0 +1,97 @@
+// The OpenAPI document, as a server gives it to everybody: it is whole, it holds together, and its examples are true.
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ApiDocument, ParameterObject } from '../../src/api/openapi.ts';
+import { routes } from '../../src/api/routes.ts';
+import { openShop, type Shop } from '../app/shop.ts';
+import { createJudge, escapeSegment, type Json, type Judge } from './document.ts';
+
+let shop: Shop;
+let document: ApiDocument;
+let judge: Judge;
+beforeAll(async () => {
+  shop = await openShop();
+  document = (await (await fetch(`${shop.address}/v1/openapi.json`)).json()) as ApiDocument;
+  judge = createJudge(document);
+});
+afterAll(() => shop?.stop());
+
+/** Every object in it, with its place. */
+function walk(value: unknown, at = ''): (readonly [at: string, one: Json])[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const below = Object.entries(value).flatMap(([key, one]) => walk(one, `${at}/${escapeSegment(key)}`));
+  return Array.isArray(value) ? below : [[at, value as Json], ...below];
+}
+
+test('it is there without a token, says OpenAPI 3.1, and has an operation for each route and no other', () => {
+  const told = judge.operations.map(({ method, path, operation }) => `${operation.operationId}: ${method} ${path}`);
+  expect([document.openapi, document.servers]).toEqual(['3.1.0', [{ url: shop.address }]]);
+  expect(told.sort()).toEqual(routes.map(({ id, method, path }) => `${id}: ${method} ${path}`).sort());
+});
+
+test('ids are unique, and nothing is without summary, description and a known tag', () => {
+  const ids = judge.operations.map(({ operation }) => operation.operationId);
+  const tags = new Set(document.tags.map(({ name }) => name));
+  const poor = judge.operations.filter(
+    ({ operation: { summary, description, tags: its } }) =>
+      !summary || description.length <= summary.length || its.length !== 1 || !tags.has(its[0]!),
+  );
+  expect([new Set(ids).size, poor]).toEqual([ids.length, []]);
+  expect(ids.filter((id) => !/^[a-z][A-Za-z]+$/.test(id))).toEqual([]);
+  expect(tags.has('Other')).toBe(false);
+  expect(document.tags.every(({ description }) => description.length > 10)).toBe(true);
+});
+
+test('every reference leads somewhere, and every component is used', () => {
+  const references = walk(document).flatMap(([, { $ref }]) => (typeof $ref === 'string' ? [$ref] : []));
+  const { responses, headers, schemas } = document.components;
+  const named = Object.entries({ responses, headers, schemas }).flatMap(([kind, all]) =>
+    Object.keys(all).map((name) => `#/components/${kind}/${name}`),
+  );
+  expect(references.filter((one) => judge.resolve(one) === undefined)).toEqual([]);
+  // Error responses of routes to come: no operation has them yet.
+  const spare = named.filter((one) => !references.includes(one));
+  expect(spare.filter((one) => !/\/responses\/(Conflict|TooLarge)$/.test(one))).toEqual([]);
+});
+
+test('every schema is one of JSON Schema 2020-12', () => {
+  const ajv = new Ajv2020({ strict: false });
+  const schemas = walk(document).filter(([at]) => at.endsWith('/schema') || /^\/components\/schemas\/[^/]+$/.test(at));
+  expect(schemas.length).toBeGreaterThan(10);
+  expect(schemas.filter(([, schema]) => ajv.validateSchema(schema) !== true)).toEqual([]);
+});
+
+test('every example is of its schema, and there is one for each parameter and each body', () => {
+  const shown = walk(document).filter(([, one]) => 'schema' in one);
+  expect(shown.filter(([, one]) => !('example' in one)).map(([at]) => at)).toEqual([]);
+  const wrong = shown.flatMap(([at, { example }]) => judge.isValid(`${at.slice(1)}/schema`, example) ?? []);
+  expect(wrong).toEqual([]);
+});
+
+test('the parameters of a path are those of its template; the others can be left out, and each is described', () => {
+  for (const { path, operation } of judge.operations) {
+    const parameters: readonly ParameterObject[] = operation.parameters ?? [];
+    const inPath = parameters.filter((one) => one.in === 'path');
+    expect(inPath.map(({ name }) => name)).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+    expect(parameters.filter((one) => one.required !== (one.in === 'path') || one.description.length < 5)).toEqual([]);
+    expect(new Set(parameters.map((one) => `${one.in} ${one.name}`)).size).toBe(parameters.length);
+  }
+});
+
+test('every operation says which errors it has, with the headers of the limits, and what the token needs', () => {
+  for (const { path, operation } of judge.operations) {
+    const statuses = Object.keys(operation.responses);
+    const always = ['400', '401', '403', '429', '4XX', '5XX', ...(path.includes('{') ? ['404'] : [])];
+    expect(always.filter((status) => !statuses.includes(status))).toEqual([]);
+    expect(operation.requestBody === undefined || statuses.includes('413')).toBe(true);
+    const [good, ...more] = statuses.filter((status) => status.startsWith('2'));
+    const { headers } = operation.responses[good!] as { readonly headers: Json };
+    expect([more, Object.keys(headers)]).toEqual([
+      [],
+      ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'],
+    ]);
+    const route = routes.find(({ id }) => id === operation.operationId)!;
+    const needed = operation.security.flatMap((one) => one.applicationToken ?? []);
+    expect(needed.sort()).toEqual(route.scopes === null ? [] : [...new Set([...route.scopes, 'all'])].sort());
+  }
+});
