@@ -1,0 +1,30 @@
+// A request as it is written, with the path and headers as they are: `fetch` would put them in order.
+import { request } from 'node:http';
+import type { Answered } from './document.ts';
+
+export function ask(
+  address: string,
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+  body?: string | Buffer,
+): Promise<Answered> {
+  const { hostname, port } = new URL(address);
+  return new Promise((resolve, reject) => {
+    let isAnswered = false;
+    const length = body === undefined ? {} : { 'Content-Length': `${Buffer.byteLength(body)}` };
+    const req = request({ hostname, port, method, path, headers: { ...headers, ...length } }, (res) => {
+      isAnswered = true;
+      const chunks: Buffer[] = [];
+      res.on('data', (chunk: Buffer) => chunks.push(chunk));
+      res.on('error', reject);
+      res.on('end', () => {
+        const all = Object.entries(res.headers).map(([name, value]): [string, string] => [name, `${value}`]);
+        resolve({ status: res.statusCode!, headers: new Headers(all), text: Buffer.concat(chunks).toString() });
+      });
+    });
+    // A server that has said no may hang up before the body is through.
+    req.on('error', (error) => isAnswered || reject(error));
+    req.end(body);
+  });
+}

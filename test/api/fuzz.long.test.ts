@@ -1,0 +1,3 @@
+import { proveFuzzed } from './fuzzed.ts';
+
+proveFuzzed(20_000);

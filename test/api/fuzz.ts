@@ -1,0 +1,314 @@
+// Requests made of the OpenAPI document alone: valid ones for every operation and every scope, with ids that earlier answers
+// gave; nearly valid ones, each wrong in one way that has a documented status; and wild ones. A new operation of the document
+// is asked without a word here, but for what it needs beforehand (`before`).
+import fc from 'fast-check';
+import { oddText, type Pool, type Resolve, validOf, validRecord, wrongTextOf } from './arbitraries.ts';
+import { ask } from './ask.ts';
+import type { Answered, Described, Json, Judge } from './document.ts';
+
+export interface Tokens {
+  /** Of an administrator, by what each may. */
+  readonly able: readonly { readonly scopes: readonly string[]; readonly secret: string }[];
+  /** `all`, of somebody who is no administrator any more. */
+  readonly demoted: string;
+  readonly expired: string;
+  readonly revoked: string;
+  /** For the other entrance. */
+  readonly mcp: string;
+  /** That has no calls left. */
+  readonly spent: string;
+}
+
+export interface FuzzPlace {
+  /** Before `/v1`. */
+  readonly address: string;
+  readonly judge: Judge;
+  readonly tokens: Tokens;
+  /** What is there from the beginning, by the name of a parameter or member. */
+  readonly pool: Pool;
+  /** By operation: makes what a valid request uses up, and answers parameters of its path. */
+  readonly before: Readonly<Record<string, () => Promise<Readonly<Record<string, unknown>>>>>;
+}
+
+export interface Fuzzed {
+  readonly requests: number;
+  readonly good: number;
+  /** `getToken 401`, and how often. */
+  readonly met: ReadonlyMap<string, number>;
+  /** What must not be, with the request that showed it. */
+  readonly faults: readonly string[];
+}
+
+interface Sent {
+  readonly secret?: string;
+  readonly path: Readonly<Record<string, unknown>>;
+  readonly query: readonly (readonly [string, string])[];
+  readonly body?: string;
+  readonly type?: string;
+  readonly method?: string;
+}
+
+/** How a request is wrong, and the statuses that say so; undefined where an operation cannot be wrong in that way. */
+type Wrong = (good: Sent, described: Described, tools: Tools) => readonly [Sent, readonly number[]] | undefined;
+
+interface Tools {
+  readonly place: FuzzPlace;
+  readonly draw: <T>(arbitrary: fc.Arbitrary<T>) => T;
+  readonly resolve: Resolve;
+}
+
+const needed = ({ operation }: Described): readonly string[] =>
+  operation.security.flatMap((one) => one.applicationToken ?? []);
+const parametersOf = ({ operation }: Described, where: 'path' | 'query') =>
+  (operation.parameters ?? []).filter((one) => one.in === where);
+const bodySchema = ({ operation }: Described, resolve: Resolve): Json | undefined => {
+  const schema = operation.requestBody?.content['application/json']?.schema;
+  return schema && (typeof schema.$ref === 'string' ? (resolve(schema.$ref) as Json) : schema);
+};
+const asksAdmin = ({ operation }: Described): boolean => /Admin role/.test(operation.description);
+
+const without = ({ secret: _, ...sent }: Sent): Sent => sent;
+
+const wrongs: Readonly<Record<string, Wrong>> = {
+  'no token': (good) => [without(good), [401]],
+  'a token that expired': (good, _, { place }) => [{ ...good, secret: place.tokens.expired }, [401]],
+  'a token that was revoked': (good, _, { place }) => [{ ...good, secret: place.tokens.revoked }, [401]],
+  'a token for /mcp': (good, _, { place }) => [{ ...good, secret: place.tokens.mcp }, [401]],
+  'a token that is none': (good, _, { draw }) => [
+    { ...good, secret: draw(fc.string({ minLength: 1, maxLength: 60 }).map((text) => encodeURIComponent(text))) },
+    [401],
+  ],
+  'a token without calls': (good, _, { place }) => [{ ...good, secret: place.tokens.spent }, [429]],
+  'a token of another scope': (good, described, { place, draw }) => {
+    const scopes = needed(described);
+    const others = place.tokens.able.filter((one) => !one.scopes.some((scope) => scopes.includes(scope)));
+    return scopes.length === 0 || others.length === 0
+      ? undefined
+      : [{ ...good, secret: draw(fc.constantFrom(...others)).secret }, [403]];
+  },
+  'a demoted user': (good, described, { place }) =>
+    asksAdmin(described) ? [{ ...good, secret: place.tokens.demoted }, [403]] : undefined,
+  'another Host': (good) => [{ ...good, method: 'HOST' }, [403]],
+  'another project': (good, _, { draw }) => wrongName(good, 'projectName', draw),
+  'another environment': (good, _, { draw }) => wrongName(good, 'environmentName', draw),
+  'an id that is not there': (good) => {
+    const names = Object.keys(good.path).filter((name) => name.endsWith('Id'));
+    return names.length === 0
+      ? undefined
+      : [{ ...good, path: { ...good.path, [names.at(-1)!]: 2_147_483_000 } }, [404]];
+  },
+  'an id that is none': (good, described, { draw }) => {
+    const ids = parametersOf(described, 'path').filter(({ schema }) => schema.type === 'integer');
+    if (ids.length === 0) return undefined;
+    const id = draw(fc.constantFrom('x', '1.5', '-1', '01', ' 1', '0x1', '1e3'));
+    return [{ ...good, path: { ...good.path, [ids.at(-1)!.name]: id } }, [400]];
+  },
+  'an unknown parameter': (good, _, { draw }) => {
+    const name = draw(fc.constantFrom('unknown', 'Limit', 'createdAt', 'createdAt.ne', '__proto__', 'constructor', ''));
+    return [{ ...good, query: [...good.query, [name, '1']] }, [400]];
+  },
+  'a parameter twice': (good, described, { draw, place, resolve }) => {
+    const [one] = parametersOf(described, 'query');
+    if (!one) return undefined;
+    const value = `${draw(validOf(one.schema, one.name, place.pool, resolve))}`;
+    return [
+      { ...good, query: [...good.query.filter(([name]) => name !== one.name), [one.name, value], [one.name, value]] },
+      [400],
+    ];
+  },
+  'a parameter of the wrong form': (good, described, { draw }) => {
+    const all = parametersOf(described, 'query').flatMap(({ name, schema }) => {
+      const text = wrongTextOf(schema);
+      return text ? [{ name, text }] : [];
+    });
+    if (all.length === 0) return undefined;
+    const { name, text } = draw(fc.constantFrom(...all));
+    return [{ ...good, query: [...good.query.filter(([other]) => other !== name), [name, draw(text)]] }, [400]];
+  },
+  'a cursor of our own making': (good, described, { draw }) => {
+    if (!parametersOf(described, 'query').some(({ name }) => name === 'cursor')) return undefined;
+    return [
+      {
+        ...good,
+        query: [
+          ...good.query.filter(([name]) => name !== 'cursor'),
+          ['cursor', draw(fc.base64String({ minLength: 4 }))],
+        ],
+      },
+      [400],
+    ];
+  },
+  'no body': (good, described, { resolve }) => {
+    const { body: _, ...sent } = good;
+    return bodySchema(described, resolve) ? [sent, [400]] : undefined;
+  },
+  'a body that is no JSON': (good, described, { draw, resolve }) =>
+    bodySchema(described, resolve) && [
+      { ...good, body: draw(fc.constantFrom('{', '{"a":1,}', "{'a':1}", '\u0000', 'x', '[1', '{"a":\ud800}')) },
+      [400],
+    ],
+  'a body of another shape': (good, described, { draw, resolve }) =>
+    bodySchema(described, resolve) && [
+      { ...good, body: draw(fc.constantFrom('null', '[]', '1', '"x"', '[{}]')) },
+      [400],
+    ],
+  'a deep body': (good, described, { resolve }) =>
+    bodySchema(described, resolve) && [{ ...good, body: `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}` }, [400]],
+  'a body that is too large': (good, described, { resolve }) =>
+    bodySchema(described, resolve) && [{ ...good, body: `{"title":"${'x'.repeat(1_600_000)}"}` }, [413]],
+  'an unknown member': (good, described, { resolve, draw }) => {
+    if (!bodySchema(described, resolve)) return undefined;
+    const body = { ...(JSON.parse(good.body ?? '{}') as Json), [draw(fc.constantFrom('unknown', 'id', 'Title'))]: 1 };
+    return [{ ...good, body: JSON.stringify(body) }, [400]];
+  },
+  'a member of the wrong type': (good, described, { resolve, draw }) => {
+    const properties = Object.keys((bodySchema(described, resolve)?.properties ?? {}) as Json);
+    if (properties.length === 0) return undefined;
+    const wrong = { [draw(fc.constantFrom(...properties))]: draw(fc.constantFrom({}, [[]], 1.5, null)) };
+    return [{ ...good, body: JSON.stringify({ ...(JSON.parse(good.body ?? '{}') as Json), ...wrong }) }, [400]];
+  },
+  'a method that is not there': (good, described, { place }) => {
+    const here = place.judge.operations.filter(({ path }) => path === described.path).map(({ method }) => method);
+    const other = ['DELETE', 'PUT', 'PATCH', 'POST', 'OPTIONS'].find((method) => !here.includes(method))!;
+    return [{ ...good, method: other }, [405]];
+  },
+  'odd texts everywhere': (good, described, { draw }) => {
+    const path = Object.fromEntries(Object.keys(good.path).map((name) => [name, draw(oddText) || 'x']));
+    const query = parametersOf(described, 'query')
+      .slice(0, 4)
+      .map(({ name }) => [name, draw(oddText)] as const);
+    const body =
+      good.body &&
+      JSON.stringify(Object.fromEntries(Object.keys(JSON.parse(good.body)).map((name) => [name, draw(oddText)])));
+    const isEmpty = Object.keys(path).length + query.length === 0 && body === undefined;
+    return isEmpty ? undefined : [{ ...good, path, query, ...(body !== undefined && { body }) }, [400, 403, 404]];
+  },
+  'any JSON': (good, described, { draw, resolve }) =>
+    bodySchema(described, resolve) && [{ ...good, body: draw(fc.json()) }, [400]],
+};
+
+function wrongName(good: Sent, name: string, draw: Tools['draw']): readonly [Sent, readonly number[]] | undefined {
+  const right = good.path[name];
+  if (right === undefined) return undefined;
+  const wrong = draw(fc.constantFrom(`${right} `, `${right}`.toUpperCase(), 'another', `${right}/..`, '%00', '\u00e9'));
+  return [{ ...good, path: { ...good.path, [name]: wrong } }, [404]];
+}
+
+const kinds = Object.keys(wrongs);
+/** Of so many requests for an operation one is wrong in each way, and the rest is right. */
+const ROUND = Math.ceil(kinds.length / 0.36);
+
+export async function fuzz(
+  place: FuzzPlace,
+  { requests, seed }: { readonly requests: number; readonly seed: number },
+): Promise<Fuzzed> {
+  const { judge } = place;
+  const met = new Map<string, number>();
+  const faults: string[] = [];
+  let draws = 0;
+  const draw: Tools['draw'] = (arbitrary) => fc.sample(arbitrary, { seed: seed + draws++, numRuns: 1 })[0]!;
+  const tools: Tools = { place, draw, resolve: judge.resolve };
+  let good = 0;
+  for (let turn = 0; turn < requests; turn++) {
+    const described = judge.operations[turn % judge.operations.length]!;
+    // The wrong ones are spread over the round: 11 and the round have no divisor in common.
+    const at = (Math.floor(turn / judge.operations.length) * 11) % ROUND;
+    const right = await makeGood(described, tools);
+    const kind = kinds[at];
+    const wrong = kind === undefined ? undefined : wrongs[kind]!(right, described, tools);
+    const [sent, expected] = wrong ?? [right, undefined];
+    const answer = await send(place, described, sent);
+    const key = `${described.operation.operationId} ${answer.status}`;
+    met.set(key, (met.get(key) ?? 0) + 1);
+    const isGood = answer.status < 300;
+    if (isGood) good++;
+    const complaints = judge.faults(described, answer);
+    if (answer.status >= 500) complaints.push('failed');
+    if (expected && !isGood && !expected.includes(answer.status)) complaints.push(`expected ${expected.join(' or ')}`);
+    if (expected && isGood && !['odd texts everywhere', 'any JSON'].includes(kind!))
+      complaints.push(`expected ${expected.join(' or ')}`);
+    for (const complaint of complaints) {
+      faults.push(
+        `${complaint}: ${wrong ? kind : 'right'} ${key} ${JSON.stringify(sent).slice(0, 600)} ${answer.text.slice(0, 300)}`,
+      );
+    }
+    if (isGood) learn(place.pool, described, sent, answer);
+  }
+  return { requests, good, met, faults };
+}
+
+async function makeGood(described: Described, { place, draw, resolve }: Tools): Promise<Sent> {
+  const { tokens, pool, before } = place;
+  const scopes = needed(described);
+  const fitting = tokens.able.filter(
+    (one) => scopes.length === 0 || one.scopes.some((scope) => scopes.includes(scope)),
+  );
+  const made = (await before[described.operation.operationId]?.()) ?? {};
+  const named = parametersOf(described, 'path').map(({ name, schema }) => [
+    name,
+    made[name] ?? draw(fc.constantFrom(...(pool.get(name) ?? [draw(validOf(schema, name, pool, resolve))]))),
+  ]);
+  const follows =
+    draw(fc.integer({ min: 0, max: 9 })) < 3 ? pool.get(`next of ${described.operation.operationId}`) : undefined;
+  const chosen = parametersOf(described, 'query').filter(({ name }) => name !== 'cursor' && draw(fc.nat(9)) < 2);
+  const query = follows
+    ? (draw(fc.constantFrom(...follows)) as Sent['query'])
+    : chosen.map(({ name, schema }) => [name, `${draw(validOf(schema, name, pool, resolve))}`] as const);
+  const schema = bodySchema(described, resolve);
+  return {
+    secret: draw(fc.constantFrom(...fitting)).secret,
+    path: Object.fromEntries(named),
+    query,
+    ...(schema && { body: JSON.stringify(draw(validRecord(schema, pool, resolve))) }),
+  };
+}
+
+async function send({ address }: FuzzPlace, described: Described, sent: Sent): Promise<Answered> {
+  const path = described.path.replace(/\{(\w+)\}/g, (_, name: string) => encode(`${sent.path[name]}`));
+  const query = sent.query.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&');
+  const response = await ask(
+    address,
+    sent.method === 'HOST' ? described.method : (sent.method ?? described.method),
+    `${path}${query && `?${query}`}`,
+    {
+      ...(sent.secret !== undefined && { Authorization: `Bearer ${sent.secret}` }),
+      ...(sent.body !== undefined && { 'Content-Type': sent.type ?? 'application/json' }),
+      ...(sent.method === 'HOST' && { Host: 'elsewhere.example' }),
+    },
+    sent.body,
+  );
+  return response;
+}
+
+/** Half a pair of UTF-16 cannot be encoded. */
+const encode = (text: string): string => encodeURIComponent(Buffer.from(text).toString());
+
+const MOST_KEPT = 40;
+
+/** What an answer says of ids, names and further pages. */
+function learn(pool: Pool, { operation }: Described, sent: Sent, { text, headers }: Answered): void {
+  if (!headers.get('content-type')?.startsWith('application/json')) return;
+  const body = JSON.parse(text) as Json;
+  const keep = (name: string, value: unknown) => {
+    const known = pool.get(name) ?? [];
+    pool.set(name, known);
+    if (known.length < MOST_KEPT && !known.includes(value)) known.push(value);
+  };
+  const walk = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    const { object, id, email, name, recordId } = value as Json;
+    const thing = `${object}`.replace(/^note-/, '');
+    // Tokens are what the requests are made with.
+    if (id !== undefined && thing !== 'token') keep(`${thing}Id`, id);
+    if (typeof email === 'string') keep('userEmail', email);
+    if (typeof name === 'string' && ['team', 'collection'].includes(thing)) keep(`${thing}Name`, name);
+    if (typeof recordId === 'string') keep('recordId', recordId);
+    for (const one of Object.values(value)) walk(one);
+  };
+  walk(body);
+  if (typeof body.nextCursor !== 'string') return;
+  keep(`next of ${operation.operationId}`, [
+    ...sent.query.filter(([name]) => name !== 'cursor'),
+    ['cursor', body.nextCursor],
+  ]);
+}

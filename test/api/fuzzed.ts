@@ -1,0 +1,110 @@
+// The fuzz at two sizes: a sample with every run of the tests, the whole in the long ones.
+import { randomInt } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ApiDocument } from '../../src/api/openapi.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { hashToken } from '../../src/core/secret.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { tokenScopes } from '../../src/store/tokens.ts';
+import { openShop, type Shop } from '../app/shop.ts';
+import { servers } from '../databases.ts';
+import { createJudge } from './document.ts';
+import { type FuzzPlace, fuzz } from './fuzz.ts';
+
+const most = 1_000_000;
+
+async function openFuzzPlace(shop: Shop, storage: string, later: (ms: number) => void): Promise<FuzzPlace> {
+  const { store, address } = shop;
+  const userOf = async (email: string) => (await store.identity.findUserByEmail(email))!;
+  const ada = await userOf(shop.account.email);
+  await shop.addUser({ email: 'demoted@example.com', level: 'editor' });
+  const edda = await userOf('demoted@example.com');
+  let made = 0;
+  const make = (scopes: readonly string[], userId = ada.id, expiresAt: number | null = null) =>
+    store.tokens.create({ userId, name: `fuzz ${++made}`, scopes, expiresAt });
+  const secretOf = async (...given: Parameters<typeof make>) => (await make(...given)).secret;
+
+  const able = [];
+  for (const scopes of [...tokenScopes.api.map((scope) => [scope]), [...tokenScopes.api]]) {
+    able.push({ scopes, secret: await secretOf(scopes) });
+  }
+  const expired = await secretOf(['all'], ada.id, Date.now() + 10_000);
+  const gone = await make(['all']);
+  await store.tokens.revoke(gone.token.id);
+  later(20_000);
+  const spent = await secretOf(['all']);
+  const limits = { minute: most, hour: most, day: most };
+  await store.quotas.take(`api ${hashToken(spent)}`, limits);
+  const tables = openDatabase({ url: storage, dataDir: '/', sqlite: 'auto' });
+  await tables.knex('quotas').update({ minute_count: most, minute_ends: Date.now() + 86_400_000 });
+  await tables.close();
+  const document = (await (await fetch(`${address}/v1/openapi.json`)).json()) as ApiDocument;
+  return {
+    address,
+    judge: createJudge(document),
+    tokens: {
+      able,
+      demoted: await secretOf(['all'], edda.id),
+      expired,
+      revoked: gone.secret,
+      mcp: await secretOf(['mcp:read']),
+      spent,
+    },
+    pool: new Map<string, unknown[]>([
+      ['projectName', ['My project']],
+      ['environmentName', ['Production']],
+      ['collectionName', ['orders', 'customers']],
+      ['recordId', ['1', '2', '3', '4', '5']],
+    ]),
+    before: { revokeToken: async () => ({ tokenId: (await make(['notes:read'])).token.id }) },
+  };
+}
+
+export function proveFuzzed(requests: number): void {
+  let shop: Shop;
+  let place: FuzzPlace;
+  let late = 0;
+  let drop: () => Promise<void>;
+  beforeAll(async () => {
+    const storage = await servers.find(({ dialect }) => dialect === 'sqlite')!.create();
+    drop = storage.drop;
+    shop = await openShop({
+      env: {
+        SERVICE_STORAGE_URL: storage.url,
+        SERVICE_API_PER_MINUTE: `${most}`,
+        SERVICE_API_PER_HOUR: `${most}`,
+        SERVICE_API_PER_DAY: `${most}`,
+      },
+      app: { clock: { ...systemClock, now: () => Date.now() + late } },
+    });
+    place = await openFuzzPlace(shop, storage.url, (ms) => {
+      late += ms;
+    });
+  }, 60_000);
+  afterAll(async () => {
+    await shop?.stop();
+    await drop?.();
+  });
+
+  test(`${requests} requests made of the document: no failure, every answer as it says, every status met`, {
+    timeout: 1_800_000,
+  }, async () => {
+    const seed = Number(process.env.FUZZ_SEED ?? randomInt(1_000_000_000));
+    const from = performance.now();
+    const { good, met, faults } = await fuzz(place, { requests, seed });
+    const seconds = (performance.now() - from) / 1000;
+    console.log(
+      `FUZZ_SEED=${seed}: ${requests} requests in ${seconds.toFixed(1)} s, ${((good / requests) * 100).toFixed(1)} % good`,
+    );
+    const documented = place.judge.operations.flatMap(({ operation }) =>
+      Object.keys(operation.responses)
+        .filter((status) => /^\d+$/.test(status))
+        .map((status) => `${operation.operationId} ${status}`),
+    );
+    expect(faults.slice(0, 10)).toEqual([]);
+    expect(documented.filter((one) => !met.has(one))).toEqual([]);
+    expect(good / requests).toBeGreaterThanOrEqual(0.6);
+    // What failed inside is told to the operator, whatever the client saw.
+    expect(shop.observed.filter(({ type }) => type === 'failure')).toEqual([]);
+  });
+}
