@@ -29,7 +29,8 @@ const byFormat: Readonly<Record<string, string>> = {
   uri: 'https://example.com/',
 };
 
-const MOST_DEPTH = 8;
+/** References among it. */
+const MOST_DEPTH = 30;
 
 /** `schemas`: what its references lead to. */
 export function exampleOf(schema: Json, schemas: Readonly<Record<string, Json>>, name = '', depth = 0): unknown {

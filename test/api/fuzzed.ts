@@ -91,11 +91,12 @@ export function proveFuzzed(requests: number): void {
   }, async () => {
     const seed = Number(process.env.FUZZ_SEED ?? randomInt(1_000_000_000));
     const from = performance.now();
-    const { good, met, faults } = await fuzz(place, { requests, seed });
+    const { good, met, faults, refused } = await fuzz(place, { requests, seed });
     const seconds = (performance.now() - from) / 1000;
     console.log(
       `FUZZ_SEED=${seed}: ${requests} requests in ${seconds.toFixed(1)} s, ${((good / requests) * 100).toFixed(1)} % good`,
     );
+    for (const [what, text] of refused) console.log(`right, and refused: ${what} ${text.slice(0, 200)}`);
     const documented = place.judge.operations.flatMap(({ operation }) =>
       Object.keys(operation.responses)
         .filter((status) => /^\d+$/.test(status))
