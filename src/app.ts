@@ -20,6 +20,7 @@ import type { Config } from './core/config.ts';
 import { fail } from './core/errors.ts';
 import { createMeterListener } from './core/observe/meters.ts';
 import { createMetrics } from './core/observe/metrics.ts';
+import { createStatementWatch } from './core/observe/statements.ts';
 import { createTraceListener } from './core/observe/traces.ts';
 import { createLogListener, createObserver, type Observe } from './core/observe.ts';
 import type { Next } from './hosts/host.ts';
@@ -101,6 +102,8 @@ export function createApp(configured: Config, options: AppOptions): App {
   if (options.observe) observer.listen(options.observe);
   observer.listen(createTraceListener(clock));
   observer.listen(createMeterListener());
+  const statements = createStatementWatch();
+  observer.listen(statements.listen);
   const metrics = configured.metricsPort === null ? undefined : createMetrics({ version: options.version, clock });
   if (metrics) observer.listen(metrics.listen);
   const metricsDoor = metrics && createMetricsDoor(configured, metrics.text);
@@ -150,27 +153,29 @@ export function createApp(configured: Config, options: AppOptions): App {
     const { version } = options;
     // It signs in at the authorization server, which is there with MCP alone.
     const cloudResource = config.cloud && servesMcp ? cloudResourceOf(apiPaths) : undefined;
+    const mcp = servesMcp
+      ? openMcp({
+          config,
+          store,
+          engine,
+          signIn,
+          ways,
+          files,
+          front: options.mcp,
+          clock,
+          observe,
+          statements,
+          version,
+          fetchDocument: options[documentFetch],
+          cloudResource,
+        })
+      : undefined;
     return {
       store,
       engine,
       platformDoor: openPlatformDoor({ config, envSecret: options.envSecret, store, version, clock, observe }),
       checkAddress: createAddressCheck({ store, config, observe }),
-      mcp: servesMcp
-        ? openMcp({
-            config,
-            store,
-            engine,
-            signIn,
-            ways,
-            files,
-            front: options.mcp,
-            clock,
-            observe,
-            version: options.version,
-            fetchDocument: options[documentFetch],
-            cloudResource,
-          })
-        : undefined,
+      mcp,
       console: createConsole({
         store,
         engine,
@@ -184,6 +189,7 @@ export function createApp(configured: Config, options: AppOptions): App {
         apiUrl: apiPaths.address,
         tools: selectTools(null, observe),
         callAs: (access, signal) => ({ access, engine, config, signal, sendWebhook, files }),
+        playground: mcp?.playground ?? null,
       }),
       apis: openApis({
         config,
@@ -209,6 +215,7 @@ export function createApp(configured: Config, options: AppOptions): App {
   const closeRooms = async (): Promise<void> => {
     rooms?.mcp?.authorization.close();
     await rooms?.mcp?.front.close();
+    await rooms?.mcp?.playground.settled();
     await rooms?.engine.close();
     await rooms?.store.close();
   };

@@ -3,11 +3,14 @@
 import type { Engine } from '../agent/engine.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
+import type { StatementWatch } from '../core/observe/statements.ts';
 import type { Observe } from '../core/observe.ts';
 import { createFileFront, type FileFront } from '../mcp/files/file-front.ts';
 import type { Files } from '../mcp/files/files.ts';
 import { createMcpFront, type McpFront, type McpFrontParts } from '../mcp/front.ts';
+import { createPlayground, type Playground } from '../mcp/playground.ts';
 import { selectTools } from '../mcp/tools.ts';
+import { createPace } from '../mcp/transport/pace.ts';
 import { createGate } from '../oauth/bearer.ts';
 import { documentFetch, type FetchDocument } from '../oauth/documents.ts';
 import { createPaths } from '../oauth/paths.ts';
@@ -28,6 +31,7 @@ export interface McpOptions {
   readonly front: Pick<McpFrontParts, 'extension' | 'legacySessions' | 'serving'> | undefined;
   readonly clock: Clock;
   readonly observe: Observe;
+  readonly statements: StatementWatch;
   readonly version: string;
   readonly fetchDocument: FetchDocument | undefined;
   /** Of the command line; absent where it may not sign in. */
@@ -38,6 +42,8 @@ export interface McpRooms {
   readonly front: McpFront;
   readonly fileFront: FileFront;
   readonly authorization: AuthorizationServer;
+  /** Where people try the tools themselves, in the console. */
+  readonly playground: Playground;
 }
 
 export function openMcp({ front, signIn, ways, fetchDocument, ...parts }: McpOptions): McpRooms {
@@ -45,18 +51,17 @@ export function openMcp({ front, signIn, ways, fetchDocument, ...parts }: McpOpt
   const paths = createPaths(config.publicUrl, config.basePath);
   const scopes = defaultScopes(selectTools(config.enabledTools, () => undefined).map((tool) => tool.scope));
   const gate = createGate({ store, paths, clock, defaultScopes: scopes, sso: config.ssoIssuer !== null });
+  const { idempotency } = store;
+  const approval = openApprovalDoor(store, config, clock);
+  const pace = createPace(config.requestsPerMinute, clock, observe);
+  const calling = { config, engine, files, idempotency, approval, observe, clock, pace };
   return {
     fileFront: createFileFront({ config, files, gate, observe, clock }),
+    playground: createPlayground({ ...calling, store, statements: parts.statements }),
     front: createMcpFront({
-      config,
-      engine,
+      ...calling,
       gate,
-      files,
       activity: store.activity,
-      idempotency: store.idempotency,
-      approval: openApprovalDoor(store, config, clock),
-      observe,
-      clock,
       version,
       // A storage of its own is one process's; where several share one, no session would be found again.
       legacySessions: store.sqliteKind === undefined ? 'off' : 'approvals',

@@ -4,8 +4,9 @@ import { isDocumentClient } from '../oauth/clients.ts';
 import { describeClient } from '../oauth/consent-view.ts';
 import { type Html, html } from '../oauth/html.ts';
 import type { Approval } from '../store/store.ts';
+import { changeTables, oneSided, shownValue } from './changes-view.ts';
 import { approvalPage } from './paths.ts';
-import type { Changes, Review } from './review.ts';
+import type { Review } from './review.ts';
 import { describeWait, showTime } from './times.ts';
 import type { MemberVisit, Parts } from './visit.ts';
 
@@ -47,7 +48,7 @@ export function reviewContent(review: Review, names: Names, visit: MemberVisit, 
 ${may !== 'decide' && waiting(may)}
 ${review.hasChanged && changedSince}
 ${facts(approval, names, visit, parts)}
-${changeTables(approval, review.changes)}
+${changeTables(approval.tool, review.changes)}
 ${review.changes.length > 0 && review.changes.length < (review.count ?? 0) && html`<p class="quietly">Shown: ${review.changes.length} of ${records(review.count ?? 0)}. All would be touched.</p>`}
 ${formValues(review)}
 ${may === 'decide' && decision(approval, visit, parts)}`;
@@ -115,42 +116,6 @@ function shorten(ids: readonly string[]): string {
   return ids.slice(0, IDS_SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-function changeTables(approval: Approval, changes: Changes): Html {
-  const captioned = changes.length > 1 || approval.tool === 'associate' || approval.tool === 'dissociate';
-  return html`${changes.map(({ id, fields }) => {
-    const rows = Object.entries(fields);
-    const caption = captioned && html`<caption>${id === null ? 'A new record' : `Record ${id}`}</caption>`;
-    if (rows.length === 0)
-      return html`<p class="quietly">${id !== null && `Record ${id}: `}nothing that you see would change.</p>`;
-    if (rows.every(([, { before }]) => before === null || before === undefined) && id === null)
-      return oneSided(
-        caption,
-        'Value',
-        rows.map(([name, { after }]) => [name, html`<ins>${shownValue(after)}</ins>`]),
-      );
-    if (approval.tool === 'delete')
-      return oneSided(
-        caption,
-        'Is lost',
-        rows.map(([name, { before }]) => [name, html`<del class="gone">${shownValue(before)}</del>`]),
-      );
-    return html`<table class="changes">${caption}<thead><tr><th scope="col">Field</th><th scope="col">Now</th><th scope="col">After</th></tr></thead><tbody>${rows.map(
-      ([name, { before, after }]) =>
-        html`<tr><th scope="row">${name}</th><td><del>${shownValue(before)}</del></td><td><ins>${shownValue(after)}</ins></td></tr>`,
-    )}</tbody></table>`;
-  })}`;
-}
-
-function oneSided(
-  caption: Html | false,
-  heading: string,
-  rows: readonly (readonly [name: string, value: Html])[],
-): Html {
-  return html`<table class="changes">${caption}<thead><tr><th scope="col">Field</th><th scope="col">${heading}</th></tr></thead><tbody>${rows.map(
-    ([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`,
-  )}</tbody></table>`;
-}
-
 function formValues({ approval, values }: Review): Html | undefined {
   const rows = Object.entries(values);
   if (rows.length === 0) return undefined;
@@ -159,18 +124,6 @@ function formValues({ approval, values }: Review): Html | undefined {
     'Value',
     rows.map(([name, value]) => [name, shownValue(value)]),
   );
-}
-
-/** How a long value ends that was clipped for a model (mcp/answers/result.ts). */
-const clipped = /…\[(\d+ of \d+ characters);[^\]]*\]$/;
-
-/** Values as they are; what is nothing is named, so that it cannot be mistaken for a text. */
-function shownValue(value: unknown): Html {
-  if (value === null || value === undefined) return html`<i>nothing</i>`;
-  if (value === '') return html`<i>an empty text</i>`;
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-  const part = clipped.exec(text);
-  return part ? html`${text.slice(0, part.index)}… <i>(${part[1]})</i>` : html`${text}`;
 }
 
 function decision(approval: Approval, visit: MemberVisit, { paths }: Parts): Html {

@@ -4,11 +4,13 @@
 // a page too.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Engine } from '../agent/engine.ts';
+import { Stop } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { AppError, type ErrorCode, type ErrorDetails, fail, isAppError, toAppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
+import type { Playground } from '../mcp/playground.ts';
 import { createAddressReader, createHostCheck } from '../oauth/address.ts';
 import { messagePage, sendPage } from '../oauth/page.ts';
 import { isForm, readBody } from '../oauth/request.ts';
@@ -35,6 +37,8 @@ export interface ConsoleOptions extends ReviewParts {
   readonly observe: Observe;
   readonly mcpUrl: string | null;
   readonly apiUrl: string;
+  /** Null where no tools are served. */
+  readonly playground: Playground | null;
 }
 
 export interface Console {
@@ -82,6 +86,7 @@ export function createConsole(options: ConsoleOptions): Console {
       place: await store.identity.place(),
       address: readAddress(req),
       browser: req.headers['user-agent'] ?? '',
+      signal: leaving(res),
     };
     const { session } = visitor;
     if (!route.open && !session) {
@@ -157,6 +162,15 @@ export function createConsole(options: ConsoleOptions): Console {
       return true;
     },
   };
+}
+
+/** Aborted when the browser goes away before it is answered. */
+function leaving(res: ServerResponse): Stop {
+  const stop = new Stop();
+  res.once('close', () => {
+    if (!res.writableFinished) stop.abort();
+  });
+  return stop;
 }
 
 function userOf({ visitor }: Visit) {

@@ -2,8 +2,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Engine } from '../agent/engine.ts';
 import type { Access } from '../core/caller.ts';
+import type { StopSignal } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Observe } from '../core/observe.ts';
+import type { Playground } from '../mcp/playground.ts';
 import type { Page, Place } from '../oauth/page.ts';
 import type { SignIn } from '../oauth/sign-in.ts';
 import type { SignInWays } from '../oauth/sign-in-ways.ts';
@@ -29,6 +31,8 @@ export interface Parts {
   readonly mcpUrl: string | null;
   /** Of the public API, such as `https://data.example.com/v1`. */
   readonly apiUrl: string;
+  /** Null where no tools are served. */
+  readonly playground: Playground | null;
 }
 
 /** One request, by anybody. */
@@ -53,6 +57,8 @@ export interface Visit {
   readonly address: string;
   /** What the browser says that it is. */
   readonly browser: string;
+  /** Aborted when the browser goes away before it is answered. */
+  readonly signal: StopSignal;
 }
 
 /** One request of somebody who is signed in, with his rights of this moment. */

@@ -37,7 +37,7 @@ export interface Identity {
 
 export interface CallParts {
   readonly engine: Engine;
-  readonly gate: Gate;
+  readonly gate: Pick<Gate, 'holds' | 'renew'>;
   readonly activity: Pick<ActivityLog, 'record' | 'begin'>;
   readonly idempotency: IdempotencyKeys;
   readonly approval: ApprovalDoor;

@@ -32,7 +32,7 @@ import { cancelledBy, conversationOf, newConversation } from './transport/conver
 import { authInfoOf, identityOfHttp } from './transport/identity.ts';
 import { createMux, type HotRequest, type Mux, type Origin } from './transport/mux.ts';
 import { readNarrowing } from './transport/narrowing.ts';
-import { createPace } from './transport/pace.ts';
+import { createPace, type Pace } from './transport/pace.ts';
 import { answerError, type Refuser } from './transport/refusal.ts';
 import { createServing, type ServingParts } from './transport/serving.ts';
 import { createSessions } from './transport/sessions.ts';
@@ -57,6 +57,8 @@ export interface McpFrontParts extends ServingParts {
   readonly legacySessions?: 'off' | 'auto' | 'approvals';
   /** `sdk` serves everything through the SDK's own handler, one instance a request. Default `shared`. */
   readonly serving?: 'shared' | 'sdk';
+  /** Counted together with other ways in; its own when absent. */
+  readonly pace?: Pace;
 }
 
 export interface McpFront {
@@ -81,7 +83,7 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
     maxRequestBodySize: config.bodyLimitBytes,
   });
   const viaSdk = toNodeHandler(handler, { onerror, maxRequestBodySize: config.bodyLimitBytes });
-  const pace = createPace(config.requestsPerMinute, clock, observe);
+  const { pace = createPace(config.requestsPerMinute, clock, observe) } = parts;
   const { legacySessions = 'off' } = parts;
   const sessions = legacySessions === 'off' ? undefined : createSessions(build, clock);
   const isWorthSession = ({ auth }: Identity, params: unknown): boolean =>

@@ -23,7 +23,7 @@ const roomReach: Readonly<Record<string, readonly string[]>> = {
   mcp: ['store', 'oauth', 'agent', 'workflow'],
   api: ['store', 'oauth', 'agent', 'workflow'],
   rest: ['store', 'oauth', 'agent'],
-  console: ['store', 'oauth', 'agent', 'workflow', 'api', 'mcp/tools.ts'],
+  console: ['store', 'oauth', 'agent', 'workflow', 'api', 'mcp/tools.ts', 'mcp/playground.ts'],
   // Below app, whose agent has a call for each: they are given a handler, and know nothing of what answers.
   hosts: [],
   app: ['platform', 'store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'rest', 'console', 'hosts'],
