@@ -41,12 +41,15 @@ interface Way {
   readonly group: 'work' | 'mine' | 'administration';
   /** For permission level `admin` alone. */
   readonly admin?: true;
+  /** Where tools are served. */
+  readonly served?: true;
 }
 
 /** In the order in which they are shown. */
 const ways: readonly Way[] = [
   { page: '', name: 'Start', group: 'work' },
   { page: '/approvals', name: 'Approvals', group: 'work' },
+  { page: '/playground', name: 'Playground', group: 'work', served: true },
   { page: '/apps', name: 'Apps', group: 'mine' },
   { page: '/tokens', name: 'Tokens', group: 'mine' },
   { page: '/account', name: 'Account', group: 'mine' },
@@ -88,9 +91,11 @@ ${content}
 }
 
 /** `where` keeps the ids of the two apart. */
-function wayAround(visit: MemberVisit, { paths }: Parts, under: string, where: string): Html {
+function wayAround(visit: MemberVisit, { paths, playground }: Parts, under: string, where: string): Html {
   const { caller } = visit.access;
-  const open = ways.filter(({ admin }) => !admin || caller.permissionLevel === 'admin');
+  const isOpen = ({ admin, served }: Way) =>
+    (!admin || caller.permissionLevel === 'admin') && (!served || playground !== null);
+  const open = ways.filter(isOpen);
   const isHere = (page: string) => page === under && html` aria-current="page"`;
   const shown = groups.flatMap(([group, title]) => {
     const rows = open.filter((way) => way.group === group);

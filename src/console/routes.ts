@@ -7,6 +7,7 @@ import { disconnectApp, listApps, listAppsOfEveryone } from './apps.ts';
 import { setUp, showSetUp } from './authenticator.ts';
 import { answerFrontEnd, showFrontEnd } from './front-end.ts';
 import { ssoPage } from './paths.ts';
+import { callTool, showTool, showTools } from './playground/pages.ts';
 import { finishSso, showSignIn, signIn, signOut } from './signing.ts';
 import { showStart } from './start.ts';
 import { makeToken, showNewToken } from './tokens/new-token.ts';
@@ -47,6 +48,8 @@ export const routes: readonly Route[] = [
   { page: '/account', open: false, get: showAccount, post: changeAccount },
   { page: '/approvals', open: false, get: listApprovals },
   { page: '/approvals/:id', open: false, get: showApproval, post: decideApproval },
+  { page: '/playground', open: false, get: showTools },
+  { page: '/playground/:name', open: false, get: showTool, post: callTool },
   { page: '/front-ends/:id', open: false, get: showFrontEnd, post: answerFrontEnd },
   { page: '/apps', open: false, get: listApps },
   { page: '/apps/everyone', open: false, get: listAppsOfEveryone },

@@ -2,6 +2,7 @@
 // subject with much of its own has a sheet in its folder, joined here as that of the parts is.
 import { style } from '../oauth/style.ts';
 import { partsStyle } from './parts/style.ts';
+import { playgroundStyle } from './playground/style.ts';
 
 export const consoleStyle = `${style}
 .console{display:grid;grid-template-columns:256px minmax(0,1fr);align-items:start;justify-content:stretch;padding:0;background:linear-gradient(90deg,var(--bg) 255px,var(--line) 255px 256px,var(--card) 256px)}
@@ -99,4 +100,4 @@ section>h2.plainly{margin-top:20px}
 .qr span{display:block;color:var(--soft);font-size:14px}.qr code{font-size:15px;color:var(--ink)}.qr>div{min-width:0;flex:1 1 180px}
 .aside{margin-left:16px}
 @media (max-width:480px){.two{grid-template-columns:1fr}.filter{grid-template-columns:1fr}.apps dl>div{grid-template-columns:96px 1fr}.changes th,.changes td{padding:8px 10px}.changes td,.changes tbody th{font-size:13.5px}}
-${partsStyle}`;
+${partsStyle}${playgroundStyle}`;

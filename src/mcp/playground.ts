@@ -50,6 +50,8 @@ export type PlayedEntry = ActivityEntry & { readonly id?: number };
 export interface Playground {
   /** What assistants are told before anything else. */
   readonly instructions: string;
+  /** How deep JSON may be nested, as at /mcp. */
+  readonly depthLimit: number;
   /** The tools that the person is offered, in the order of `tools/list`. */
   toolsOf(userId: number): Promise<readonly Tool[]>;
   /**
@@ -114,6 +116,7 @@ export function createPlayground({ store, pace, statements, ...parts }: Playgrou
 
   return {
     instructions,
+    depthLimit: parts.config.jsonDepthLimit,
     toolsOf: async (userId) => offeredTo(await identify(userId)),
     call(call) {
       const playing = play(call);

@@ -1,0 +1,118 @@
+// The form of a tool: a control for each argument, or one for the JSON of all. What is not needed stands aside until it is
+// wanted. Nothing is checked by the browser: a call that is wrong is worth trying, to see what an assistant is told.
+import { type Html, html } from '../../oauth/html.ts';
+import { hiddenToken } from '../parts/form.ts';
+import { typedLines, typedText } from './exact.ts';
+import { type Field, inputName, isTrial, type Problems, type Typed } from './fields.ts';
+
+export interface FormView {
+  readonly fields: readonly Field[];
+  readonly typed: Typed;
+  readonly problems: Problems;
+  /** Names that the person may use, by field. */
+  readonly names: ReadonlyMap<string, readonly string[]>;
+  readonly action: string;
+  readonly csrf: string;
+  readonly button: string;
+}
+
+/** So many more do not hide behind a word. */
+const SHOWN_ANYWAY = 3;
+
+export function callForm(view: FormView): Html {
+  const { action, csrf, typed, button } = view;
+  const other =
+    typed.mode === 'form' ? (['json', 'Type JSON instead'] as const) : (['form', 'Back to the form'] as const);
+  return html`<form method="post" action="${action}" class="call" autocomplete="off">
+${hiddenToken({ csrf })}
+<input type="hidden" name="mode" value="${typed.mode}">
+${typed.mode === 'form' ? controls(view) : jsonControl(view)}
+<div class="run"><button class="primary" name="action" value="run">${button}</button><button class="quiet" name="action" value="${other[0]}">${other[1]}</button></div>
+</form>`;
+}
+
+function controls(view: FormView): Html {
+  const { fields, typed, problems } = view;
+  if (fields.length === 0) return html`<p class="quietly">It takes no arguments.</p>`;
+  const isUsed = ({ name }: Field) => (typed.fields.get(name) ?? '') !== '' || problems.has(name);
+  const trials = fields.filter(isTrial);
+  const first = fields.filter((field) => field.required);
+  const others = fields.filter((field) => !field.required && !isTrial(field));
+  const isFew = others.length <= SHOWN_ANYWAY;
+  return html`${first.map((field) => control(field, view))}
+${isFew && others.map((field) => control(field, view))}
+${!isFew && html`<details class="more"${others.some(isUsed) && html` open`}><summary>${first.length > 0 && 'More '}arguments, all optional (${others.length})</summary><div class="args">${others.map((field) => control(field, view))}</div></details>`}
+${trials.map((field) => control(field, view))}`;
+}
+
+function jsonControl({ typed, problems }: FormView): Html {
+  const problem = problems.get('');
+  return html`<div class="field"><label for="json">Arguments, as JSON</label>
+<textarea id="json" name="json" class="mono" rows="${rowsFor(typed.json, 8)}" spellcheck="false"${described('json', problem)}>${typedLines(typed.json)}</textarea>
+${problemNote('json', problem)}</div>`;
+}
+
+const trialText = 'Try it without writing: says what would change, and changes nothing.';
+
+function control(field: Field, view: FormView): Html {
+  const { name, required } = field;
+  const id = inputName(name);
+  const value = view.typed.fields.get(name) ?? '';
+  const problem = view.problems.get(name);
+  const said = isTrial(field) ? trialText : hintOf(field);
+  if (field.kind === 'flag') {
+    return html`<div class="choice${isTrial(field) && ' trial'}"><input type="checkbox" id="${id}" name="${id}" value="true"${value !== '' && html` checked`}${described(id, problem, said)}><label for="${id}">${name}</label>${hintNote(id, said, 'small')}${problemNote(id, problem)}</div>`;
+  }
+  const wide = field.kind === 'json' || field.kind === 'lines';
+  return html`<div class="field${wide && ' wide'}"><label for="${id}">${name}${required && html` <span class="must">required</span>`}</label>
+${input(field, value, html`id="${id}" name="${id}"${required && html` aria-required="true"`}${described(id, problem, said)}`, view.names.get(name))}
+${hintNote(id, said, 'p')}${problemNote(id, problem)}</div>`;
+}
+
+function input({ kind, name, choices }: Field, value: string, attributes: Html, names: readonly string[] = []): Html {
+  if (kind === 'choice') {
+    // What is none of the choices was linked or sent by hand: it is kept, for the tool to say so.
+    const all = ['', ...choices, ...(value === '' || choices.includes(value) ? [] : [value])];
+    return html`<select ${attributes}>${all.map((each) => html`<option value="${typedText(each)}"${each === value && html` selected`}>${each || '—'}</option>`)}</select>`;
+  }
+  if (kind === 'json' || kind === 'lines') {
+    const mono = kind === 'json' ? 'mono' : 'lines';
+    return html`<textarea ${attributes} class="${mono}" rows="${rowsFor(value, 3)}" spellcheck="false">${typedLines(value)}</textarea>`;
+  }
+  const list = names.length > 0 && html` list="names.${name}"`;
+  const options = names.map((each) => html`<option value="${each}"></option>`);
+  return html`<input type="text"${kind === 'number' && html` inputmode="decimal"`} ${attributes}${list} value="${typedText(value)}" spellcheck="false" autocapitalize="none">${list && html`<datalist id="names.${name}">${options}</datalist>`}`;
+}
+
+const rowsFor = (text: string, least: number): number => Math.min(24, Math.max(least, text.split('\n').length));
+
+/** What JSON arguments look like; the schema says no more than that they are objects or lists. */
+const examples: Readonly<Record<string, string>> = {
+  filters: '{"field": "status", "operator": "Equal", "value": "paid"}',
+  sort: '[{"field": "id", "ascending": false}]',
+  pagination: '{"size": 15, "number": 1}',
+  groups: '["status"]',
+  attributes: '{"name": "value"}',
+  values: '{"field": "value"}',
+  searches: '{"city": "par"}',
+};
+
+function hintOf({ name, kind, hint }: Field): Html | '' {
+  const example = kind === 'json' ? examples[name] : undefined;
+  const how = kind === 'lines' ? 'One a line.' : '';
+  if (example === undefined) return hint || how ? html`${[hint, how].filter(Boolean).join(' ')}` : '';
+  return html`JSON, such as <code>${example}</code>`;
+}
+
+function described(id: string, problem: string | undefined, hint: Html | string = ''): Html {
+  const by = [...(hint ? [`${id}.hint`] : []), ...(problem === undefined ? [] : [`${id}.problem`])];
+  return html`${by.length > 0 && html` aria-describedby="${by.join(' ')}"`}${problem !== undefined && html` aria-invalid="true"`}`;
+}
+
+function hintNote(id: string, hint: Html | string, tag: 'p' | 'small'): Html | false {
+  if (!hint) return false;
+  return tag === 'p' ? html`<p class="hint" id="${id}.hint">${hint}</p>` : html`<small id="${id}.hint">${hint}</small>`;
+}
+
+const problemNote = (id: string, problem: string | undefined): Html | false =>
+  problem !== undefined && html`<p class="note" id="${id}.problem">${problem}</p>`;

@@ -1,0 +1,601 @@
+// The playground against the endpoint of assistants: the same person, the same call, the same answer, the same refusals.
+// What an assistant would be given is asked of `/mcp` itself, with a token of that person.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { customizeDemo } from '../../src/cli/demo-customization.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { selectTools, toolNames } from '../../src/mcp/tools.ts';
+import type { CollectionPermission } from '../../src/store/store.ts';
+import { ask, callTool } from '../app/call.ts';
+import type { Account, Browser, Page } from '../oauth/flow.ts';
+import { csrfOf, openPlace, type Place, read } from './place.ts';
+
+const all: CollectionPermission = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
+const looks: CollectionPermission = { ...all, edit: false, add: false, delete: false, actions: {} };
+const places: Place[] = [];
+
+let place: Place;
+/** Developer, may do everything; editor who may look at customers and change orders; somebody whose role may nothing. */
+let people: Record<'admin' | 'developer' | 'clerk' | 'nobody', Account>;
+beforeAll(async () => {
+  place = await open({ SERVICE_CALL_SECONDS: '2' });
+  people = {
+    admin: place.account,
+    developer: await addMember(place, 'dora', 'developer', { '*': all }),
+    clerk: await addMember(place, 'clerk', 'editor', {
+      customers: { ...looks, fields: { email: 'hidden' } },
+      orders: { ...all, delete: false },
+    }),
+    nobody: await addMember(place, 'nobody', 'user', {}),
+  };
+});
+afterAll(() => Promise.all(places.map((one) => one.stop())));
+
+async function open(env: Record<string, string>, app: object = {}): Promise<Place> {
+  const opened = await openPlace({
+    env,
+    app: {
+      customize: (agent) => {
+        customizeDemo(agent);
+        agent.customizeCollection('suppliers', (suppliers) =>
+          suppliers.addHook('Before', 'List', () => systemClock.sleep(20_000)),
+        );
+      },
+      ...app,
+    },
+  });
+  places.push(opened);
+  return opened;
+}
+
+async function addMember(
+  { addUser, store }: Place,
+  name: string,
+  level: 'developer' | 'editor' | 'user',
+  role: Record<string, CollectionPermission>,
+): Promise<Account> {
+  const account = await addUser({ email: `${name}@example.com`, firstName: 'Sam', lastName: name, role: name, level });
+  await store.permissions.setRole(name, role);
+  return account;
+}
+
+const tokens = new Map<Account, string>();
+/** What an assistant of that person would call with. */
+async function tokenOf(account: Account): Promise<string> {
+  const { id: userId } = await place.userOf(account);
+  const scopes = ['mcp:read', 'mcp:write', 'mcp:action'];
+  const token = tokens.get(account) ?? (await place.store.tokens.create({ userId, name: 'assistant', scopes })).secret;
+  tokens.set(account, token);
+  return token;
+}
+
+const entities: Readonly<Record<string, string>> = { quot: '"', lt: '<', gt: '>', amp: '&' };
+const plain = (text: string): string =>
+  text.replace(/&(?:#(\d+)|(\w+));/g, (_, code, name) => (code ? String.fromCodePoint(Number(code)) : entities[name]!));
+const labelled = (page: Page, label: string): string | undefined => {
+  const found = new RegExp(`<pre[^>]* aria-label="${label}">(.*?)</pre>`, 's').exec(page.html)?.[1];
+  return found === undefined ? undefined : plain(found);
+};
+/** What the page says the model is given. */
+const given = (page: Page): string | undefined => labelled(page, 'Text of the answer');
+const mainOf = (page: Page): string => plain(read({ ...page, html: page.html.replace(/^.*<main/s, '<main') }));
+const shownIn = (page: Page, control: string): string | undefined => {
+  const found = new RegExp(`<textarea[^>]*name="${control}"[^>]*>\\n?(.*?)</textarea>`, 's').exec(page.html)?.[1];
+  return found === undefined ? undefined : plain(found);
+};
+const headline = (page: Page): string =>
+  plain(/class="state[^"]*" role="status"><div><b>(.*?)<\/b>/.exec(page.html)?.[1] ?? '');
+
+/** Arguments as they are typed into the form. */
+const typed = (args: Readonly<Record<string, unknown>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(args).map(([name, value]) => [
+      `arg.${name}`,
+      value === false
+        ? ''
+        : typeof value === 'string' || typeof value === 'boolean'
+          ? `${value}`
+          : JSON.stringify(value),
+    ]),
+  );
+
+interface Sat {
+  readonly browser: Browser;
+  /** Opens the page of the tool. */
+  readonly look: (tool: string, query?: string) => Promise<Page>;
+  /** Types the arguments in and presses the button. */
+  readonly call: (tool: string, args: Readonly<Record<string, unknown>>, button?: string) => Promise<Page>;
+}
+
+const sat = new Map<Account, Sat>();
+async function sit(account: Account, at: Place = place): Promise<Sat> {
+  const known = sat.get(account);
+  if (known) return known;
+  const { browser } = await at.browse(account, '/playground');
+  const look: Sat['look'] = (tool, query = '') => browser.open(at.at(`/playground/${tool}${query}`));
+  const made: Sat = {
+    browser,
+    look,
+    call: async (tool, args, button = 'run') => browser.press(await look(tool), button, typed(args)),
+  };
+  sat.set(account, made);
+  return made;
+}
+
+/** Newest first, of the playground. */
+async function logged(at: Place = place) {
+  await at.store.activity.flush();
+  return (await at.store.activity.list({ limit: 20 })).filter(({ clientId }) => clientId === 'playground');
+}
+
+describe('what is offered', () => {
+  test.each(['admin', 'developer', 'clerk', 'nobody'] as const)('%s is shown the tools of tools/list', async (who) => {
+    const { browser } = await sit(people[who]);
+    const page = await browser.open(place.at('/playground'));
+    const shown = [...page.html.matchAll(/href="[^"]*\/playground\/(\w+)"/g)].map(([, name]) => name);
+    const { text } = await ask(place.mcpUrl, await tokenOf(people[who]), 'tools/list', {});
+    const listed: string[] = JSON.parse(text).result.tools.map(({ name }: { name: string }) => name);
+    expect(shown.sort()).toEqual(listed.sort());
+    expect(listed.length).toBe({ admin: 13, developer: 13, clerk: 12, nobody: 1 }[who]);
+  });
+
+  test('what is not offered is not there by its address either, and nothing is called', async () => {
+    const { browser, look } = await sit(people.clerk);
+    const offered = await look('list');
+    const before = (await logged()).length;
+    for (const name of ['delete', 'nothing', 'toString', 'list%00']) {
+      const address = place.at(`/playground/${name}`);
+      const body = new URLSearchParams({
+        csrf: csrfOf(offered),
+        action: 'run',
+        mode: 'form',
+        'arg.collectionName': 'orders',
+        'arg.recordIds': '1',
+      });
+      const posted = await browser.open(address, {
+        method: 'POST',
+        body,
+        headers: { 'sec-fetch-site': 'same-origin' },
+      });
+      expect([name, (await browser.open(address)).status, posted.status]).toEqual([name, 404, 404]);
+    }
+    expect(await logged()).toHaveLength(before);
+  });
+
+  test('a tool that was taken from somebody while his page was open is not called, and what he typed is shown', async () => {
+    const eve = await addMember(place, 'eve', 'editor', { orders: all });
+    const { browser, look } = await sit(eve);
+    const page = await look('delete');
+    await place.store.permissions.setRole('eve', { orders: looks });
+    const answer = await browser.press(page, 'run', { 'arg.collectionName': 'orders', 'arg.recordIds': '17' });
+    expect(answer.status).toBe(404);
+    expect(mainOf(answer)).toContain('This tool is not there for you');
+    expect(labelled(answer, 'What you had typed')).toContain('recordIds: 17');
+    expect(await place.ask('SELECT id FROM orders WHERE id = 17')).toHaveLength(1);
+  });
+
+  test('only the tools that are served, and none where MCP is not', async () => {
+    const [few, none] = await Promise.all([
+      open({ SERVICE_MCP_ENABLED_TOOLS: 'list,describeCollection' }),
+      open({}, { servesMcp: false }),
+    ]);
+    const { browser, page } = await few.browse(few.account, '/playground');
+    expect([...page.html.matchAll(/href="[^"]*\/playground\/(\w+)"/g)].map(([, name]) => name)).toEqual([
+      'describeCollection',
+      'list',
+    ]);
+    expect((await browser.open(few.at('/playground/aggregate'))).status).toBe(404);
+    const { browser: other, page: start } = await none.browse(none.account);
+    expect(start.html).not.toContain('/playground');
+    for (const path of ['/playground', '/playground/list']) expect((await other.open(none.at(path))).status).toBe(404);
+  });
+
+  test('nobody who is not signed in sees or calls anything', async () => {
+    for (const method of ['GET', 'POST']) {
+      const answer = await fetch(place.at('/playground/list'), { method, redirect: 'manual' });
+      expect([method, answer.status, answer.headers.get('location')]).toEqual([
+        method,
+        303,
+        expect.stringContaining('/sign-in'),
+      ]);
+    }
+    const { browser } = await sit(people.admin);
+    const body = new URLSearchParams({ csrf: 'forged', action: 'run', 'arg.collectionName': 'orders' });
+    const forged = await browser.open(place.at('/playground/list'), {
+      method: 'POST',
+      body,
+      headers: { 'sec-fetch-site': 'same-origin' },
+    });
+    expect(forged.status).toBe(403);
+  });
+});
+
+/** A call of each tool that changes nothing, and one that goes wrong. */
+const samples: Readonly<Record<string, readonly [right: Record<string, unknown>, wrong: Record<string, unknown>]>> = {
+  describeCollection: [{ collectionName: 'orders', detail: 'full' }, { collectionName: 'order' }],
+  list: [
+    {
+      collectionName: 'orders',
+      filters: { field: 'status', operator: 'Equal', value: 'paid' },
+      sort: [{ field: 'id', ascending: false }],
+      pagination: { size: 3 },
+      enableCount: true,
+    },
+    { collectionName: 'orders', filters: { field: 'statuses', operator: 'Equal', value: 1 } },
+  ],
+  listRelated: [
+    { collectionName: 'customers', relationName: 'orders', parentRecordId: '1' },
+    { collectionName: 'customers', relationName: 'order', parentRecordId: '1' },
+  ],
+  create: [
+    { collectionName: 'categories', attributes: { name: 'Maps', slug: 'maps', position: 9 }, dryRun: true },
+    { collectionName: 'orders', attributes: { states: 'paid' }, dryRun: true },
+  ],
+  update: [
+    { collectionName: 'orders', recordId: '17', attributes: { status: 'cancelled' }, dryRun: true },
+    { collectionName: 'orders', recordId: '17000000', attributes: { status: 'cancelled' }, dryRun: true },
+  ],
+  delete: [
+    { collectionName: 'reviews', recordIds: ['3'], dryRun: true },
+    { collectionName: 'reviews', recordIds: [], dryRun: true },
+  ],
+  associate: [
+    { collectionName: 'customers', relationName: 'orders', parentRecordId: '1', targetRecordId: '900', dryRun: true },
+    { collectionName: 'customers', relationName: 'orders', parentRecordId: '1', dryRun: true },
+  ],
+  dissociate: [
+    {
+      collectionName: 'customers',
+      relationName: 'customers',
+      parentRecordId: '3',
+      targetRecordIds: ['301'],
+      dryRun: true,
+    },
+    { collectionName: 'customers', relationName: 'orderz', parentRecordId: '1', targetRecordIds: ['1'], dryRun: true },
+  ],
+  getActionForm: [
+    { collectionName: 'orders', actionName: 'Cancel', recordIds: ['21'] },
+    { collectionName: 'orders', actionName: 'Cancels' },
+  ],
+  executeAction: [
+    {
+      collectionName: 'orders',
+      actionName: 'Cancel',
+      recordIds: ['21'],
+      values: { reason: 'Out of stock' },
+      dryRun: true,
+    },
+    { collectionName: 'orders', actionName: 'Cancel', recordIds: ['21'], values: {}, dryRun: true },
+  ],
+  // It has no dry run, and is called for real elsewhere.
+  requestActionFileUpload: [{}, { filename: 'a.pdf', mimeType: 'no type' }],
+  aggregate: [
+    { collectionName: 'orders', operation: 'Count', groups: ['status'], limit: 3 },
+    { collectionName: 'orders', operation: 'Sum' },
+  ],
+  getChart: [{ chartName: 'Orders by status' }, { chartName: 'Sale' }],
+};
+
+describe('a call', () => {
+  test('every tool of the table is tried here', () => {
+    expect(toolNames.filter((name) => !samples[name])).toEqual([]);
+  });
+
+  test.each(toolNames.flatMap((name) => [0, 1].map((at) => [name, at] as const)))(
+    '%s is answered as an assistant is (%i)',
+    async (name, at) => {
+      const args = samples[name]![at]!;
+      const { look, browser } = await sit(people.admin);
+      const page = await look(name);
+      const { inputSchema } = selectTools(null, () => undefined).find((tool) => tool.name === name)!;
+      const properties = Object.keys(inputSchema.properties as object);
+      expect(properties.filter((property) => !page.html.includes(`name="arg.${property}"`))).toEqual([]);
+      const lines = (value: unknown) =>
+        Array.isArray(value) && value.every((one) => typeof one === 'string') ? value.join('\n') : value;
+      const asTyped = Object.fromEntries(
+        Object.entries(args).map(([key, value]) => [key, key === 'groups' ? value : lines(value)]),
+      );
+      const answer = await browser.press(page, 'run', typed(asTyped));
+      const known = await callTool(place.mcpUrl, await tokenOf(people.admin), name, args);
+      const text = given(answer);
+      const expected = 'error' in known ? { error: text } : { json: JSON.parse(text ?? 'null') };
+      expect(known).toEqual(expected);
+      const isWrong = at === 1 || name === 'requestActionFileUpload';
+      expect(known).toHaveProperty(isWrong ? 'error' : 'json');
+      const [entry] = await logged();
+      expect(entry).toMatchObject({
+        action: name,
+        clientName: 'Playground',
+        userId: place.ada.id,
+        outcome: 'error' in known ? expect.stringMatching(/failed|denied/) : 'completed',
+      });
+      if ('error' in known) expect(headline(answer)).toContain(entry!.code);
+      expect(mainOf(answer)).toContain(`Entry ${entry!.id} `);
+    },
+  );
+
+  test('shows its size, how long it took, its records as a table, and how to go on', async () => {
+    const { browser, call } = await sit(people.clerk);
+    const page = await call('list', { collectionName: 'orders', fields: 'id\nstatus', pagination: { size: 2 } });
+    const text = given(page)!;
+    const { rows } = JSON.parse(text) as { rows: unknown[][] };
+    expect(mainOf(page)).toMatch(
+      new RegExp(
+        `^Playground List records list Reads only Answered Size about \\d+ tokens an estimate; ${text.length} characters`,
+      ),
+    );
+    expect(mainOf(page)).toMatch(/Took \d+ ms 1 statement on databases/);
+    expect(mainOf(page)).toContain(`id status ${rows.flat().join(' ')} hasMore true`);
+    const next = await browser.press(page, 'next');
+    expect((JSON.parse(given(next)!) as { rows: unknown[][] }).rows.map(([id]) => id)).toEqual([3, 4]);
+    // The form is as it was typed, and can be sent again.
+    expect(shownIn(next, 'arg.fields')).toBe('id\nstatus');
+  });
+
+  test('can be linked: the address types it in and calls nothing', async () => {
+    const { browser, look } = await sit(people.admin);
+    const before = (await logged())[0]?.id;
+    const query = `?${new URLSearchParams({ 'arg.collectionName': 'orders', 'arg.pagination': '{"size": 1}' })}`;
+    const page = await look('list', query);
+    expect((await logged())[0]?.id).toBe(before);
+    const answer = await browser.press(page, 'run', { 'arg.pagination': shownIn(page, 'arg.pagination')! });
+    const link = plain(/href="([^"]*)">Address of this call/.exec(answer.html)![1]!);
+    const again = await browser.open(new URL(link, place.at('')));
+    expect(shownIn(again, 'arg.pagination')).toBe('{\n  "size": 1\n}');
+    const raw = await look('list', `?json=${encodeURIComponent('{"collectionName":"orders","more":1}')}`);
+    expect(shownIn(raw, 'json')).toBe('{"collectionName":"orders","more":1}');
+  });
+
+  test('as JSON is the same, there and back, and stays JSON where the form has no place for it', async () => {
+    const { browser, look } = await sit(people.admin);
+    const page = await look('list');
+    const json = await browser.press(page, 'json', typed({ collectionName: 'orders', pagination: { size: 1 } }));
+    const text = shownIn(json, 'json')!;
+    expect(JSON.parse(text)).toEqual({ collectionName: 'orders', pagination: { size: 1 } });
+    const answer = await browser.press(json, 'run', { json: text });
+    expect(JSON.parse(given(answer)!)).toMatchObject({ hasMore: true });
+    const back = await browser.press(json, 'form', { json: text });
+    expect(shownIn(back, 'arg.pagination')).toBe('{\n  "size": 1\n}');
+    const odd = '{"collectionName": "orders", "more": [1]}';
+    const kept = await browser.press(json, 'form', { json: odd });
+    expect([kept.status, shownIn(kept, 'json')]).toEqual([400, odd]);
+    const called = await browser.press(kept, 'run', { json: odd });
+    expect(given(called)).toMatch(/^INVALID_ARGUMENT: more: /);
+  });
+});
+
+describe('a write', () => {
+  const status = async (id: number) => (await place.ask(`SELECT status FROM orders WHERE id = ${id}`))[0]?.status;
+
+  test('is a dry run unless one says otherwise', async () => {
+    const { call } = await sit(people.developer);
+    const before = await status(30);
+    const page = await call('update', { collectionName: 'orders', recordId: '30', attributes: { status: 'returned' } });
+    expect(headline(page)).toBe('Nothing was written');
+    expect(mainOf(page)).toContain(`Field Now After status ${before} returned`);
+    expect(await status(30)).toBe(before);
+  });
+
+  test('is shown before and after, made when it is meant, once, and logged with its record', async () => {
+    const { browser, call } = await sit(people.clerk);
+    const before = await status(30);
+    const args = { collectionName: 'orders', recordId: '30', attributes: { status: 'returned' }, dryRun: false };
+    const page = await call('update', args);
+    expect(headline(page)).toBe('Do this for real?');
+    expect(mainOf(page)).toContain(`update on orders , record 30 Field Now After status ${before} returned`);
+    expect(await status(30)).toBe(before);
+    const edited = await browser.press(page, 'edit');
+    expect([shownIn(edited, 'arg.attributes'), edited.html.includes('name="arg.dryRun" value="true" checked')]).toEqual(
+      ['{\n  "status": "returned"\n}', false],
+    );
+    const done = await browser.press(page, 'confirm');
+    expect(headline(done)).toBe('Done');
+    expect(await status(30)).toBe('returned');
+    expect((await logged())[0]).toMatchObject({
+      action: 'update',
+      type: 'write',
+      outcome: 'completed',
+      collection: 'orders',
+      recordIds: ['30'],
+    });
+    expect(mainOf(done)).toMatch(/What update, a write Collection orders Records 30 Outcome completed/);
+  });
+
+  test('is not made when what it would do has changed since it was shown', async () => {
+    const { browser, call } = await sit(people.developer);
+    const args = { collectionName: 'orders', recordId: '32', attributes: { note: 'mine' }, dryRun: false };
+    const page = await call('update', args);
+    await call('update', { ...args, attributes: { note: 'another' } }).then((other) => browser.press(other, 'confirm'));
+    const late = await browser.press(page, 'confirm');
+    expect(headline(late)).toBe('It would do something else by now');
+    expect((await place.ask('SELECT note FROM orders WHERE id = 32'))[0]?.note).toBe('another');
+    expect(headline(await browser.press(late, 'confirm'))).toBe('Done');
+    expect((await place.ask('SELECT note FROM orders WHERE id = 32'))[0]?.note).toBe('mine');
+  });
+
+  test('that was sent twice, as by a page that is loaded again, is made once', async () => {
+    const { browser, call } = await sit(people.developer);
+    const count = async () => (await place.ask("SELECT COUNT(*) AS n FROM reviews WHERE title = 'Twice'"))[0]?.n;
+    const attributes = { product_id: 1, customer_id: 1, rating: 5, title: 'Twice', created_at: '2026-01-05' };
+    const page = await call('create', { collectionName: 'reviews', attributes, dryRun: false });
+    const [one, two] = await Promise.all([browser.press(page, 'confirm'), browser.press(page, 'confirm')]);
+    expect([headline(one), headline(two)]).toContain('Done');
+    expect(await count()).toBe(1);
+    // Its dry run finds the record of before.
+    expect(mainOf(await browser.press(page, 'confirm'))).toContain('This form may have been sent before');
+    expect(await count()).toBe(1);
+  });
+
+  test('that would fail is told as it would be told, before anything is asked', async () => {
+    const { call } = await sit(people.clerk);
+    const page = await call('update', {
+      collectionName: 'customers',
+      recordId: '1',
+      attributes: { city: 'Bergen' },
+      dryRun: false,
+    });
+    expect(headline(page)).toBe('Refused: FORBIDDEN');
+    const known = await callTool(place.mcpUrl, await tokenOf(people.clerk), 'update', {
+      collectionName: 'customers',
+      recordId: '1',
+      attributes: { city: 'Bergen' },
+    });
+    expect({ error: given(page) }).toEqual(known);
+  });
+
+  test('that needs a yes waits for it, with a link, and is made by the call after it', async () => {
+    const asker = await addMember(place, 'asker', 'editor', {
+      orders: { ...all, approval: { edit: 'ask-person' } },
+    });
+    const { browser, call } = await sit(asker);
+    const args = { collectionName: 'orders', recordId: '33', attributes: { status: 'returned' }, dryRun: false };
+    const before = await status(33);
+    const waits = await browser.press(await call('update', args), 'confirm');
+    expect(headline(waits)).toBe('It waits for a yes');
+    expect(await status(33)).toBe(before);
+    expect((await logged())[0]).toMatchObject({ outcome: 'denied', code: 'APPROVAL_PENDING' });
+    const link = /href="([^"]*)">this request/.exec(waits.html)![1]!;
+    const request = await browser.open(new URL(link, place.at('')));
+    expect(mainOf(request)).toContain('Through Playground');
+    await browser.press(request, 'approve');
+    const done = await browser.press(await call('update', args), 'confirm');
+    expect([headline(done), await status(33)]).toEqual(['Done', 'returned']);
+  });
+
+  test('without a dry run is asked about all the same, and what no dry run can foresee says so', async () => {
+    const { browser, call } = await sit(people.admin);
+    const page = await call('requestActionFileUpload', { filename: 'a.pdf', mimeType: 'application/pdf' });
+    expect(mainOf(page)).toContain('What it would do cannot be told before.');
+    const done = await browser.press(page, 'confirm');
+    expect(JSON.parse(given(done)!)).toMatchObject({ method: 'PUT' });
+    const action = await call('executeAction', {
+      collectionName: 'orders',
+      actionName: 'Cancel',
+      recordIds: '21',
+      values: { reason: 'Out of stock' },
+      dryRun: false,
+    });
+    expect(mainOf(action)).toContain('executeAction of Cancel on orders , record 21 It would run on 1 record.');
+  });
+});
+
+describe('the SQL', () => {
+  const args = { collectionName: 'customers', filters: { field: 'city', operator: 'Equal', value: 'Zanzibar' } };
+  const statements = (page: Page): string[] =>
+    [...page.html.matchAll(/<pre class="sql"[^>]*>(.*?)<\/pre>/gs)].map(([, text]) => plain(text!));
+
+  test('is shown to administrators and developers, with places for the values and without them', async () => {
+    for (const who of ['admin', 'developer'] as const) {
+      const page = await (await sit(people[who])).call('list', { ...args, enableCount: true });
+      const shown = statements(page);
+      expect(shown).toHaveLength(2);
+      expect(shown.join()).toMatch(/where .*city.* = \?/);
+      expect(shown.join()).not.toContain('Zanzibar');
+      expect(mainOf(page)).toContain('SQL (2 statements)');
+    }
+  });
+
+  test('is not shown to others, from whom fields are hidden', async () => {
+    const page = await (await sit(people.clerk)).call('list', args);
+    expect(statements(page)).toEqual([]);
+    expect(page.html).not.toMatch(/select `|email`|SQL/);
+  });
+
+  test('is that of this call alone, whatever runs beside it', async () => {
+    const { call } = await sit(people.admin);
+    const token = await tokenOf(people.developer);
+    const beside = Array.from({ length: 20 }, (_, at) =>
+      callTool(place.mcpUrl, token, 'list', { collectionName: at % 2 ? 'products' : 'reviews' }),
+    );
+    const [orders, categories] = await Promise.all([
+      call('list', { collectionName: 'orders' }),
+      call('aggregate', { collectionName: 'categories', operation: 'Count' }),
+    ]);
+    await Promise.all(beside);
+    expect(statements(orders)).toEqual([expect.stringContaining('from `orders`')]);
+    expect(statements(categories)).toEqual([expect.stringContaining('from `categories`')]);
+  });
+});
+
+describe('wrong things', () => {
+  test('what is no JSON is told at its field, nothing is called, and nothing that was typed is lost', async () => {
+    const { browser, look } = await sit(people.admin);
+    const before = (await logged())[0]?.id;
+    const family = 'id\nnote 👨‍👩‍👧 \u202e &lt;b> "\'`';
+    const page = await browser.press(await look('list'), 'run', {
+      'arg.collectionName': 'orders',
+      'arg.filters': '{"field": oops}',
+      'arg.fields': family,
+    });
+    expect(page.status).toBe(400);
+    expect(mainOf(page)).toContain('This is not JSON');
+    expect(page.html).toMatch(/name="arg\.filters"[^>]*aria-invalid="true"/);
+    expect([shownIn(page, 'arg.filters'), shownIn(page, 'arg.fields')]).toEqual(['{"field": oops}', family]);
+    expect((await logged())[0]?.id).toBe(before);
+    for (const json of ['[]', '"x"', '7', '{', '['.repeat(5_000)]) {
+      const answer = await browser.press(await look('list', '?mode=json'), 'run', { json });
+      expect([json.slice(0, 9), answer.status, shownIn(answer, 'json')]).toEqual([json.slice(0, 9), 400, json]);
+    }
+  });
+
+  test('an argument of the wrong type is refused in the words that an assistant reads, and marked', async () => {
+    const { call } = await sit(people.admin);
+    const page = await call('aggregate', { collectionName: 'orders', operation: 'Count', limit: 'many' });
+    expect(given(page)).toMatch(/^INVALID_ARGUMENT: limit: /);
+    expect(page.html).toMatch(/name="arg\.limit"[^>]*aria-invalid="true" value="many"/);
+  });
+
+  test('arguments that are too large are refused', async () => {
+    const { browser, look } = await sit(people.admin);
+    const page = await look('create', '?mode=json');
+    const json = JSON.stringify({ collectionName: 'reviews', attributes: { body: 'x'.repeat(100_000) } });
+    expect((await browser.press(page, 'run', { json })).status).toBe(413);
+  });
+
+  test('a call that takes too long is given up, as over MCP', async () => {
+    const { call } = await sit(people.developer);
+    const page = await call('list', { collectionName: 'suppliers' });
+    expect(headline(page)).toBe('It failed: CALL_TIMED_OUT');
+    expect((await logged())[0]).toMatchObject({ action: 'list', collection: 'suppliers', code: 'CALL_TIMED_OUT' });
+  });
+
+  test('a call is cut off when the page is left, and leaves its entry', async () => {
+    const { browser, look } = await sit(people.developer);
+    const page = await look('list');
+    const stop = new AbortController();
+    const body = new URLSearchParams({
+      csrf: csrfOf(page),
+      mode: 'form',
+      action: 'run',
+      'arg.collectionName': 'suppliers',
+    });
+    const called = fetch(place.at('/playground/list'), {
+      method: 'POST',
+      body,
+      signal: stop.signal,
+      headers: { cookie: browser.cookieHeader(new URL(place.at(''))), 'sec-fetch-site': 'same-origin' },
+    });
+    const began = () => place.observed.filter(({ type }) => type === 'tool.began').length;
+    const before = began();
+    await expect.poll(began).toBe(before + 1);
+    stop.abort();
+    await expect(called).rejects.toThrow();
+    await expect
+      .poll(async () => (await logged())[0], { timeout: 3000 })
+      .toMatchObject({
+        collection: 'suppliers',
+        outcome: 'failed',
+      });
+  });
+
+  test('calls count with those of assistants, and one too many is not made', async () => {
+    const slow = await open({ SERVICE_MCP_REQUESTS_PER_MINUTE: '2' });
+    const { id: userId } = await slow.userOf(slow.account);
+    const { secret } = await slow.store.tokens.create({ userId, name: 'busy', scopes: ['mcp:read'] });
+    await callTool(slow.mcpUrl, secret, 'describeCollection', {});
+    const { browser, page } = await slow.browse(slow.account, '/playground/list');
+    await browser.press(page, 'run', { 'arg.collectionName': 'orders' });
+    const third = await browser.press(page, 'run', { 'arg.collectionName': 'orders', 'arg.filters': '{}' });
+    expect([third.status, shownIn(third, 'arg.filters')]).toEqual([429, '{}']);
+    expect(await logged(slow)).toHaveLength(1);
+  });
+});
