@@ -24,7 +24,7 @@ export interface Writer {
   readonly access: Access;
   readonly clientId: string;
   readonly clientName: string;
-  /** Asked once more with the rights of the moment; throws. */
+  /** Asked with the rights of the moment; what it throws or rejects with keeps the writing from being done. */
   readonly check: (access: Access) => unknown;
 }
 
@@ -167,7 +167,7 @@ async function withMark<T>(
     // What was taken away since the request came in is felt before anything is written.
     const now = await parts.store.permissions.accessOf(writer.access.caller.id);
     if (!now) return fail('DENIED', { problem: 'The account is disabled or gone.' });
-    writer.check(now);
+    await writer.check(now);
     const done = await run(now);
     await complete(parts, intent, action, { outcome: 'completed' });
     return done;

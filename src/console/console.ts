@@ -69,7 +69,7 @@ export function createConsole(options: ConsoleOptions): Console {
     { route, params }: Found,
   ): Promise<void> => {
     const posted = req.method === 'POST';
-    const body = posted ? await readBody(req) : undefined;
+    const body = posted ? await readBody(req, route.bodyBytes) : undefined;
     const visitor = await parts.sessions.recognise(req);
     if (visitor.cookie !== undefined) res.appendHeader('Set-Cookie', visitor.cookie);
     const form = new URLSearchParams(body && isForm(req) ? body.toString('utf8') : '');

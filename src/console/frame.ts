@@ -50,6 +50,7 @@ const ways: readonly Way[] = [
   { page: '', name: 'Start', group: 'work' },
   { page: '/approvals', name: 'Approvals', group: 'work' },
   { page: '/playground', name: 'Playground', group: 'work', served: true },
+  { page: '/notes', name: 'Notes', group: 'work' },
   { page: '/apps', name: 'Apps', group: 'mine' },
   { page: '/tokens', name: 'Tokens', group: 'mine' },
   { page: '/account', name: 'Account', group: 'mine' },

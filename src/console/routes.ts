@@ -6,6 +6,9 @@ import { decideApproval, listApprovals, showApproval } from './approvals.ts';
 import { disconnectApp, listApps, listAppsOfEveryone } from './apps.ts';
 import { setUp, showSetUp } from './authenticator.ts';
 import { answerFrontEnd, showFrontEnd } from './front-end.ts';
+import { listNotes } from './notes/list.ts';
+import { makeNote, showNewNote } from './notes/new.ts';
+import { changeThread, showNote } from './notes/thread.ts';
 import { ssoPage } from './paths.ts';
 import { callTool, showTool, showTools } from './playground/pages.ts';
 import { finishSso, showSignIn, signIn, signOut } from './signing.ts';
@@ -22,6 +25,8 @@ interface Handlers<V> {
   readonly page: string;
   readonly get?: Handler<V>;
   readonly post?: Handler<V>;
+  /** The most that a form may hold; 56 KiB when absent. */
+  readonly bodyBytes?: number;
 }
 
 interface OpenRoute extends Handlers<Visit> {
@@ -50,6 +55,9 @@ export const routes: readonly Route[] = [
   { page: '/approvals/:id', open: false, get: showApproval, post: decideApproval },
   { page: '/playground', open: false, get: showTools },
   { page: '/playground/:name', open: false, get: showTool, post: callTool },
+  { page: '/notes', open: false, get: listNotes },
+  { page: '/notes/new', open: false, get: showNewNote, post: makeNote, bodyBytes: 256 * 1024 },
+  { page: '/notes/:id', open: false, get: showNote, post: changeThread, bodyBytes: 256 * 1024 },
   { page: '/front-ends/:id', open: false, get: showFrontEnd, post: answerFrontEnd },
   { page: '/apps', open: false, get: listApps },
   { page: '/apps/everyone', open: false, get: listAppsOfEveryone },

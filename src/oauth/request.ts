@@ -69,16 +69,16 @@ export function composeRequest(req: IncomingMessage, from: Composed): IncomingMe
 
 /** The body, also where the host application has read it already. BODY_TOO_LARGE over the limit: the rest of such a
  * body is left unread, and the caller closes the connection. */
-export async function readBody(req: IncomingMessage): Promise<Buffer> {
+export async function readBody(req: IncomingMessage, limitBytes: number = bodyLimitBytes): Promise<Buffer> {
   if (req.readableEnded) return rewriteBody(req);
   const chunks: Buffer[] = [];
   let length = 0;
-  if (Number(req.headers['content-length'] ?? 0) > bodyLimitBytes) {
-    fail('BODY_TOO_LARGE', { limitBytes: bodyLimitBytes });
+  if (Number(req.headers['content-length'] ?? 0) > limitBytes) {
+    fail('BODY_TOO_LARGE', { limitBytes });
   }
   for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > bodyLimitBytes) fail('BODY_TOO_LARGE', { limitBytes: bodyLimitBytes });
+    if (length > limitBytes) fail('BODY_TOO_LARGE', { limitBytes });
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, length);

@@ -1,0 +1,125 @@
+// A note is written in a real browser: with the keyboard alone, in light and dark, each page judged by axe-core.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { openPlace, type Place } from './place.ts';
+
+const executablePath = findChromium();
+const judge = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Judged {
+  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
+  readonly passes: readonly unknown[];
+}
+
+describe.skipIf(!executablePath)('writing a note', () => {
+  let place: Place;
+  let browser: Browser;
+  beforeAll(async () => {
+    place = await openPlace();
+    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await place?.stop();
+  });
+
+  /** What has the focus, as it is called. */
+  const focused = (tab: Page): Promise<string> =>
+    tab.evaluate(`(() => {
+      const at = document.activeElement;
+      return at.labels?.[0]?.textContent ?? at.textContent;
+    })()`);
+
+  async function tabTo(tab: Page, name: string): Promise<void> {
+    for (let step = 0; step < 80; step++) {
+      await tab.keyboard.press('Tab');
+      if ((await focused(tab)).trim().startsWith(name)) return;
+    }
+    throw new Error(`the keyboard does not reach '${name}'`);
+  }
+
+  async function faults(tab: Page, name: string): Promise<string[]> {
+    await tab.evaluate(judge);
+    const { violations, passes } = (await tab.evaluate('axe.run({ resultTypes: ["violations"] })')) as Judged;
+    if (passes.length < 10) return [`${name}: judged by ${passes.length} rules only`];
+    return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${name}: ${id} ${node.html}`));
+  }
+
+  test.each([
+    ['light', { width: 1280, height: 800 }],
+    ['dark', { width: 375, height: 812 }],
+  ] as const)(
+    'in %s, %o',
+    async (colorScheme, viewport) => {
+      const context = await browser.newContext({ colorScheme, viewport, bypassCSP: true });
+      const tab = await context.newPage();
+      const found: string[] = [];
+      const look = async (name: string, text: string) => {
+        await tab.getByText(text).first().waitFor();
+        found.push(...(await faults(tab, name)));
+      };
+      const type = async (label: string, text: string) => {
+        await tabTo(tab, label);
+        await tab.keyboard.press('Control+A');
+        await tab.keyboard.type(text);
+      };
+      const press = async (name: string, key = 'Enter') => {
+        await tabTo(tab, name);
+        await tab.keyboard.press(key);
+      };
+      await tab.goto(place.at('/notes'));
+      await tab.keyboard.type(place.account.email);
+      await type('Password', place.account.password);
+      await tab.keyboard.press('Enter');
+      await look('list', 'What your team writes down');
+      await press('New note');
+      await look('new', 'Your team sees it');
+      await tabTo(tab, 'Collection');
+      await tab.keyboard.type('orders');
+      await type('Record', '999999');
+      await type('Title', `Damaged parcel, ${colorScheme}`);
+      await type('Message', 'The box was wet.');
+      await press('Create the note');
+      await look('no such record', 'There is no such record');
+      await type('Record', '21');
+      await press('Create the note');
+      await look('thread', 'The note is there.');
+      await type('Write a message', 'I called <them>.');
+      await press('Send');
+      await look('two messages', 'Your message is there.');
+      await press('Edit', 'Space');
+      await type('Message', 'The box was wet through.');
+      await press('Save the message');
+      await look('edited', 'The message is saved.');
+      await press('Rename', 'Space');
+      await type('Title', `Wet parcel, ${colorScheme}`);
+      await press('Save the title');
+      await look('renamed', 'The title is saved.');
+      await press('Archive');
+      await look('archived', 'Bring it back');
+      await tab.goto(place.at('/notes?state=archived'));
+      await look('archived ones', `Wet parcel, ${colorScheme}`);
+      await tab.goto(place.at('/notes?text=nothing+of+the+kind'));
+      await look('none', 'No note fits');
+      await context.close();
+      const [note] = (await place.store.notes.list({ limit: 1, title: colorScheme })).notes;
+      expect([
+        found,
+        note?.title,
+        note?.recordId,
+        note?.archivedAt !== null,
+        note?.messages.map(({ content }) => content),
+      ]).toEqual([
+        [],
+        `Wet parcel, ${colorScheme}`,
+        '21',
+        true,
+        ['<p>The box was wet through.</p>', '<p>I called &lt;them&gt;.</p>'],
+      ]);
+    },
+    60_000,
+  );
+});
