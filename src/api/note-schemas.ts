@@ -68,7 +68,7 @@ export const newNoteSchema = z
 export const noteChangeSchema = z
   .strictObject({ title: title.optional(), archived: z.boolean().optional() })
   .refine((sent) => Object.keys(sent).length > 0, { error: 'Send title, archived or both' })
-  .meta({ id: 'NoteChange' });
+  .meta({ id: 'NoteChange', minProperties: 1 });
 export const newMessageSchema = z.strictObject({ content }).meta({ id: 'NewNoteMessage' });
 
 const showMessage = ({ content, createdAt, user }: NoteMessage): z.infer<typeof messageSchema> => ({
