@@ -1,4 +1,5 @@
 // What a person sees when the server is up: where it is, how to sign in, and the lines to paste into an assistant.
+import { clientWays } from '../console/clients.ts';
 import type { Paint } from './terminal.ts';
 
 const LABEL_WIDTH = 13;
@@ -24,7 +25,7 @@ export interface Welcome {
 export function composeWelcome(welcome: Welcome, paint: Paint): string {
   const { mcpUrl } = welcome;
   const label = (text: string) => `  ${paint('dim', text.padEnd(LABEL_WIDTH))}`;
-  const entry = JSON.stringify({ mcpServers: { portico: { type: 'http', url: mcpUrl } } });
+  const pasted = (id: string) => clientWays.find((way) => way.id === id)!.pasted[0]!.text(mcpUrl);
   const signIn =
     welcome.through !== undefined
       ? [`${label('Sign in')}with ${welcome.through}; passwords are off (docs/sso.md)`]
@@ -47,11 +48,11 @@ export function composeWelcome(welcome: Welcome, paint: Paint): string {
     '',
     `  ${paint('bold', 'Add it to your assistant')}, which then opens the sign-in in your browser:`,
     '',
-    `${label('Claude Code')}claude mcp add --transport http portico ${mcpUrl}`,
-    `${label('Codex')}codex mcp add portico --url ${mcpUrl}`,
-    `${label('VS Code')}code --add-mcp '${JSON.stringify({ name: 'portico', type: 'http', url: mcpUrl })}'`,
+    `${label('Claude Code')}${pasted('claude-code')}`,
+    `${label('Codex')}${pasted('codex')}`,
+    `${label('VS Code')}${pasted('vs-code')}`,
     `${label('Cursor')}in .cursor/mcp.json, and in .mcp.json of others:`,
-    `${label('')}${entry}`,
+    `${label('')}${pasted('cursor')}`,
     '',
     ...welcome.warnings.flatMap((warning) => [`  ${paint('yellow', `! ${warning}`)}`, '']),
     '',

@@ -12,7 +12,7 @@ import { changeThread, showNote } from './notes/thread.ts';
 import { ssoPage } from './paths.ts';
 import { callTool, showTool, showTools } from './playground/pages.ts';
 import { finishSso, showSignIn, signIn, signOut } from './signing.ts';
-import { showStart } from './start.ts';
+import { showFirstCall, showStart } from './start.ts';
 import { makeToken, showNewToken } from './tokens/new-token.ts';
 import { listTokens, listTokensOfEveryone, revokeToken } from './tokens/tokens.ts';
 import type { Answer, MemberVisit, Parts, Visit } from './visit.ts';
@@ -43,6 +43,7 @@ export type Route = OpenRoute | MemberRoute;
 
 export const routes: readonly Route[] = [
   { page: '', open: false, get: showStart },
+  { page: '/start/first-call', open: false, get: showFirstCall },
   { page: '/sign-in', open: true, get: showSignIn, post: signIn },
   { page: ssoPage, open: true, get: finishSso },
   { page: '/sign-out', open: true, post: signOut },

@@ -5,7 +5,8 @@
 //   <button type="button" hidden data-copy="text">Copy</button>     puts the text, or that of the element with the id
 //   <button type="button" hidden data-copy-of="id">Copy</button>    into the clipboard, and says so
 //   <div data-live="/console/start/first-call">...</div>            is replaced by what that page answers, every 3 s
-//                                                                   (data-live-every: ms), until it holds [data-live-end]
+//                                                                   (data-live-every: ms), until it holds [data-live-end], 600 times
+//                                                                   at most: to ask keeps the session from ending
 import { hashToken } from '../core/secret.ts';
 import { type Html, markup } from '../oauth/html.ts';
 
@@ -59,6 +60,7 @@ const text = `
   const follow = (region) => {
     const every = Number(region.dataset.liveEvery) || 3000;
     let wait = every;
+    let left = 600;
     const ask = async () => {
       if (document.hidden) {
         document.addEventListener('visibilitychange', ask, { once: true });
@@ -78,7 +80,8 @@ const text = `
       } catch {
         wait = Math.min(wait * 2, most);
       }
-      if (!region.querySelector('[data-live-end]')) setTimeout(ask, wait);
+      left -= 1;
+      if (left > 0 && !region.querySelector('[data-live-end]')) setTimeout(ask, wait);
     };
     if (!region.querySelector('[data-live-end]')) setTimeout(ask, wait);
   };

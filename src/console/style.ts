@@ -99,6 +99,16 @@ section>h2.plainly{margin-top:20px}
 .steps form{margin-top:14px;max-width:440px}
 .qr{display:flex;gap:20px;align-items:center;flex-wrap:wrap;margin-top:14px}.qr svg{width:200px;height:200px;border-radius:8px;flex:none}
 .qr span{display:block;color:var(--soft);font-size:14px}.qr code{font-size:15px;color:var(--ink)}.qr>div{min-width:0;flex:1 1 180px}
+.clients{border:1px solid var(--line);border-radius:12px;margin:0 0 20px;overflow:hidden}
+.clients details+details{border-top:1px solid var(--line)}
+.clients summary{list-style:none;cursor:pointer;padding:12px 16px;font-weight:600;display:flex;justify-content:space-between;align-items:center;outline-offset:-3px;border-radius:12px}
+.clients summary::-webkit-details-marker{display:none}.clients summary:hover{background:var(--tint)}.clients details[open] summary{color:var(--accent)}
+.clients summary::after{content:"";flex:none;width:8px;height:8px;margin:0 4px 4px 12px;border:solid var(--accent);border-width:0 2px 2px 0;transform:rotate(45deg)}.clients details[open] summary::after{transform:rotate(225deg);margin-bottom:-4px}
+.clients details>div{padding:0 16px 16px}.clients p{margin:0 0 10px}.clients p:last-child{margin:0}.clients .copyable{margin-bottom:10px}.clients .warning{margin:0 0 12px}
+.state.arrived{border-color:var(--accent)}
+.pulse{flex:none;width:12px;height:12px;margin:6px 4px;border-radius:50%;background:var(--accent)}
+.tick{flex:none;width:20px;height:20px;margin:2px 0;border-radius:50%;background:var(--accent);position:relative}.tick::after{content:"";position:absolute;left:7px;top:3px;width:5px;height:10px;border:solid var(--accent-ink);border-width:0 2px 2px 0;transform:rotate(45deg)}
+@media (prefers-reduced-motion:no-preference){.pulse{animation:pulse 1.8s ease-in-out infinite}@keyframes pulse{50%{opacity:.25;transform:scale(.7)}}}
 .aside{margin-left:16px}
 @media (max-width:480px){.two{grid-template-columns:1fr}.filter{grid-template-columns:1fr}.apps dl>div{grid-template-columns:96px 1fr}.changes th,.changes td{padding:8px 10px}.changes td,.changes tbody th{font-size:13.5px}}
 ${partsStyle}${notesStyle}${playgroundStyle}`;

@@ -143,7 +143,7 @@ describe('a session', () => {
     const after = await browser.open(place.at(''));
     expect([
       heading(page),
-      read(page).includes('ada@example.com Operations · Administrator'),
+      read(page).includes('ada@example.com · Operations · Administrator'),
       left.url,
       heading(after),
     ]).toEqual(['Hello, Ada Byron', true, place.at('/sign-in'), 'Sign in']);

@@ -1,0 +1,97 @@
+// How each assistant is given the address: one table for the start page and for what the command line says at the start.
+
+export interface Pasted {
+  /** 'the command', as a button names it. */
+  readonly what: string;
+  readonly text: (url: string) => string;
+}
+
+export interface ClientWay {
+  readonly id: string;
+  readonly name: string;
+  /** What to do with what is pasted. */
+  readonly how: string;
+  readonly pasted: readonly Pasted[];
+  /** What comes next. */
+  readonly afterwards: string;
+  /** It calls from servers of its own, which a name of this machine means nothing to. */
+  readonly needsPublic?: true;
+}
+
+const address: Pasted = { what: 'the address', text: (url) => url };
+const command = (text: (url: string) => string): Pasted => ({ what: 'the command', text });
+const signsIn = 'It opens the sign-in in your browser.';
+
+export const clientWays: readonly ClientWay[] = [
+  {
+    id: 'claude-code',
+    name: 'Claude Code',
+    how: 'In a terminal:',
+    pasted: [command((url) => `claude mcp add --transport http portico ${url}`)],
+    afterwards: 'Then /mcp in a session: it opens the sign-in in your browser.',
+  },
+  {
+    id: 'claude',
+    name: 'Claude (web, desktop, phone)',
+    how: 'In Settings, Connectors, Add custom connector:',
+    pasted: [address],
+    afterwards: 'Press Connect there. It opens the sign-in in your browser.',
+    needsPublic: true,
+  },
+  {
+    id: 'chatgpt',
+    name: 'ChatGPT',
+    how: 'In Settings, Connectors, switch developer mode on, press Create, choose OAuth, and give the address:',
+    pasted: [address],
+    afterwards: signsIn,
+    needsPublic: true,
+  },
+  {
+    id: 'codex',
+    name: 'Codex',
+    how: 'In a terminal:',
+    pasted: [command((url) => `codex mcp add portico --url ${url}`), command(() => 'codex mcp login portico')],
+    afterwards: 'The second line opens the sign-in in your browser.',
+  },
+  {
+    id: 'vs-code',
+    name: 'VS Code',
+    how: 'In a terminal:',
+    pasted: [command((url) => `code --add-mcp '${JSON.stringify({ name: 'portico', type: 'http', url })}'`)],
+    afterwards: `Start it in the list of MCP servers. ${signsIn}`,
+  },
+  {
+    id: 'cursor',
+    name: 'Cursor',
+    how: 'In .cursor/mcp.json of a project, or ~/.cursor/mcp.json:',
+    pasted: [{ what: 'the text', text: (url) => JSON.stringify({ mcpServers: { portico: { type: 'http', url } } }) }],
+    afterwards: `Switch it on in Settings, MCP. ${signsIn}`,
+  },
+  {
+    id: 'gemini',
+    name: 'Gemini CLI',
+    how: 'In a terminal:',
+    pasted: [command((url) => `gemini mcp add --transport http portico ${url}`)],
+    afterwards: 'Then /mcp auth portico in a session: it opens the sign-in in your browser.',
+  },
+  {
+    id: 'inspector',
+    name: 'MCP Inspector',
+    how: 'In a terminal; then choose Streamable HTTP and give the address:',
+    pasted: [command(() => 'npx @modelcontextprotocol/inspector'), address],
+    afterwards: 'Press Connect. It opens the sign-in in your browser.',
+  },
+  {
+    id: 'other',
+    name: 'Any other',
+    how: 'Whatever speaks MCP over HTTP and can sign in needs the address alone:',
+    pasted: [address],
+    afterwards: 'It finds the sign-in by itself. A program that cannot sign in uses a token.',
+  },
+];
+
+/** Whether servers of others could reach it: https, and a name that is not this machine's. */
+export function isPublic(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'https:' && !/^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}

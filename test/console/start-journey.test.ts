@@ -1,0 +1,135 @@
+// From the first sign-in to the first call of an assistant, and the life of a token, as people live them: in a browser with
+// its policy, its scripts and its clipboard, with a real client of MCP beside it.
+import { validateAuthResponse } from 'oauth4webapi';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { issuerOf } from '../app/shop.ts';
+import { connectClient } from '../mcp/client.ts';
+import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { authorizationUrl, redeem, register } from '../oauth/client.ts';
+import { openPlace, type Place } from './place.ts';
+
+const executablePath = findChromium();
+const redirectUri = 'http://127.0.0.1:49152/callback';
+
+describe.skipIf(!executablePath)('in a browser', () => {
+  let place: Place;
+  let browser: Browser;
+  let context: BrowserContext;
+  const violations: string[] = [];
+  beforeAll(async () => {
+    place = await openPlace();
+    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+    context = await browser.newContext({ viewport: { width: 375, height: 812 } });
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    context.on('console', (message) => /Content Security/.test(message.text()) && violations.push(message.text()));
+  });
+  afterAll(async () => {
+    await browser.close();
+    await place.stop();
+  });
+
+  const signIn = async (tab: Page) => {
+    await tab.getByLabel('E-mail').fill(place.account.email);
+    await tab.keyboard.press('Tab');
+    await tab.keyboard.type(place.account.password);
+    await tab.keyboard.press('Enter');
+  };
+  const copied = (tab: Page) => tab.evaluate('navigator.clipboard.readText()');
+  /** By the keyboard: to the field or button of that name, counted from where the focus is. */
+  const tabTo = async (tab: Page, name: RegExp) => {
+    for (let i = 0; i < 60; i++) {
+      await tab.keyboard.press('Tab');
+      const said = (await tab.evaluate(
+        '(({ activeElement: on }) => on.ariaLabel ?? on.labels?.[0]?.textContent ?? on.textContent)(document)',
+      )) as string;
+      if (name.test(said.trim())) return;
+    }
+    throw new Error(`the keyboard does not reach ${name}`);
+  };
+
+  test('an owner signs in, is told how to connect, and sees the first call arrive', { timeout: 90_000 }, async () => {
+    const tab = await context.newPage();
+    await tab.goto(place.at(''));
+    await signIn(tab);
+    await tab.getByRole('heading', { name: 'Connect an assistant' }).waitFor();
+    await tabTo(tab, /^Claude Code$/);
+    await tabTo(tab, /^Copy the command for Claude Code$/);
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('status').getByText('Copied').waitFor();
+    const command = await copied(tab);
+    const waiting = await tab.getByText('Waiting for the first call').count();
+    // The client registers and opens the sign-in, in which he is already.
+    const registered = await register(issuerOf(place), { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    const { url, verifier } = await authorizationUrl(registered, {
+      redirectUri,
+      scope: 'mcp:read',
+      resource: place.mcpUrl,
+    });
+    const other = await context.newPage();
+    await other.route(`${redirectUri}*`, (route) => route.fulfill({ body: 'You can close this page.' }));
+    await other.goto(url.href);
+    if ((await other.getByLabel('E-mail').count()) > 0) await signIn(other);
+    await other.getByRole('button', { name: 'Allow' }).click();
+    await other.waitForURL(`${redirectUri}*`);
+    const parameters = validateAuthResponse(registered.server, registered.client, new URL(other.url()), 'the-state');
+    const tokens = await redeem(registered, { parameters, verifier, redirectUri });
+    const client = await connectClient('sdk 1.x', place.mcpUrl, tokens.access_token);
+    await client.callTool({ name: 'list', arguments: { collectionName: 'orders' } });
+    await client.close();
+    // Which other page is open does not matter; this one looks again when it is looked at.
+    await other.close();
+    await tab.bringToFront();
+    const arrived = await tab.getByText('The first call has arrived').locator('..').textContent();
+    await tab.getByRole('link', { name: 'Go on' }).click();
+    await tab.getByRole('heading', { name: 'Last calls' }).waitFor();
+    const rows = await tab.getByRole('row').allTextContents();
+    const apps = await tab
+      .getByRole('main')
+      .getByRole('link', { name: /Notebook/ })
+      .count();
+    await tab.close();
+    expect([command, waiting]).toEqual([`claude mcp add --transport http portico ${place.mcpUrl}`, 1]);
+    expect(arrived).toMatch(/Notebook called list on orders, less than a minute ago\. Go on/);
+    expect(rows.at(-1)?.replace(/\s+/g, ' ')).toMatch(/list on orders ?Notebook ?done/);
+    expect([apps, violations]).toEqual([1, []]);
+  });
+
+  test('a token is made with the keyboard alone, copied, used and revoked', { timeout: 60_000 }, async () => {
+    const tab = await context.newPage();
+    await tab.goto(place.at('/tokens'));
+    await tab.getByText('You have no token').waitFor();
+    await tabTo(tab, /^New token$/);
+    await tab.keyboard.press('Enter');
+    await tab.getByText('Who is to use it?').waitFor();
+    await tabTo(tab, /^A program that reads notes and logs/);
+    await tab.keyboard.press('Enter');
+    await tabTo(tab, /^Name$/);
+    await tab.keyboard.type('Nightly report');
+    await tabTo(tab, /^Read notes$/);
+    await tab.keyboard.press('Space');
+    await tabTo(tab, /^Your password$/);
+    await tab.keyboard.type(place.account.password);
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('heading', { name: 'Your token' }).waitFor();
+    await tabTo(tab, /^Copy the token$/);
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('status').getByText('Copied').waitFor();
+    const secret = `${await copied(tab)}`;
+    const use = async () =>
+      (await fetch(`${place.address}/v1/token`, { headers: { authorization: `Bearer ${secret}` } })).status;
+    const before = await use();
+    const address = tab.url();
+    await tab.reload();
+    await tab.getByText('has a token').waitFor();
+    const again = await tab.content();
+    await tab.goto(place.at('/tokens'));
+    await tabTo(tab, /^Revoke Nightly report$/);
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('status').getByText('it opens nothing from now on').waitFor();
+    const wide = await tab.evaluate('document.documentElement.scrollWidth');
+    await tab.close();
+    expect([secret, before, await use()]).toEqual([expect.stringMatching(/^svc_[\w-]{43}$/), 200, 401]);
+    expect([address.includes('svc_'), again.includes(secret), wide, violations]).toEqual([false, false, 375, []]);
+  });
+});
