@@ -1,8 +1,7 @@
 // The list of notes (spec public-http-api 4.1). Beyond the spec it gives a cursor: the place after the last note, with a mark
 // of the query that it belongs to.
-import { fail } from '../core/errors.ts';
-import { markOf } from '../core/secret.ts';
 import type { NoteWish } from '../store/note-types.ts';
+import { markQuery, readCursor, writeCursor } from './list.ts';
 import { showNote } from './note-schemas.ts';
 import { email, integer, type Read, readInstants, text, times } from './parameters.ts';
 import type { Answer, Call, RouteParts } from './route.ts';
@@ -25,19 +24,17 @@ export async function listNotes(
   { store }: Pick<RouteParts, 'store'>,
 ): Promise<Answer> {
   const { limit = 10, cursor, ...sent } = query;
-  const mark = markOf(JSON.stringify(['notes', path.environmentName, Object.entries(sent).sort(byName)]));
-  const after = cursor === undefined ? undefined : readCursor(cursor, mark);
+  const mark = markQuery('notes', path, sent);
+  const [after] = cursor === undefined ? [] : readCursor(cursor, mark, 1);
   const { notes, next } = await store.notes.list({ ...toWish(sent), limit, ...(after !== undefined && { after }) });
   const body = {
     hasMore: next !== undefined,
-    ...(next !== undefined && { nextCursor: writeCursor(next, mark) }),
+    ...(next !== undefined && { nextCursor: writeCursor([next], mark) }),
     parameters: { ...path, limit, ...sent },
     data: notes.map(showNote),
   };
   return { status: 200, body };
 }
-
-const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1);
 
 function toWish({ collectionName, ...sent }: Omit<Read<ListParameters>, 'limit' | 'cursor'>): Omit<NoteWish, 'limit'> {
   const { userEmail, userId, teamName, recordId } = sent;
@@ -56,16 +53,4 @@ function toWish({ collectionName, ...sent }: Omit<Read<ListParameters>, 'limit' 
     ...(updatedAt && { updatedAt }),
     ...(archivedAt && { archivedAt }),
   };
-}
-
-const writeCursor = (next: number, mark: string): string =>
-  Buffer.from(JSON.stringify([mark, next])).toString('base64url');
-
-/** INVALID_CURSOR when it was not made for this query. */
-function readCursor(cursor: string, mark: string): number {
-  const bytes = Buffer.from(cursor, 'base64url');
-  const [, marked, next] = /^\["([^"]*)",(\d{1,15})\]$/.exec(bytes.toString()) ?? [];
-  // Decoding passes over what is no base64url.
-  const isWhole = bytes.toString('base64url') === cursor;
-  return isWhole && marked === mark ? Number(next) : fail('INVALID_CURSOR', {});
 }

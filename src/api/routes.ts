@@ -1,10 +1,12 @@
 // The routes of the public API, as a table. Each right is asked at the call: the scopes of the token, and what its user is now.
 import { fail } from '../core/errors.ts';
+import { activityRoutes } from './activity-routes.ts';
+import { adminLogRoutes } from './admin-log-routes.ts';
 import { noteRoutes } from './note-routes.ts';
 import type { Route } from './route.ts';
 import { tokenRoutes } from './token-routes.ts';
 
-export const routes: readonly Route[] = [...tokenRoutes, ...noteRoutes];
+export const routes: readonly Route[] = [...tokenRoutes, ...activityRoutes, ...adminLogRoutes, ...noteRoutes];
 
 export interface Found {
   /** Of the path, one for each method. */

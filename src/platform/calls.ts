@@ -104,8 +104,7 @@ const externalIdentity = shape({
   }),
 });
 
-const logTime = optional(number);
-const times = optional(shape({ eq: logTime, lt: logTime, lte: logTime, gt: logTime, gte: logTime }));
+const times = optional(shape({ from: optional(number), to: optional(number) }));
 const logPlace = shape({ at: number, id });
 const activityFilter = {
   userId: optional(id),

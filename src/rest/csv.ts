@@ -1,11 +1,9 @@
 // A table as text (RFC 4180), for spreadsheets: it begins with the mark by which they know UTF-8, and no cell is a formula.
 import { printJson } from '../agent/sources/json-text.ts';
+import { quoteCell } from '../oauth/csv-cell.ts';
 import { attachmentNamed } from '../oauth/reply.ts';
 
 export const csvType = 'text/csv; charset=utf-8; header=present';
-
-/** Before the first line; without it spreadsheets take the text for one of an older encoding. */
-export const byteOrderMark = '\ufeff';
 
 /** `numeric`: which columns hold numbers, by their place. */
 export function csvLines(rows: readonly (readonly unknown[])[], numeric: readonly boolean[]): string {
@@ -31,26 +29,13 @@ function cellText(value: unknown, isNumeric: boolean): string {
   switch (typeof value) {
     case 'string':
       // Digits that a number would lose.
-      return isNumeric ? value : quote(disarm(value));
+      return isNumeric ? value : quoteCell(value);
     case 'number':
     case 'boolean':
       return String(value);
     default:
-      return value === null || value === undefined ? '' : quote(disarm(printJson(value)));
+      return value === null || value === undefined ? '' : quoteCell(printJson(value));
   }
-}
-
-/**
- * CWE-1236: a spreadsheet runs what begins like a formula, also after a tab or a line break, and takes the wide forms of the
- * same characters for them (OWASP, CSV Injection). An apostrophe before it makes a text of it.
- */
-function disarm(text: string): string {
-  return /^[=+\-@\t\r\n\uff0b\uff0d\uff1d\uff20]/.test(text) ? `'${text}` : text;
-}
-
-/** Semicolons and tabs too: some spreadsheets divide at those. */
-function quote(text: string): string {
-  return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** Its name is one of a file, whatever was asked for. */

@@ -4,7 +4,8 @@
 // that no file looks whole and is not.
 import type { CallOptions, CollectionDescription, ListAnswer } from '../agent/engine.ts';
 import { fail } from '../core/errors.ts';
-import { attachmentOf, byteOrderMark, csvHeader, csvLines, csvType } from './csv.ts';
+import { byteOrderMark } from '../oauth/csv-cell.ts';
+import { attachmentOf, csvHeader, csvLines, csvType } from './csv.ts';
 import { conditionsOf, type ListConditions, type ListDoor } from './listing.ts';
 import { type Listing, readExtra, readListing, splitNames } from './parameters.ts';
 import { project } from './projection.ts';

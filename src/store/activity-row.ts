@@ -49,7 +49,7 @@ export interface Row {
 }
 
 /** Names come from callers as well, and PostgreSQL keeps no NUL in a text: one entry must not cost a batch. */
-const plainly = (name: string): string => (name.includes('\0') ? name.replaceAll('\0', '\ufffd') : name);
+export const plainly = (name: string): string => (name.includes('\0') ? name.replaceAll('\0', '\ufffd') : name);
 
 export function toRow(entry: ActivityEntry, environmentId: number): Row {
   return {

@@ -4,7 +4,7 @@
 import type { Knex } from 'knex';
 import type { Clock } from '../core/clock.ts';
 import { clientKeyOf, recordKeyOf } from './activity-keys.ts';
-import { fromRow, type StoredEntry } from './activity-row.ts';
+import { fromRow, plainly, type StoredEntry } from './activity-row.ts';
 import type { Database } from './database.ts';
 import { filterTimes, given, orderNewest, PAGE_MOST, readUsers, settledBefore, walkIds } from './log-order.ts';
 import type { ActivityFilter, ActivitySearches, LoggedActivity } from './log-types.ts';
@@ -25,7 +25,7 @@ export function createActivitySearch(
     query.where(
       given<string | number>({
         'l.user_id': wanted.userId,
-        'l.collection': wanted.collection,
+        'l.collection': wanted.collection === undefined ? undefined : plainly(wanted.collection),
         'l.action': wanted.action,
         'l.type': wanted.type,
         'l.outcome': wanted.outcome,

@@ -15,13 +15,9 @@ export interface OrderColumns {
   readonly id: string;
 }
 
-const signs = { eq: '=', lt: '<', lte: '<=', gt: '>', gte: '>=' } as const;
-
-export function filterTimes(query: Knex.QueryBuilder, column: string, times: LogTimes = {}): void {
-  for (const [name, sign] of Object.entries(signs)) {
-    const at = times[name as keyof LogTimes];
-    if (at !== undefined) query.where(column, sign, at);
-  }
+export function filterTimes(query: Knex.QueryBuilder, column: string, { from, to }: LogTimes = {}): void {
+  if (from !== undefined) query.where(column, '>=', from);
+  if (to !== undefined) query.where(column, '<=', to);
 }
 
 /** Newest first, after the place. The first comparison is all that a range of an index needs; the second settles ties. */
@@ -37,7 +33,7 @@ export function given<T>(conditions: Readonly<Record<string, T | undefined>>): R
 }
 
 /**
- * One step of a walk by id. `read` is given the ids to look at, and a bound that the walk has passed the end is told.
+ * One step of a walk by id; `read` is given the ids to look at.
  */
 export async function walkIds<E>(
   from: number,

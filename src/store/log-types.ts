@@ -1,13 +1,10 @@
 // What is asked of the two logs, and what they answer.
 import type { ActivityEntry } from './store.ts';
 
-/** Milliseconds since the epoch; all that are given hold. */
+/** Milliseconds since the epoch, both ends within. */
 export interface LogTimes {
-  readonly eq?: number | undefined;
-  readonly lt?: number | undefined;
-  readonly lte?: number | undefined;
-  readonly gt?: number | undefined;
-  readonly gte?: number | undefined;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
 }
 
 /** An entry's place in the order of a list: its time, and among equal times its id. */

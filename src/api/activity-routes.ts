@@ -1,0 +1,85 @@
+// The activity log over the public API: a list by filters, newest first, and the whole as a stream.
+import type { ActivityFilter } from '../store/log-types.ts';
+import type { Store } from '../store/store.ts';
+import { actionNames, readAction } from './activity-actions.ts';
+import { activityColumns, activityListSchema, showActivity } from './activity-schemas.ts';
+import { markQuery, readCursor, writeCursor } from './list.ts';
+import { exportLog, exportParameters, exportTypes } from './log-export.ts';
+import { email, integer, oneOf, type Read, readInstants, text, times } from './parameters.ts';
+import { defineRoute } from './route.ts';
+
+const path = '/v1/project/{projectName}/environment/{environmentName}/activity-logs';
+const reading = { method: 'GET', scopes: ['activity_logs:read'], admin: true, status: 200 } as const;
+
+const filters = {
+  userEmail: email,
+  userId: integer(1),
+  teamName: text(),
+  collectionName: text(),
+  recordId: text(),
+  action: oneOf(...(actionNames as [string, ...string[]])),
+  type: oneOf('read', 'write'),
+  outcome: oneOf('completed', 'failed', 'denied', 'unknown'),
+  clientName: text(),
+  ...times('createdAt'),
+};
+type Sent = Read<typeof filters>;
+
+/** Undefined where there can be none: nobody has the address, or not with that id. */
+async function toFilter(sent: Sent, { identity }: Pick<Store, 'identity'>): Promise<ActivityFilter | undefined> {
+  const { userEmail, userId, teamName: team, collectionName: collection, recordId, action } = sent;
+  const { type, outcome, clientName } = sent;
+  const found = userEmail === undefined ? undefined : await identity.findUserByEmail(userEmail);
+  if (userEmail !== undefined && (!found || (userId !== undefined && userId !== found.id))) return undefined;
+  return {
+    ...{ userId: found?.id ?? userId, team, collection, recordId, type, outcome, clientName },
+    action: action === undefined ? undefined : readAction(action),
+    times: readInstants(sent, 'createdAt'),
+  };
+}
+
+export const activityRoutes = [
+  defineRoute({
+    ...reading,
+    path,
+    id: 'listActivityLogs',
+    summary: 'Who did what with the data, newest first',
+    query: { limit: integer(1, 100, 10), cursor: text(), details: oneOf('true', 'false'), ...filters },
+    answers: activityListSchema,
+    async handle({ path, query }, { store }) {
+      const { limit = 10, cursor, details, ...sent } = query;
+      const mark = markQuery('activity', path, sent);
+      const [at, id] = cursor === undefined ? [] : readCursor(cursor, mark, 2);
+      const after = at === undefined || id === undefined ? undefined : { at, id };
+      const filter = await toFilter(sent, store);
+      const found = filter ? await store.activity.search({ ...filter, limit: limit + 1, after }) : [];
+      const page = found.slice(0, limit);
+      const last = found.length > limit ? page.at(-1) : undefined;
+      const body = {
+        hasMore: last !== undefined,
+        ...(last && { nextCursor: writeCursor([last.startedAt, last.id], mark) }),
+        parameters: { ...path, limit, ...(details !== undefined && { details }), ...sent },
+        data: page.map((entry) => showActivity(entry, path.environmentName!, details === 'true')),
+      };
+      return { status: 200, body };
+    },
+  }),
+  defineRoute({
+    ...reading,
+    path: `${path}/export`,
+    id: 'exportActivityLogs',
+    summary: 'The activity log as a file, in the order in which it was written',
+    query: { ...exportParameters, ...filters },
+    streams: exportTypes,
+    async handle({ path, query }, { store }) {
+      const { format = 'ndjson', since = 0, ...sent } = query;
+      const filter = await toFilter(sent, store);
+      return exportLog({
+        ...{ name: 'activity-logs', format, since, columns: activityColumns },
+        until: filter ? await store.activity.newestId() : 0,
+        walk: (from, until) => store.activity.walk({ ...filter, since: from, until }),
+        toObject: (entry) => showActivity(entry, path.environmentName!, true),
+      });
+    },
+  }),
+];

@@ -1,0 +1,77 @@
+// The admin log over the public API: a list by filters, newest first, and the whole as a stream.
+import type { AdminLogFilter } from '../store/log-types.ts';
+import type { Store } from '../store/store.ts';
+import { adminColumns, adminListSchema, changeTypes, initiators, resources, showChange } from './admin-log-schemas.ts';
+import { markQuery, readCursor, writeCursor } from './list.ts';
+import { exportLog, exportParameters, exportTypes } from './log-export.ts';
+import { email, integer, oneOf, type Read, readInstants, text, times } from './parameters.ts';
+import { defineRoute } from './route.ts';
+
+const path = '/v1/project/{projectName}/admin-logs';
+const reading = { method: 'GET', scopes: ['admin_logs:read'], admin: true, status: 200 } as const;
+
+const filters = {
+  userEmail: email,
+  userId: integer(1),
+  type: oneOf(...changeTypes),
+  initiator: oneOf(...initiators),
+  resource: oneOf(...resources),
+  ...times('createdAt'),
+};
+
+/** Undefined where there can be none: nobody has the address, or not with that id. */
+async function toFilter(
+  sent: Read<typeof filters>,
+  { identity }: Pick<Store, 'identity'>,
+): Promise<AdminLogFilter | undefined> {
+  const { userEmail, userId, type, initiator, resource } = sent;
+  const found = userEmail === undefined ? undefined : await identity.findUserByEmail(userEmail);
+  if (userEmail !== undefined && (!found || (userId !== undefined && userId !== found.id))) return undefined;
+  return { userId: found?.id ?? userId, type, initiator, resource, times: readInstants(sent, 'createdAt') };
+}
+
+export const adminLogRoutes = [
+  defineRoute({
+    ...reading,
+    path,
+    id: 'listAdminLogs',
+    summary: 'Who changed what of the project, newest first',
+    query: { limit: integer(1, 100, 10), cursor: text(), ...filters },
+    answers: adminListSchema,
+    async handle({ path, query }, { store }) {
+      const { limit = 10, cursor, ...sent } = query;
+      const mark = markQuery('admin', path, sent);
+      const [at, id] = cursor === undefined ? [] : readCursor(cursor, mark, 2);
+      const after = at === undefined || id === undefined ? undefined : { at, id };
+      const filter = await toFilter(sent, store);
+      const found = filter ? await store.adminLog.search({ ...filter, limit: limit + 1, after }) : [];
+      const page = found.slice(0, limit);
+      const last = found.length > limit ? page.at(-1) : undefined;
+      const body = {
+        hasMore: last !== undefined,
+        ...(last && { nextCursor: writeCursor([last.at, last.id], mark) }),
+        parameters: { ...path, limit, ...sent },
+        data: page.map(showChange),
+      };
+      return { status: 200, body };
+    },
+  }),
+  defineRoute({
+    ...reading,
+    path: `${path}/export`,
+    id: 'exportAdminLogs',
+    summary: 'The admin log as a file, in the order in which it was written',
+    query: { ...exportParameters, ...filters },
+    streams: exportTypes,
+    async handle({ query }, { store }) {
+      const { format = 'ndjson', since = 0, ...sent } = query;
+      const filter = await toFilter(sent, store);
+      return exportLog({
+        ...{ name: 'admin-logs', format, since, columns: adminColumns },
+        until: filter ? await store.adminLog.newestId() : 0,
+        walk: (from, until) => store.adminLog.walk({ ...filter, since: from, until }),
+        toObject: showChange,
+      });
+    },
+  }),
+];

@@ -1,0 +1,104 @@
+// An entry of the admin log as the public API tells it. Values of a user in the project, a role, a team and an environment have the
+// shapes of the contract; other resources, of which the contract has none, are told with a name and details.
+import { z } from 'zod';
+import type { LoggedChange, LogValue } from '../store/log-types.ts';
+import type { Columns } from './log-export.ts';
+import { showTime, showUser, teamSchema, timeSchema, userSchema } from './schemas.ts';
+
+export const changeTypes = ['add', 'remove', 'update', 'initial'] as const;
+export const initiators = ['administrator', 'identityProvider', 'serviceAdmin'] as const;
+/** The four of the contract, and those that only we have. */
+export const resources = [
+  ...['user-project', 'role', 'team', 'environment'],
+  ...['organization', 'project', 'network', 'permission', 'scope', 'account', 'token', 'app', 'key', 'log'],
+] as [string, ...string[]];
+
+const userProjectSchema = z
+  .strictObject({
+    user: userSchema,
+    permissionLevel: z.enum(['admin', 'editor', 'user', 'developer', 'manager']).optional(),
+    tags: z.array(z.strictObject({ key: z.string(), value: z.string() })).optional(),
+    role: z.strictObject({ object: z.literal('role'), name: z.string() }).optional(),
+    teams: z.array(teamSchema).optional(),
+  })
+  .meta({ id: 'UserProjectValue' });
+const namedSchema = z
+  .strictObject({
+    name: z.string(),
+    codeCustomizationVersion: z.number().optional().describe('Of an environment: always 0'),
+    details: z.record(z.string(), z.unknown()).optional().describe('Of other resources than role, team, environment'),
+  })
+  .meta({ id: 'NamedValue' });
+const valueSchema = z.union([userProjectSchema, namedSchema]);
+
+export const adminListSchema = z
+  .strictObject({
+    hasMore: z.boolean(),
+    nextCursor: z.string().optional().describe('With hasMore'),
+    parameters: z.object({ projectName: z.string(), limit: z.int() }).loose(),
+    data: z
+      .array(
+        z
+          .strictObject({
+            object: z.literal('adminLog'),
+            id: z.string(),
+            type: z.enum(changeTypes),
+            resource: z.string().describe(`Such as ${resources.slice(0, 4).join(', ')}`),
+            initiator: z.enum(initiators).describe('serviceAdmin: nobody was signed in, as at the command line'),
+            createdAt: timeSchema,
+            user: userSchema.optional().describe('Who did it'),
+            newValue: valueSchema.optional(),
+            previousValue: valueSchema.optional(),
+          })
+          .meta({ id: 'AdminLog' }),
+      )
+      .describe('Newest first; of equal times the larger id first'),
+  })
+  .meta({ id: 'AdminLogList' });
+
+export function showChange({ id, type, resource, initiator, at, user, newValue, previousValue }: LoggedChange) {
+  return {
+    object: 'adminLog',
+    id: `${id}`,
+    type,
+    resource,
+    initiator,
+    createdAt: showTime(at),
+    ...(user && { user: showUser(user) }),
+    ...(newValue && { newValue: showValue(resource, newValue) }),
+    ...(previousValue && { previousValue: showValue(resource, previousValue) }),
+  };
+}
+
+const closed: ReadonlySet<string> = new Set(['role', 'team', 'environment']);
+
+function showValue(resource: string, value: LogValue): object {
+  if (!('member' in value)) {
+    const { name, details } = value;
+    const version = resource === 'environment' && { codeCustomizationVersion: 0 };
+    return { name, ...version, ...(details && !closed.has(resource) && { details }) };
+  }
+  const { level, role, team, tags, ...user } = value.member;
+  return {
+    user: showUser(user),
+    permissionLevel: level,
+    tags: Object.entries(tags).map(([key, tag]) => ({ key, value: tag })),
+    role: { object: 'role', name: role },
+    teams: [{ object: 'team', name: team }],
+  };
+}
+
+/** Of the CSV file. */
+export const adminColumns: Columns<LoggedChange> = {
+  id: ({ id }) => id,
+  createdAt: ({ at }) => showTime(at),
+  type: ({ type }) => type,
+  resource: ({ resource }) => resource,
+  action: ({ action }) => action,
+  subject: ({ subject }) => subject,
+  initiator: ({ initiator }) => initiator,
+  userId: ({ user }) => user?.id,
+  userEmail: ({ user }) => user?.email,
+  previousValue: ({ resource, previousValue }) => previousValue && JSON.stringify(showValue(resource, previousValue)),
+  newValue: ({ resource, newValue }) => newValue && JSON.stringify(showValue(resource, newValue)),
+};
