@@ -6,6 +6,8 @@ import { text as readAll } from 'node:stream/consumers';
 import type { Config } from '../core/config.ts';
 import { AppError, fail, isAppError } from '../core/errors.ts';
 import { diffRights } from '../store/rights.ts';
+import { writeRolesFile } from '../store/rights-file.ts';
+import { describeChanges } from '../store/rights-words.ts';
 import type { Right, RightChange, User } from '../store/store.ts';
 import { loadCustomization } from './customization.ts';
 import { demoPath } from './demo.ts';
@@ -13,8 +15,6 @@ import { customizeDemo } from './demo-customization.ts';
 import { findNetworkWarnings } from './roles/network-warnings.ts';
 import { type PlacedRight, readRolesFile } from './roles/read.ts';
 import { findUnknownNames } from './roles/served-names.ts';
-import { describeChanges } from './roles/words.ts';
-import { writeRolesFile } from './roles/write.ts';
 import { withStore } from './storage.ts';
 import { createPaint } from './terminal.ts';
 

@@ -158,7 +158,7 @@ const index = (rights: readonly Right[]): ReadonlyMap<string, Right> =>
   new Map(rights.map((right) => [JSON.stringify([right.kind, ...right.path]), right]));
 
 /** The same text for the same value, in whatever order its keys stand. */
-function canonical(value: unknown): string {
+export function canonical(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) =>
     typeof each === 'object' && each !== null && !Array.isArray(each)
       ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))

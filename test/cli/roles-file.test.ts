@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { findNetworkWarnings } from '../../src/cli/roles/network-warnings.ts';
 import { readRolesFile } from '../../src/cli/roles/read.ts';
-import { describeChanges } from '../../src/cli/roles/words.ts';
-import { writeRolesFile } from '../../src/cli/roles/write.ts';
 import { verbs } from '../../src/core/caller.ts';
 import { diffRights } from '../../src/store/rights.ts';
+import { writeRolesFile } from '../../src/store/rights-file.ts';
+import { describeChanges, describeEffects } from '../../src/store/rights-words.ts';
 import type { CollectionPermission, Right } from '../../src/store/store.ts';
 
 const base = `organization: Acme
@@ -257,6 +257,77 @@ test('changes are told in words', () => {
     "+ role 'Other'",
     "- role 'Clerk' is removed",
   ]);
+});
+
+describe('what a change allows that was not allowed', () => {
+  const of = (...lines: string[]) => read(clerk(...lines));
+  const opening = (before: readonly Right[], after: readonly Right[]) =>
+    describeEffects(before, after).map(({ text, opens }) => `${opens ? '!' : '-'} ${text.replace(/^.*?, /, '')}`);
+  const rest = "'*': { may: [browse, read] }";
+
+  test.each([
+    ['a line that says less than * does', [rest], [rest, 'a: { may: [browse] }'], ['- a: may no longer read']],
+    [
+      'a line that says more',
+      [rest],
+      [rest, 'a: { may: [browse, edit] }'],
+      ['! a: may edit', '- a: may no longer read'],
+    ],
+    [
+      'a line that goes gives back what * allows',
+      [rest, 'a: { may: [browse] }'],
+      [rest],
+      ['- a: has no permissions of its own any more; what * says holds, else nothing', '! a: may read'],
+    ],
+    [
+      'fields, from hidden to written and back',
+      ['a: { may: [browse], fields: { x: hidden, y: read, z: read } }'],
+      ['a: { may: [browse], fields: { x: read, z: hidden } }'],
+      [
+        '! a: field x is read (was: hidden)',
+        '! a: field y is written (was: read)',
+        '- a: field z is hidden (was: read)',
+      ],
+    ],
+    [
+      'fewer people to ask',
+      [
+        'a: { may: [edit, add], approval: { edit: { policy: ask-person, secondPerson: true }, add: ask, delete: deny } }',
+      ],
+      ['a: { may: [edit, add], approval: { edit: ask-person, add: deny } }'],
+      [
+        '- a: to add: denied (was: the assistant asks)',
+        '- a: to delete: nobody is asked (was: denied)',
+        '! a: to edit: a person must say yes in the console (was: another person must say yes)',
+      ],
+    ],
+    [
+      'actions',
+      ['a: { may: [browse], actions: { P: never, Q: always, R: { trigger: always, approval: ask } } }'],
+      ['a: { may: [browse], actions: { P: { trigger: { when: { field: f, operator: Present } } }, S: always } }'],
+      [
+        '! a: action P is triggered where f Present (was: never)',
+        '- a: action Q is triggered by those who may edit (was: always)',
+        '- a: action R is triggered by those who may edit (was: always, the assistant asks)',
+        '! a: action S is triggered always (was: by those who may edit)',
+      ],
+    ],
+  ])('%s', (_, before, after, told) => {
+    expect(opening(of(...before), of(...after))).toEqual(told);
+  });
+
+  test('a first row scope allows less; another, one that goes, and one in place of * may allow more', () => {
+    const scoped = (lines: string) => read(base.replace('South: {}', `South: { Production: { ${lines} } }`));
+    const one = 'a: { field: x, operator: Present }';
+    const opens = (before: string, after: string) =>
+      describeEffects(scoped(before), scoped(after)).map(({ opens }) => opens);
+    expect([
+      opens('', one),
+      opens(one, ''),
+      opens(one, 'a: { field: y, operator: Present }'),
+      opens("'*': { field: x, operator: Present }", `'*': { field: x, operator: Present }, ${one}`),
+    ]).toEqual([[false], [true], [true], [true]]);
+  });
 });
 
 test.each([

@@ -1,12 +1,12 @@
 // The names in a file of roles against what is served here: a collection, field or action that is not there is most often a
 // slip of the pen, and a permission on it is one that nobody has. Only a warning, since it may come with the next release.
 import type { EngineAgent } from '../../agent/agent.ts';
-import type { Engine } from '../../agent/engine.ts';
 import { openEngineOver } from '../../app/data.ts';
-import { type Access, type Caller, fullAccess } from '../../core/caller.ts';
+import { type ModelNames, readModel } from '../../console/rights/model.ts';
+import type { Caller } from '../../core/caller.ts';
 import { systemClock } from '../../core/clock.ts';
 import type { Config } from '../../core/config.ts';
-import { isBranch, type PlainFilter } from '../../core/filter.ts';
+import type { PlainFilter } from '../../core/filter.ts';
 import { nearNames } from '../../core/near.ts';
 import type { CollectionPermission } from '../../store/store.ts';
 import type { PlacedRight } from './read.ts';
@@ -25,27 +25,25 @@ export async function findUnknownNames(
   const open = openEngineOver({ ...config, database: served.database }, served.customize);
   const engine = await open({ observe: () => undefined, clock: systemClock, limits });
   try {
-    const access = fullAccess({ id: 0, timezone: 'UTC', tags: {} } as unknown as Caller);
-    const lookUp = createLookUp(engine, access);
+    const lookUp = createLookUp(readModel(engine, { id: 0, timezone: 'UTC', tags: {} } as unknown as Caller));
     return rights.flatMap((right) => lookUp(right).map((text) => `${file}:${right.line}: ${text}`));
   } finally {
     await engine.close();
   }
 }
 
-function createLookUp(engine: Engine, access: Access): (right: PlacedRight) => readonly string[] {
-  const collections = engine.index(access).map(({ name }) => name);
-
+function createLookUp(model: ModelNames): (right: PlacedRight) => readonly string[] {
   return ({ kind, path, value }) => {
     const collection = path[2];
     if (collection === undefined || (kind !== 'scope' && kind !== 'permission')) return [];
     // A row of * is of many collections: what is not in one may be in another.
     if (collection === '*') return [];
-    if (!collections.includes(collection)) return [unknown('collection', collection, collections)];
-    if (kind === 'scope') return fieldsOf(value as PlainFilter).flatMap((field) => findPath(collection, field));
+    if (!model.collections.includes(collection)) return [unknown('collection', collection, model.collections)];
+    const findPaths = (filter: PlainFilter) => model.findUnknown(collection, filter);
+    if (kind === 'scope') return findPaths(value as PlainFilter);
     const { fields = {}, actions = {} } = value as CollectionPermission;
-    const known = namesOf(collection);
-    const described = engine.actions.describe(access, collection);
+    const known = model.fields(collection);
+    const described = model.actions(collection);
     return [
       ...Object.keys(fields).flatMap((name) =>
         known.includes(name) ? [] : [`'${collection}': ${unknown('field', name, known)}`],
@@ -56,31 +54,10 @@ function createLookUp(engine: Engine, access: Access): (right: PlacedRight) => r
         if (!action) return [`'${collection}': ${unknown('action', name, names)}`];
         if (typeof trigger !== 'object') return [];
         const global = `'${collection}': '${name}' is about no chosen records, so that under a condition nobody can trigger it.`;
-        return [
-          ...(action.scope === 'Global' ? [global] : []),
-          ...fieldsOf(trigger.when).flatMap((field) => findPath(collection, field)),
-        ];
+        return [...(action.scope === 'Global' ? [global] : []), ...findPaths(trigger.when)];
       }),
     ];
   };
-
-  function namesOf(collection: string): string[] {
-    const { fields, relations } = engine.describe(access, collection);
-    return [...fields, ...relations].map(({ name }) => name);
-  }
-
-  /** `relation:field`, one step after the other. */
-  function findPath(collection: string, path: string): readonly string[] {
-    const { fields, relations } = engine.describe(access, collection);
-    if (fields.some(({ name }) => name === path)) return [];
-    const relation = relations.find(({ name }) => path.startsWith(`${name}:`));
-    if (!relation) return [`'${collection}': ${unknown('field', path, namesOf(collection))}`];
-    return relation.fields ? [] : findPath(relation.to, path.slice(relation.name.length + 1));
-  }
-}
-
-function fieldsOf(filter: PlainFilter): readonly string[] {
-  return isBranch(filter) ? filter.conditions.flatMap(fieldsOf) : [filter.field];
 }
 
 function unknown(kind: string, name: string, known: readonly string[]): string {

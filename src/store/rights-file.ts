@@ -1,8 +1,8 @@
 // The file of roles, written: always in the same order, so that the difference of two files is the difference of what they
 // say, with comments that tell a reader what may stand where.
 import { Document, isMap, isPair, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml';
-import { type PolicyWish, type Verb, verbs } from '../../core/caller.ts';
-import type { ActionTrigger, CollectionPermission, Right, RightKind } from '../../store/store.ts';
+import { type PolicyWish, type Verb, verbs } from '../core/caller.ts';
+import type { ActionTrigger, CollectionPermission, Right, RightKind } from './store.ts';
 
 const head = ` Who may do what. Change it, then: portico roles push <this file>
  The push shows what would change and asks; it is felt by the next call, in every process.
