@@ -37,9 +37,14 @@ const escapes: Readonly<Record<string, string>> = {
   '`': '&#96;',
 };
 
-/** Also drops control characters and those that turn the direction of writing: names must not be able to disguise. */
+/**
+ * Also drops control characters and those that turn the direction of writing: names must not be able to disguise. A line break
+ * stays one, for what people typed in lines; elsewhere it is shown as a space.
+ */
 export function escapeText(text: string): string {
   return text
-    .replace(/[\p{Cc}\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu, (found) => (/\s/.test(found) ? ' ' : ''))
+    .replace(/[\p{Cc}\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu, (found) =>
+      found === '\n' ? found : /\s/.test(found) ? ' ' : '',
+    )
     .replace(/[&<>"'`]/g, (found) => escapes[found] ?? '');
 }

@@ -121,6 +121,9 @@ function findForm(page: string, button: string): Form {
       if (/^(checkbox|radio)$/.test(read(own, 'type') ?? '') && !/ checked(?:\s|$)/.test(own)) continue;
       fields.push([read(own, 'name') ?? '', read(own, 'value') ?? '']);
     }
+    for (const [, own = '', text = ''] of content.matchAll(/<textarea([^>]*)>(.*?)<\/textarea>/gs)) {
+      fields.push([read(own, 'name') ?? '', unescapeText(text.replace(/^\n/, ''))]);
+    }
     for (const [, own = '', options = ''] of content.matchAll(/<select([^>]*)>(.*?)<\/select>/gs)) {
       const given = [...options.matchAll(/<option([^>]*)>/g)].map(([, option = '']) => option);
       const chosen = given.find((option) => / selected(?:\s|$)/.test(option)) ?? given[0] ?? '';
@@ -133,8 +136,12 @@ function findForm(page: string, button: string): Form {
 
 function read(attributes: string, name: string): string | undefined {
   const found = new RegExp(`(?:^|\\s)${name}="([^"]*)"`).exec(attributes)?.[1];
-  return found
-    ?.replaceAll('&quot;', '"')
+  return found === undefined ? undefined : unescapeText(found);
+}
+
+function unescapeText(text: string): string {
+  return text
+    .replaceAll('&quot;', '"')
     .replaceAll('&#39;', "'")
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
