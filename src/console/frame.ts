@@ -54,6 +54,11 @@ const ways: readonly Way[] = [
   { page: '/apps', name: 'Apps', group: 'mine' },
   { page: '/tokens', name: 'Tokens', group: 'mine' },
   { page: '/account', name: 'Account', group: 'mine' },
+  { page: '/people', name: 'People', group: 'administration', admin: true },
+  { page: '/teams', name: 'Teams', group: 'administration', admin: true },
+  { page: '/roles', name: 'Roles', group: 'administration', admin: true },
+  { page: '/collections', name: 'Collections', group: 'administration', admin: true },
+  { page: '/environments', name: 'Environments', group: 'administration', admin: true },
 ];
 
 const groups: readonly (readonly [Way['group'], title: string])[] = [

@@ -11,6 +11,7 @@ import { makeNote, showNewNote } from './notes/new.ts';
 import { changeThread, showNote } from './notes/thread.ts';
 import { ssoPage } from './paths.ts';
 import { callTool, showTool, showTools } from './playground/pages.ts';
+import { rightsRoutes } from './rights/routes.ts';
 import { finishSso, showSignIn, signIn, signOut } from './signing.ts';
 import { showFirstCall, showStart } from './start.ts';
 import { makeToken, showNewToken } from './tokens/new-token.ts';
@@ -67,6 +68,7 @@ export const routes: readonly Route[] = [
   { page: '/tokens/new', open: false, get: showNewToken, post: makeToken },
   { page: '/tokens/everyone', open: false, admin: true, get: listTokensOfEveryone },
   { page: '/tokens/:id', open: false, post: revokeToken },
+  ...rightsRoutes,
 ];
 
 export interface Found {

@@ -44,6 +44,8 @@ export interface Sso {
   readonly issuer: string;
   /** As people know it. */
   readonly name: string;
+  /** What it says of its users beside their names; every sign-in puts it in force. */
+  readonly mapping: ClaimMapping;
   /** Answers where the browser goes. SSO_UNAVAILABLE when the provider does not answer. */
   begin(beginning: Beginning): Promise<URL>;
   /** Takes what the provider sent the browser back with. */
@@ -86,6 +88,7 @@ export function createSso({ store, config, clock, observe }: SsoOptions): Sso | 
   return {
     issuer,
     name,
+    mapping,
     async begin({ door, binding, about, ...request }) {
       const state = randomToken();
       const url = await upstream.authorize({ ...request, ...proofsOf(binding, state) });

@@ -1,0 +1,334 @@
+// People in the console: who may look, what can be changed, and what nobody can do to himself or through a page that was forged.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask } from '../app/call.ts';
+import { signedIn } from '../app/shop.ts';
+import { type Account, type Browser, createBrowser, type Page } from '../oauth/flow.ts';
+import { csrfOf, openPlace, type Place, read as readHtml } from './place.ts';
+
+const read = (page: Page) => readHtml(page).replaceAll('&#39;', "'");
+
+const all = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
+
+let place: Place;
+let admin: Browser;
+let start: Page;
+let bob: Account;
+let bobId: number;
+beforeAll(async () => {
+  place = await openPlace();
+  bob = await place.addUser({ email: 'bob@example.com', firstName: 'Bob', lastName: 'Marsh', team: 'South' });
+  await place.store.permissions.setRole('Member', { '*': all });
+  await place.store.permissions.setRole('Clerk', { '*': { ...all, delete: false } });
+  bobId = (await place.userOf(bob)).id;
+  ({ browser: admin, page: start } = await place.browse(place.account, '/people'));
+});
+afterAll(() => place.stop());
+
+const post = (browser: Browser, page: Page, path: string, body: Record<string, string>, csrf = true) =>
+  browser.open(place.at(path), {
+    method: 'POST',
+    body: new URLSearchParams({ ...(csrf && { csrf: csrfOf(page) }), ...body }),
+    headers: { 'sec-fetch-site': 'same-origin' },
+  });
+const open = (page: string) => admin.open(place.at(page));
+const bobs = async () => (await place.store.identity.findUser(bobId))!;
+/** Every page about people and rights, and whether it takes a form. */
+const pages: readonly (readonly [page: string, post: boolean])[] = [
+  ['/people', false],
+  ['/people/new', true],
+  ['/people/1', true],
+  ['/teams', true],
+  ['/teams/South', true],
+  ['/teams/South/orders', true],
+  ['/roles', true],
+  ['/roles/Clerk', true],
+  ['/roles/Clerk/orders', true],
+  ['/rights/file', false],
+  ['/environments', false],
+  ['/collections', false],
+  ['/collections/orders', false],
+];
+
+describe('who may', () => {
+  test('nobody but administrators finds a page; nobody sends a form without the token of the page', async () => {
+    const editor = await place.addUser({ email: 'ed@example.com', level: 'developer' });
+    const { browser, page } = await place.browse(editor, '/apps');
+    const before = await place.store.rights.read();
+    const found: string[] = [];
+    for (const [path, takes] of pages) {
+      const [shown, hidden] = [await open(path), await browser.open(place.at(path))];
+      if (shown.status !== 200 || hidden.status !== 404) found.push(`${path} ${shown.status} ${hidden.status}`);
+      const stranger = await createBrowser().open(place.at(path));
+      if (!stranger.url.includes('/sign-in')) found.push(`${path} is open`);
+      if (!takes) continue;
+      const action = { action: 'make', name: 'Thieves', email: 'thief@example.com', from: '' };
+      const refused = await post(browser, page, path, action);
+      const forged = await post(admin, start, path, action, false);
+      if (refused.status !== 404 || forged.status !== 403) found.push(`${path} ${refused.status} ${forged.status}`);
+    }
+    expect([
+      found,
+      await place.store.rights.read(),
+      await place.store.identity.findUserByEmail('thief@example.com'),
+    ]).toEqual([[], before, undefined]);
+    // The way around has them for administrators alone.
+    expect([start.html.includes('/console/people"'), page.html.includes('/console/people"')]).toEqual([true, false]);
+  });
+
+  test('what is not there is not found', async () => {
+    const statuses = await Promise.all(
+      [
+        '/people/999',
+        '/people/x',
+        '/teams/None',
+        '/teams/South/none',
+        '/roles/None',
+        '/roles/Clerk/none',
+        '/collections/none',
+        '/roles/Clerk?in=None',
+      ].map(async (path) => (await open(path)).status),
+    );
+    expect(statuses).toEqual(statuses.map(() => 404));
+  });
+});
+
+test('people are found by name, team, role, level and state, a page at a time', async () => {
+  for (let at = 0; at < 60; at++) await place.store.identity.addUser({ email: `p${at}@many.example`, team: 'Crowd' });
+  await place.store.identity.setDisabled((await place.store.identity.findUserByEmail('p7@many.example'))!.id, true);
+  const count = async (query: string) => {
+    const page = await open(`/people?${query}`);
+    return [...page.html.matchAll(/href="\/console\/people\/\d+"/g)].length;
+  };
+  const second = await open('/people?team=Crowd&page=2');
+  expect([
+    await count('team=Crowd'),
+    [...second.html.matchAll(/href="\/console\/people\/\d+"/g)].length,
+    read(second).includes('Page 2 of 2'),
+    await count('find=MARSH'),
+    await count('level=admin'),
+    await count('state=invited&team=Crowd&page=2'),
+    await count('state=disabled'),
+    read(await open('/people?find=nobody%3Cb%3E')).includes('Nobody fits'),
+  ]).toEqual([50, 10, true, 1, 1, 9, 1, true]);
+});
+
+test('a person is shown with what is in use, and the last call', async () => {
+  const { token } = await signedIn(place, bob);
+  await place.store.tokens.create({ userId: bobId, name: 'nightly', scopes: ['mcp:read'] });
+  await ask(place.mcpUrl, token, 'tools/list', {});
+  const text = read(await open(`/people/${bobId}`));
+  expect(text).toMatch(
+    /Bob Marsh active .*E-mail bob@example.com Team South Role Member Level user Codes No authenticator app/,
+  );
+  expect(text).toMatch(/Apps 1 Tokens 1 Last call never/);
+});
+
+test('role, team, level, profile and tags are changed, each felt by the next call and told in the admin log', async () => {
+  const { token } = await signedIn(place, bob);
+  const rights = async () => (await place.store.permissions.accessOf(bobId))!;
+  const person = await open(`/people/${bobId}`);
+  const saved = await admin.press(person, 'rights', { role: 'Clerk', team: 'Operations', level: 'editor' });
+  const tools = await ask(place.mcpUrl, token, 'tools/list', {});
+  await admin.press(await open(`/people/${bobId}`), 'profile', { firstName: 'Robert', timezone: 'Europe/Oslo' });
+  const tagged = await admin.press(await open(`/people/${bobId}`), 'tags', {
+    tags: 'region = south\r\ndesk=a=b\r\n\r\n',
+  });
+  const { caller } = await rights();
+  const asIs = await admin.press(tagged, 'tags');
+  const once = await admin.press(tagged, 'tags', { tags: 'desk=4' });
+  expect([
+    read(saved).includes('Saved. It holds from the next call on.'),
+    tools.status,
+    (await rights()).can('delete', 'orders'),
+    [caller.role, caller.team, caller.permissionLevel, caller.firstName, caller.lastName, caller.timezone],
+    caller.tags,
+    read(asIs).includes('Nothing to change'),
+    once.html.includes('>\ndesk=4</textarea>'),
+    (await rights()).caller.tags,
+  ]).toEqual([
+    true,
+    200,
+    false,
+    ['Clerk', 'Operations', 'editor', 'Robert', 'Marsh', 'Europe/Oslo'],
+    { region: 'south', desk: 'a=b' },
+    true,
+    true,
+    { desk: '4' },
+  ]);
+});
+
+test('what cannot be comes back with what was typed, and nothing is changed', async () => {
+  const before = await bobs();
+  const typed = 'a=1\n<b>x</b>\nc=3';
+  const tags = await admin.press(await open(`/people/${bobId}`), 'tags', { tags: typed });
+  const twice = await admin.press(await open(`/people/${bobId}`), 'tags', { tags: 'a=1\na=2' });
+  const team = await post(admin, start, `/people/${bobId}`, { action: 'rights', team: 'Sout' });
+  const zone = await post(admin, start, `/people/${bobId}`, {
+    action: 'profile',
+    timezone: 'Mars/North',
+    firstName: 'Kept',
+  });
+  const level = await post(admin, start, `/people/${bobId}`, { action: 'rights', level: 'root' });
+  expect([
+    [
+      tags.status,
+      read(tags).includes('Line 2: expected key=value'),
+      tags.html.includes('a=1\n&lt;b&gt;x&lt;/b&gt;\nc=3</textarea>'),
+    ],
+    [twice.status, read(twice).includes('stands here twice')],
+    [team.status, read(team).includes("there is no team 'Sout'. Near: South")],
+    [zone.status, zone.html.includes('value="Kept"')],
+    [level.status, read(level).includes('expected one of admin, developer')],
+    await bobs(),
+  ]).toEqual([[400, true, true], [400, true], [400, true], [400, true], [400, true], before]);
+});
+
+test('nobody disables or demotes himself, and two administrators cannot take each other away', async () => {
+  const own = `/people/${place.ada.id}`;
+  const page = await open(own);
+  const [disabled, demoted, totp] = [
+    await post(admin, start, own, { action: 'disable' }),
+    await post(admin, start, own, { action: 'rights', level: 'user' }),
+    await post(admin, start, own, { action: 'totp-off' }),
+  ];
+  const kim = await place.addUser({ email: 'kim@example.com', level: 'admin' });
+  const { browser, page: kims } = await place.browse(kim, '/people');
+  const kimId = (await place.userOf(kim)).id;
+  await post(admin, start, `/people/${kimId}`, { action: 'rights', level: 'user' });
+  const late = await post(browser, kims, own, { action: 'disable' });
+  expect([
+    page.html.includes('value="disable"') || page.html.includes('name="level"'),
+    [disabled.status, read(disabled).includes('You cannot disable yourself. Ask another administrator.')],
+    [demoted.status, read(demoted).includes('You cannot change the permission level of yourself')],
+    totp.status,
+    late.status,
+    (await place.store.identity.findUser(place.ada.id))!,
+  ]).toEqual([false, [409, true], [409, true], 409, 404, expect.objectContaining({ level: 'admin', disabled: false })]);
+});
+
+test('disabling ends what somebody is signed in to, and enabling lets him in again', async () => {
+  const eve = await place.addUser({ email: 'eve@example.com' });
+  const { id } = await place.userOf(eve);
+  const { token } = await signedIn(place, eve);
+  const { browser } = await place.browse(eve);
+  const works = async () => (await ask(place.mcpUrl, token, 'tools/list', {})).status;
+  const before = await works();
+  const gone = await admin.press(await open(`/people/${id}`), 'disable');
+  const [after, shown] = [await works(), await browser.open(place.at('/account'))];
+  const back = await admin.press(gone, 'enable');
+  expect([
+    before,
+    after,
+    shown.url.includes('/sign-in'),
+    read(gone).includes('Disabled: signed out'),
+    read(back).includes('Enabled.'),
+    await works(),
+  ]).toEqual([200, 401, true, true, true, 200]);
+});
+
+test('signing out everywhere keeps assistants or not, as was said; a lost second factor is switched off', async () => {
+  const joe = await place.addUser({ email: 'joe@example.com' });
+  const { id } = await place.userOf(joe);
+  const { token } = await signedIn(place, joe);
+  const { browser } = await place.browse(joe);
+  const works = async () => (await ask(place.mcpUrl, token, 'tools/list', {})).status;
+  const out = await admin.press(await open(`/people/${id}`), 'end-sessions');
+  const [kept, shown] = [await works(), await browser.open(place.at('/account'))];
+  await admin.press(out, 'end-sessions', { assistants: 'yes' });
+  const { secret } = await place.store.secondFactors.propose(joe.email, 'x');
+  const { TOTP } = await import('otpauth');
+  await place.store.secondFactors.switchOn(id, secret, new TOTP({ secret }).generate());
+  const on = await open(`/people/${id}`);
+  const off = await admin.press(on, 'totp-off');
+  expect([
+    kept,
+    shown.url.includes('/sign-in'),
+    await works(),
+    read(on).includes('Authenticator app since'),
+    read(off).includes('the password alone signs in'),
+    await place.store.secondFactors.of(id),
+  ]).toEqual([200, true, 401, true, true, undefined]);
+});
+
+describe('links', () => {
+  test('somebody is invited, chooses a password with the link, once, and is in', async () => {
+    const form = await open('/people/new');
+    const made = await admin.press(form, 'invite', {
+      email: 'New@Example.com',
+      firstName: 'Nina',
+      team: 'South',
+      role: 'Clerk',
+    });
+    const link = /http[^"<]*\/welcome\/[\w-]{43}/.exec(made.html)![0];
+    const browser = createBrowser();
+    const done = await browser.press(await browser.open(link), 'choose', {
+      new: 'a few words of hers',
+      again: 'a few words of hers',
+    });
+    const again = await createBrowser().open(link);
+    const user = (await place.store.identity.findUserByEmail('new@example.com'))!;
+    const { page } = await place.browse({ email: user.email, password: 'a few words of hers' });
+    expect([
+      [made.status, made.html.includes(`data-copy="${link}"`), read(made).includes('shown this once')],
+      done.url.endsWith('/password-set'),
+      again.status,
+      [user.team, user.role, user.level, user.firstName],
+      page.url.includes('/sign-in'),
+    ]).toEqual([[200, true, true], true, 410, ['South', 'Clerk', 'user', 'Nina'], false]);
+    expect(read(await open(`/people/${user.id}`))).not.toContain(link);
+  });
+
+  test('what cannot be invited is told at its field, with what was typed', async () => {
+    const taken = await admin.press(await open('/people/new'), 'invite', {
+      email: 'bob@example.com',
+      lastName: 'Kept',
+    });
+    const wrong = await post(admin, start, '/people/new', {
+      action: 'invite',
+      email: 'x@example.com',
+      team: 'Nowhere',
+      role: 'Clerk',
+      level: 'user',
+    });
+    expect([
+      taken.status,
+      read(taken).includes('is taken'),
+      taken.html.includes('value="Kept"'),
+      wrong.status,
+      read(wrong).includes("There is no team 'Nowhere'."),
+      await place.store.identity.findUserByEmail('x@example.com'),
+    ]).toEqual([400, true, true, 400, true, undefined]);
+  });
+
+  test('a link for a new password is made, but not for somebody who is disabled', async () => {
+    const sue = await place.addUser({ email: 'sue@example.com' });
+    const { id } = await place.userOf(sue);
+    const page = await open(`/people/${id}`);
+    const made = await admin.press(page, 'link');
+    await place.store.identity.setDisabled(id, true);
+    const refused = await admin.press(page, 'link');
+    expect([
+      read(made).includes('A new password for sue@example.com'),
+      refused.status,
+      read(refused).includes('is disabled'),
+    ]).toEqual([true, 409, true]);
+  });
+});
+
+test('what was done is a security event with who did it', async () => {
+  const events = place.observed.flatMap((one) =>
+    one.type === 'security' && one.event.startsWith('user.') ? [[one.event, one.userId]] : [],
+  );
+  for (const event of [
+    'user.rights',
+    'user.tags',
+    'user.disable',
+    'user.enable',
+    'user.end-sessions',
+    'user.totp-off',
+    'user.reset',
+    'user.invite',
+  ]) {
+    expect(events).toContainEqual([event, place.ada.id]);
+  }
+});

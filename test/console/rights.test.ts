@@ -1,0 +1,428 @@
+// Roles, teams and collections in the console: what is ticked becomes words, the words become rights that the next call feels,
+// and of two administrators at once neither overwrites the other.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { customizeDemo } from '../../src/cli/demo-customization.ts';
+import { readRolesFile } from '../../src/cli/roles/read.ts';
+import type { CollectionPermission, Right } from '../../src/store/store.ts';
+import type { Account, Browser, Page } from '../oauth/flow.ts';
+import { csrfOf, openPlace, type Place, read as readHtml } from './place.ts';
+
+const read = (page: Page) =>
+  readHtml(page).replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>');
+
+const none = { browse: false, read: false, edit: false, add: false, delete: false, export: false };
+const reads = { ...none, browse: true, read: true };
+const when = { field: 'status', operator: 'Equal', value: 'paid' } as const;
+
+let place: Place;
+let admin: Browser;
+let start: Page;
+let bobId: number;
+let kim: Account;
+beforeAll(async () => {
+  place = await openPlace({ app: { customize: customizeDemo } });
+  bobId = (
+    await place.userOf(
+      await place.addUser({
+        email: 'bob@example.com',
+        firstName: 'Bob',
+        team: 'South',
+        role: 'Clerk',
+        tags: { country: 'Norway' },
+      }),
+    )
+  ).id;
+  kim = await place.addUser({ email: 'kim@example.com', level: 'admin' });
+  ({ browser: admin, page: start } = await place.browse(place.account, '/roles'));
+});
+afterAll(() => place.stop());
+beforeEach(async () => {
+  await place.store.permissions.setRole('Clerk', {
+    '*': reads,
+    orders: { ...reads, edit: true, fields: { total: 'read' } },
+    lost: reads,
+  });
+  await place.store.permissions.setScope('South', 'orders', null);
+  await place.store.permissions.setScope('South', '*', null);
+});
+
+const open = (page: string) => admin.open(place.at(page));
+const post = (page: string, body: Record<string, string> | [string, string][], browser = admin, from = start) =>
+  browser.open(place.at(page), {
+    method: 'POST',
+    body: new URLSearchParams([['csrf', csrfOf(from)], ...(Array.isArray(body) ? body : Object.entries(body))]),
+    headers: { 'sec-fetch-site': 'same-origin' },
+  });
+const factsOf = async (kind: Right['kind'], ...path: string[]) =>
+  (await place.store.rights.read()).find(
+    (right) => right.kind === kind && JSON.stringify(right.path) === JSON.stringify(path),
+  )?.value;
+const permission = (collection: string) =>
+  factsOf('permission', 'Clerk', 'Production', collection) as Promise<CollectionPermission | undefined>;
+const bob = async () => (await place.store.permissions.accessOf(bobId))!;
+/** The position of a collection in the matrix. */
+const lineOf = (page: Page, collection: string) =>
+  [...page.html.matchAll(/name="collection" value="([^"]+)"/g)].findIndex(([, name]) => name === collection);
+const ticked = (page: Page) =>
+  [...page.html.matchAll(/name="may" value="([^"]+)" checked/g)].map(([, value]) => value!);
+
+describe('the matrix of a role', () => {
+  test('shows what holds, marks what the model does not have, and changes what was ticked alone', async () => {
+    const page = await open('/roles/Clerk');
+    const [customers, orders] = [lineOf(page, 'customers'), lineOf(page, 'orders')];
+    const may = [...ticked(page).filter((one) => one !== `${orders} edit`), `${customers} delete`];
+    const review = await admin.press(page, 'review', { may });
+    const before = await permission('customers');
+    const saved = await admin.press(review, 'apply');
+    const [opens, others] = [/Allows more than before(.*?)<\/section>/s, /Besides(.*?)<\/section>/s].map(
+      (part) => part.exec(review.html)?.[1] ?? '',
+    );
+    expect([
+      /lost not in the model own line/.test(read(page)),
+      opens!.includes('customers: may delete'),
+      others!.includes('orders: may no longer edit'),
+      read(review).includes('It concerns one person.'),
+      before,
+      read(saved).includes('Saved.'),
+      await permission('customers'),
+      await permission('orders'),
+      await permission('*'),
+      await permission('products'),
+      [
+        (await bob()).can('delete', 'customers'),
+        (await bob()).can('edit', 'orders'),
+        (await bob()).can('delete', 'products'),
+      ],
+    ]).toEqual([
+      true,
+      true,
+      true,
+      true,
+      undefined,
+      true,
+      { ...reads, delete: true },
+      { ...reads, fields: { total: 'read' } },
+      reads,
+      undefined,
+      [true, false, false],
+    ]);
+  });
+
+  test('nothing ticked otherwise changes nothing', async () => {
+    const before = await place.store.rights.read();
+    const page = await open('/roles/Clerk');
+    const review = await admin.press(page, 'review', { may: ticked(page) });
+    expect([read(review).includes('Nothing would change'), await place.store.rights.read()]).toEqual([true, before]);
+  });
+
+  test('of two administrators at once, the second is shown both, and overwrites nothing', async () => {
+    const { browser } = await place.browse(kim);
+    const [mine, theirs] = [await open('/roles/Clerk'), await browser.open(place.at('/roles/Clerk'))];
+    const products = lineOf(mine, 'products');
+    const myReview = await admin.press(mine, 'review', { may: [...ticked(mine), `${products} add`] });
+    const theirReview = await browser.press(theirs, 'review', {
+      may: [...ticked(theirs), `${products} delete`, `${lineOf(theirs, 'orders')} export`],
+    });
+    await browser.press(theirReview, 'apply');
+    const conflict = await admin.press(myReview, 'apply');
+    // Nor does a form of before get as far as the words.
+    const early = await admin.press(mine, 'review', { may: [...ticked(mine), `${products} add`] });
+    const untouched = await permission('products');
+    const again = await admin.press(conflict, 'review');
+    await admin.press(again, 'apply');
+    expect([
+      [conflict.status, early.status],
+      /products may browse, read, delete may browse, read, add/.test(read(conflict)),
+      untouched,
+      await permission('products'),
+      (await permission('orders'))!.export,
+    ]).toEqual([[409, 409], true, { ...reads, delete: true }, { ...reads, add: true }, true]);
+  });
+
+  test('somebody else’s change elsewhere is no conflict', async () => {
+    const page = await open('/roles/Clerk');
+    const review = await admin.press(page, 'review', { may: [...ticked(page), `${lineOf(page, 'products')} add`] });
+    await place.store.permissions.setRole('Other', { '*': reads });
+    const saved = await admin.press(review, 'apply');
+    expect([
+      read(saved).includes('Saved.'),
+      (await permission('products'))?.add,
+      await factsOf('permission', 'Other', 'Production', '*'),
+    ]).toEqual([true, true, reads]);
+  });
+});
+
+describe('a role', () => {
+  test('is made, made as another is, and removed when nobody has it', async () => {
+    const made = await post('/roles', { action: 'make', name: 'Auditor / B*', from: 'Clerk' });
+    const copied = await factsOf('permission', 'Auditor / B*', 'Production', 'orders');
+    const again = await post('/roles', { action: 'make', name: 'Auditor / B*', from: '' });
+    const dots = await post('/roles', { action: 'make', name: '..', from: '' });
+    const kept = await post('/roles/Clerk', { action: 'remove' });
+    const review = await admin.press(made, 'remove');
+    await admin.press(review, 'apply');
+    expect([
+      [made.status, read(made).includes('The role is made')],
+      copied,
+      [
+        again.status,
+        read(again).includes('There is a role of that name.'),
+        again.html.includes('value="Auditor / B*"'),
+      ],
+      dots.status,
+      [kept.status, read(kept).includes('1 person has this role. Give them another first.')],
+      read(review).includes("role 'Auditor / B*' is removed"),
+      await factsOf('role', 'Auditor / B*'),
+    ]).toEqual([[200, true], await permission('orders'), [400, true, true], 400, [409, true], true, undefined]);
+  });
+});
+
+describe('one role and one collection', () => {
+  const page = '/roles/Clerk/orders';
+
+  test('fields, actions under a condition, and whose yes is needed', async () => {
+    const form = await open(page);
+    const fields = [...form.html.matchAll(/name="field" value="([^"]+)"/g)].map(([, name]) => name!);
+    const actions = [...form.html.matchAll(/name="act" value="([^"]+)"/g)].map(([, name]) => name!);
+    const review = await admin.press(form, 'review', {
+      may: ['browse', 'read', 'edit', 'delete'],
+      'verb-is': ['', 'second', 'deny'].map((one) => one || ' '),
+      'field-is': fields.map((name) => (name === 'note' ? 'hidden' : 'write')),
+      'act-trigger': actions.map((name) => (name === 'Cancel' ? 'when' : 'never')),
+      'act-when': actions.map((name) => (name === 'Cancel' ? JSON.stringify(when) : ' ')),
+      'act-approval': actions.map((name) => (name === 'Cancel' ? 'ask-person' : ' ')),
+    });
+    const words = read(review);
+    await admin.press(review, 'apply');
+    const access = await bob();
+    expect([
+      words.includes('field total is written (was: read)'),
+      words.includes('to edit: another person must say yes (was: nobody is asked)'),
+      words.includes('action Cancel is triggered where status Equal "paid", a person must say yes in the console'),
+      await permission('orders'),
+      [
+        access.field('orders', 'note'),
+        access.can('delete', 'orders'),
+        access.canTrigger('orders', 'Ship'),
+        access.policy('edit', 'orders'),
+      ],
+    ]).toEqual([
+      true,
+      true,
+      true,
+      {
+        ...reads,
+        edit: true,
+        delete: true,
+        fields: { note: 'hidden' },
+        approval: { edit: { policy: 'ask-person', secondPerson: true }, delete: 'deny' },
+        actions: { Cancel: { trigger: { when }, approval: 'ask-person' }, Ship: { trigger: false } },
+      },
+      ['hidden', false, false, { policy: 'ask-person', secondPerson: true }],
+    ]);
+    const shown = await open(page);
+    expect(shown.html).toContain(`>\n${JSON.stringify(when, null, 2).replaceAll('"', '&quot;')}</textarea>`);
+  });
+
+  test.each([
+    ['{"field": "status", "operator": "Equal"', 'This is not JSON'],
+    ['{"field": "statu", "operator": "Equal", "value": 1}', "there is no field 'statu'. Near: status"],
+    ['{"field": "status", "operator": "Equals", "value": 1}', "operator: no operator 'Equals'. Near: Equal"],
+    [
+      '{"aggregator": "And", "conditions": [{"field": "status", "operator": "Equal", "value": "{{currentUser.nmae}}"}]}',
+      'there is no variable {{currentUser.nmae}}',
+    ],
+    ['{"aggregator": "And", "conditions": [{"field": 3}]}', 'conditions[0].field: expected the name of a field'],
+  ])('a condition that cannot be (%s) comes back as it was typed', async (typed, problem) => {
+    const before = await permission('orders');
+    const form = await open(page);
+    const actions = [...form.html.matchAll(/name="act" value="([^"]+)"/g)].map(([, name]) => name!);
+    const answer = await admin.press(form, 'review', {
+      may: 'browse',
+      'act-trigger': actions.map((name) => (name === 'Cancel' ? 'when' : ' ')),
+      'act-when': actions.map((name) => (name === 'Cancel' ? typed : ' ')),
+    });
+    expect([
+      answer.status,
+      read(answer).includes(problem),
+      read(answer).includes(typed),
+      ticked(answer),
+      await permission('orders'),
+    ]).toEqual([400, true, true, ['browse'], before]);
+  });
+
+  test('a line of its own comes and goes', async () => {
+    const form = await open('/roles/Clerk/products');
+    const same = await admin.press(form, 'review');
+    const review = await admin.press(form, 'review', { may: ['browse'] });
+    await admin.press(review, 'apply');
+    const own = await permission('products');
+    const removing = await admin.press(await open('/roles/Clerk/products'), 'remove');
+    await admin.press(removing, 'apply');
+    expect([
+      read(form).includes('It has no line of its own'),
+      read(same).includes('Nothing would change'),
+      own,
+      // What goes gives back what * allows: read.
+      /Allows more than before.*products: may read/.test(read(removing)),
+      await permission('products'),
+    ]).toEqual([true, true, { ...none, browse: true }, true, undefined]);
+  });
+
+  test('a form that is none of ours is refused, and changes nothing', async () => {
+    const before = await place.store.rights.read();
+    const about = { kind: 'permission', path: ['Clerk', 'Production', 'orders'] };
+    const proposals = [
+      'x',
+      '{}',
+      JSON.stringify({ about, base: 'x', wanted: [{ kind: 'network', path: ['0.0.0.0/0'], value: '0.0.0.0/0' }] }),
+      JSON.stringify({ about, base: 'x', wanted: [{ ...about, value: { ...reads, fields: 5 } }] }),
+      JSON.stringify({ about, base: 'x', wanted: [{ ...about, value: { ...reads, more: true } }] }),
+      JSON.stringify({ about, base: 'x', wanted: [{ ...about, value: { ...reads, actions: { a: null } } }] }),
+      JSON.stringify({
+        about,
+        base: 'x',
+        wanted: [{ kind: 'scope', path: ['South', 'Production', 'orders'], value: 5 }],
+      }),
+    ];
+    const statuses = [];
+    for (const proposal of proposals) {
+      for (const action of ['apply', 'review']) statuses.push((await post('/rights', { action, proposal })).status);
+    }
+    expect([statuses.filter((status) => status < 400 || status >= 500), await place.store.rights.read()]).toEqual([
+      [],
+      before,
+    ]);
+  });
+});
+
+describe('a team', () => {
+  const page = '/teams/South/orders';
+  const filter = { field: 'customer:country', operator: 'Equal', value: '{{currentUser.tags.country}}' };
+
+  test('sees what its rule says, which is tried before it is saved', async () => {
+    const [row] = await place.ask(
+      "SELECT count(*) AS n FROM orders JOIN customers ON customers.id = orders.customer_id WHERE country = 'Norway'",
+    );
+    const [total] = await place.ask('SELECT count(*) AS n FROM orders');
+    const form = await open(page);
+    const tried = await admin.press(form, 'try', { filter: JSON.stringify(filter), person: `${bobId}` });
+    const untouched = await factsOf('scope', 'South', 'Production', 'orders');
+    const review = await admin.press(tried, 'review');
+    const saved = await admin.press(review, 'apply');
+    const widened = await admin.press(await open(page), 'review', { filter: '' });
+    const number = (value: unknown) => new Intl.NumberFormat('en').format(Number(value));
+    expect([
+      read(tried).includes(`Bob would see ${number(row!.n)} record`),
+      read(tried).includes(`${number(total!.n)} now`),
+      untouched,
+      read(review).includes(
+        'sees only records where customer:country Equal "{{currentUser.tags.country}}" (was: every record',
+      ),
+      read(review).includes('Allows more than before'),
+      read(saved).includes('those where customer:country Equal'),
+      (await bob()).scope('orders'),
+      read(widened).includes('Allows more than before'),
+    ]).toEqual([true, true, undefined, true, false, true, { ...filter, value: 'Norway' }, true]);
+  });
+
+  test('a person who may not browse it is said to see nothing, and no record is told', async () => {
+    await place.store.permissions.setRole('Clerk', { '*': none });
+    const form = await open(page);
+    const tried = await admin.press(form, 'try', { filter: ' ', person: `${bobId}` });
+    const nobody = await admin.press(form, 'try', { filter: ' ', person: '99999' });
+    expect([
+      read(tried).includes("Bob may not browse 'orders' at all"),
+      read(nobody).includes('Choose a person.'),
+    ]).toEqual([true, true]);
+  });
+
+  test('a filter that cannot be comes back with the place of the mistake', async () => {
+    const form = await open(page);
+    const typed =
+      '{\n  "aggregator": "And",\n  "conditions": [{ "field": "note", "operator": "Has", "value": "<b>" }]\n}';
+    const answers = [];
+    for (const action of ['review', 'try']) {
+      const answer = await admin.press(form, action, { filter: typed, person: `${bobId}` });
+      answers.push([
+        answer.status,
+        read(answer).includes('conditions[0].operator: '),
+        answer.html.includes('&lt;b&gt;'),
+      ]);
+    }
+    expect([answers, await factsOf('scope', 'South', 'Production', 'orders')]).toEqual([
+      [
+        [400, true, true],
+        [400, true, true],
+      ],
+      undefined,
+    ]);
+  });
+
+  test('is made, and removed when nobody is in it', async () => {
+    const made = await post('/teams', { action: 'make', name: 'North' });
+    const taken = await post('/teams', { action: 'make', name: 'North' });
+    const full = await post('/teams/South', { action: 'remove' });
+    await admin.press(await admin.press(made, 'remove'), 'apply');
+    expect([
+      read(made).includes('The team is made.'),
+      taken.status,
+      [full.status, read(full).includes('1 person is in this team')],
+      await factsOf('team', 'North'),
+    ]).toEqual([true, 400, [409, true], undefined]);
+  });
+});
+
+test('what is so now is downloaded as the file that a push takes', async () => {
+  const file = await open('/rights/file');
+  const again = readRolesFile(file.html);
+  const after = (await place.store.rights.read()).map((right) => JSON.stringify(right)).sort();
+  expect([
+    file.headers.get('content-disposition'),
+    parse(file.html).roles.Clerk.Production.orders.fields,
+    'rights' in again && again.rights.map(({ kind, path, value }) => JSON.stringify({ kind, path, value })).sort(),
+  ]).toEqual(['attachment; filename="roles.yaml"', { total: 'read' }, after]);
+});
+
+test('a collection says what is in it, who may do what, and what one person may', async () => {
+  await place.store.permissions.setScope('South', 'orders', {
+    field: 'customer:country',
+    operator: 'Equal',
+    value: '{{currentUser.tags.country}}',
+  });
+  const list = read(await open('/collections'));
+  const found = read(await open('/collections?find=ORDER_'));
+  const text = read(await open(`/collections/orders?person=${bobId}`));
+  expect([
+    /orders 1[0-9] 2 2 0/.test(list),
+    [found.includes('order_items'), found.includes('suppliers')],
+    text.includes('Actions Ship, Cancel'),
+    /Clerk own line ✓ may browse ✓ may read ✓ may edit no no no/.test(text),
+    text.includes('South those where customer:country Equal "{{currentUser.tags.country}}"'),
+    text.includes('May browse, read, edit Sees records where customer:country Equal "Norway" Only reads total'),
+  ]).toEqual([true, [true, false], true, true, true, true]);
+});
+
+test('the environments of the storage, and a role and a team in another than the one that is served', async () => {
+  const before = await place.store.rights.read();
+  await place.store.rights.apply(before, [...before, { kind: 'environment', path: ['Staging'], value: 'Staging' }]);
+  const text = read(await open('/environments'));
+  const page = await open('/roles/Clerk?in=Staging');
+  const review = await admin.press(page, 'review', { may: ['0 browse'] });
+  const saved = await admin.press(review, 'apply');
+  const scope = await admin.press(await open('/teams/South/orders?in=Staging'), 'review', {
+    filter: JSON.stringify(when),
+  });
+  await admin.press(scope, 'apply');
+  const tried = await open('/teams/South/orders?in=Staging');
+  expect([
+    text.includes('Production served here'),
+    saved.url.includes('in=Staging'),
+    await factsOf('permission', 'Clerk', 'Staging', '*'),
+    await permission('*'),
+    await factsOf('scope', 'South', 'Staging', 'orders'),
+    read(tried).includes('It cannot be tried here: this process serves Production.'),
+  ]).toEqual([true, true, { ...none, browse: true }, reads, when, true]);
+});
