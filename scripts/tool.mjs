@@ -21,6 +21,13 @@ const tools = {
     file: 'bin/node',
     here: process.versions.node.startsWith('22.') ? process.execPath : undefined,
   },
+  // Its TypeScript is an older one than ours, which stays in its folder.
+  'openapi-typescript': {
+    package: 'openapi-typescript',
+    version: '7.13.0',
+    file: 'bin/cli.js',
+    beside: ['typescript@5.9.3'],
+  },
   // These two need Node 22 to run.
   conformance: { package: '@modelcontextprotocol/conformance', version: '0.2.0-alpha.12', file: 'dist/index.js' },
   inspector: {
@@ -56,7 +63,7 @@ function install(name, tool, folder, file) {
       '--fetch-timeout=30000',
     ];
     const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...patience];
-    execFileSync('npm', ['install', ...flags, `${tool.package}@${tool.version}`], {
+    execFileSync('npm', ['install', ...flags, `${tool.package}@${tool.version}`, ...(tool.beside ?? [])], {
       cwd: work,
       stdio: ['ignore', 'pipe', 'pipe'],
     });

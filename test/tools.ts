@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
-export type ToolName = 'node22' | 'conformance' | 'inspector';
+export type ToolName = 'node22' | 'conformance' | 'inspector' | 'openapi-typescript';
 
 /** The path of the tool; undefined where its tests are to be skipped. */
 export function findTool(name: ToolName): string | undefined {

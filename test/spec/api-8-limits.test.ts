@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { notesPath, openWays, type Ways } from '../api/ways.ts';
+
+let ways: Ways;
+beforeAll(async () => {
+  ways = await openWays({ env: { SERVICE_API_PER_MINUTE: '20' } });
+});
+afterAll(() => ways?.stop());
+
+test('limit query parameter | notes listing | integer 1 to 100, default 10', async () => {
+  const { secret } = await ways.make(['all']);
+  const headers = { 'Content-Type': 'application/json' };
+  for (let note = 0; note < 11; note++) {
+    const body = JSON.stringify({ title: `Note ${note}`, collectionName: 'orders', recordId: '1' });
+    expect((await ways.ask(notesPath, { secret, method: 'POST', body, headers })).status).toBe(201);
+  }
+  const counted = async (query: string) => {
+    const { status, json } = await ways.ask(`${notesPath}${query}`, { secret: reader });
+    const parameters = json?.parameters as { readonly limit: number } | undefined;
+    return [status, (json?.data as unknown[] | undefined)?.length, parameters?.limit];
+  };
+  const { secret: reader } = await ways.make(['notes:read']);
+  const sent = ['', '?limit=1', '?limit=100', '?limit=0', '?limit=101', '?limit=1.5', '?limit=x', '?limit='];
+  const answers = [];
+  for (const query of sent) answers.push(await counted(query));
+  const refused = [400, undefined, undefined];
+  expect(answers).toEqual([[200, 10, 10], [200, 1, 1], [200, 11, 100], ...Array.from({ length: 5 }, () => refused)]);
+});
+
+test('public API rate | per token | enforced; 429 with Retry-After; responses carry the header X-RateLimit-Remaining', async () => {
+  const [one, other] = [await ways.make(['notes:read']), await ways.make(['notes:read'])];
+  const left = [];
+  for (let call = 0; call < 21; call++) {
+    const { status, headers } = await ways.ask(call % 2 ? notesPath : '/v1/token', { secret: one.secret });
+    left.push([status, headers.get('x-ratelimit-remaining'), headers.has('retry-after')]);
+  }
+  const expected = Array.from({ length: 20 }, (_, call) => [200, `${19 - call}`, false]);
+  expect(left).toEqual([...expected, [429, '0', true]]);
+  // Of the same user, but another token.
+  expect((await ways.ask(notesPath, { secret: other.secret })).headers.get('x-ratelimit-remaining')).toBe('19');
+});
