@@ -13,6 +13,7 @@ import { randomId } from '../core/secret.ts';
 import type { Playground } from '../mcp/playground.ts';
 import { createAddressReader, createHostCheck } from '../oauth/address.ts';
 import { messagePage, sendPage } from '../oauth/page.ts';
+import { attachmentNamed, sendStream } from '../oauth/reply.ts';
 import { isForm, readBody } from '../oauth/request.ts';
 import type { SignIn } from '../oauth/sign-in.ts';
 import { passwordsAlone, type SignInWays } from '../oauth/sign-in-ways.ts';
@@ -90,7 +91,7 @@ export function createConsole(options: ConsoleOptions): Console {
     };
     const { session } = visitor;
     if (!route.open && !session) {
-      answer(res, toSignIn(route.get ? page : ''));
+      await answer(req, res, toSignIn(route.get ? page : ''));
       return;
     }
     // OWASP CSRF prevention: the form comes from a page of ours, as the browser says, and carries the token of this session.
@@ -102,11 +103,20 @@ export function createConsole(options: ConsoleOptions): Console {
     if (!route.open && route.admin && session?.access.caller.permissionLevel !== 'admin') {
       fail('NOT_FOUND', { path: paths.path(page) });
     }
-    if (route.open) answer(res, await route[posted ? 'post' : 'get']!(visit, parts));
-    else answer(res, await route[posted ? 'post' : 'get']!({ ...visit, access: session!.access }, parts));
+    if (route.open) await answer(req, res, await route[posted ? 'post' : 'get']!(visit, parts));
+    else await answer(req, res, await route[posted ? 'post' : 'get']!({ ...visit, access: session!.access }, parts));
   };
 
-  const answer = (res: ServerResponse, given: Answer): void => {
+  const answer = async (req: IncomingMessage, res: ServerResponse, given: Answer): Promise<void> => {
+    if ('stream' in given) {
+      const { type, filename, parts } = given.stream;
+      res.setHeader('Content-Type', type);
+      res.setHeader('Content-Disposition', attachmentNamed(filename));
+      res.setHeader('Cache-Control', 'no-store');
+      res.setHeader('X-Content-Type-Options', 'nosniff');
+      await sendStream(req, res, 200, parts);
+      return;
+    }
     if ('page' in given) {
       for (const [name, value] of Object.entries(given.headers ?? {})) res.setHeader(name, value);
       sendPage(res, given.status ?? 200, given.page);

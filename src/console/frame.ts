@@ -51,6 +51,7 @@ const ways: readonly Way[] = [
   { page: '/approvals', name: 'Approvals', group: 'work' },
   { page: '/playground', name: 'Playground', group: 'work', served: true },
   { page: '/notes', name: 'Notes', group: 'work' },
+  { page: '/activity', name: 'Activity', group: 'work' },
   { page: '/apps', name: 'Apps', group: 'mine' },
   { page: '/tokens', name: 'Tokens', group: 'mine' },
   { page: '/account', name: 'Account', group: 'mine' },
@@ -59,6 +60,7 @@ const ways: readonly Way[] = [
   { page: '/roles', name: 'Roles', group: 'administration', admin: true },
   { page: '/collections', name: 'Collections', group: 'administration', admin: true },
   { page: '/environments', name: 'Environments', group: 'administration', admin: true },
+  { page: '/admin-log', name: 'Admin log', group: 'administration', admin: true },
 ];
 
 const groups: readonly (readonly [Way['group'], title: string])[] = [

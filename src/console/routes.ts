@@ -6,6 +6,8 @@ import { decideApproval, listApprovals, showApproval } from './approvals.ts';
 import { disconnectApp, listApps, listAppsOfEveryone } from './apps.ts';
 import { setUp, showSetUp } from './authenticator.ts';
 import { answerFrontEnd, showFrontEnd } from './front-end.ts';
+import { exportActivity, listActivity, showEntry } from './logs/activity.ts';
+import { exportAdminLog, listAdminLog, showAdminEntry } from './logs/admin-log.ts';
 import { listNotes } from './notes/list.ts';
 import { makeNote, showNewNote } from './notes/new.ts';
 import { changeThread, showNote } from './notes/thread.ts';
@@ -60,6 +62,12 @@ export const routes: readonly Route[] = [
   { page: '/notes', open: false, get: listNotes },
   { page: '/notes/new', open: false, get: showNewNote, post: makeNote, bodyBytes: 256 * 1024 },
   { page: '/notes/:id', open: false, get: showNote, post: changeThread, bodyBytes: 256 * 1024 },
+  { page: '/activity', open: false, get: listActivity },
+  { page: '/activity/export', open: false, get: exportActivity },
+  { page: '/activity/:id', open: false, get: showEntry },
+  { page: '/admin-log', open: false, admin: true, get: listAdminLog },
+  { page: '/admin-log/export', open: false, admin: true, get: exportAdminLog },
+  { page: '/admin-log/:id', open: false, admin: true, get: showAdminEntry },
   { page: '/front-ends/:id', open: false, get: showFrontEnd, post: answerFrontEnd },
   { page: '/apps', open: false, get: listApps },
   { page: '/apps/everyone', open: false, get: listAppsOfEveryone },

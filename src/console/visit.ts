@@ -66,7 +66,7 @@ export interface MemberVisit extends Visit {
   readonly access: Access;
 }
 
-export type Answer = Shown | Sent | Left;
+export type Answer = Shown | Sent | Left | Streamed;
 
 export interface Shown {
   readonly page: Page;
@@ -79,6 +79,11 @@ export interface Sent {
   /** The page to go to, such as `/approvals`; '' is the start page. With a query where it has one. */
   readonly to: string;
   readonly cookies?: readonly string[];
+}
+
+/** A file; its first part is waited for before anything is sent, so that it can fail. */
+export interface Streamed {
+  readonly stream: { readonly type: string; readonly filename: string; readonly parts: AsyncIterable<string> };
 }
 
 /** To a front end or the OpenID provider that the operator named, and to no other site. */

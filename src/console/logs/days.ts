@@ -1,0 +1,26 @@
+// Days as the reader counts them: in his timezone, whose offset is not the same all year.
+const DAY_MS = 86_400_000;
+
+/** The first millisecond of a day such as `2026-01-31`; undefined for what is none. */
+export function startOfDay(day: string, timeZone: string): number | undefined {
+  if (!/^\d{4}-\d\d-\d\d$/.test(day)) return undefined;
+  const asUtc = Date.parse(`${day}T00:00:00Z`);
+  if (Number.isNaN(asUtc)) return undefined;
+  // The offset at the guess may not be the one at midnight: the second look settles it.
+  const guess = asUtc - offsetAt(asUtc, timeZone);
+  return asUtc - offsetAt(guess, timeZone);
+}
+
+/** The last millisecond of it. */
+export function endOfDay(day: string, timeZone: string): number | undefined {
+  if (startOfDay(day, timeZone) === undefined) return undefined;
+  const next = new Date(Date.parse(`${day}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10);
+  return startOfDay(next, timeZone)! - 1;
+}
+
+function offsetAt(ms: number, timeZone: string): number {
+  const text = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' }).format(ms);
+  const [, sign, hours = '0', minutes = '0', seconds = '0'] = /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(text) ?? [];
+  const offset = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
+  return sign === '-' ? -offset : offset;
+}
