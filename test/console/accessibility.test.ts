@@ -142,6 +142,34 @@ describe.skipIf(!executablePath).each([
     expect(await faults(page)).toEqual([]);
   });
 
+  test('the playground has no fault', async () => {
+    const found: string[] = [];
+    const press = async (name: string, text: string) => {
+      await tab.getByRole('button', { name, exact: true }).click();
+      await tab.getByText(text, { exact: true }).waitFor();
+      await tab.evaluate('document.querySelectorAll("main details").forEach((each) => { each.open = true; })');
+      found.push(...(await faults(text)));
+    };
+    const type = (tool: string, args: Readonly<Record<string, string>>) =>
+      tab.goto(place.at(`/playground/${tool}?${new URLSearchParams(args)}`));
+    await tab.goto(place.at('/playground'));
+    if (!(await isSignedIn())) await signIn();
+    await tab.getByRole('heading', { name: 'Playground' }).waitFor();
+    found.push(...(await faults('tools')));
+    await type('list', { 'arg.collectionName': 'orders', 'arg.pagination': '{"size": 2}', 'arg.filters': '{oops' });
+    await press('Call it', 'Nothing was called: something that you typed cannot be read.');
+    await tab.getByLabel('filters').fill('');
+    await press('Call it', 'Answered');
+    await type('update', {
+      'arg.collectionName': 'orders',
+      'arg.recordId': '44',
+      'arg.attributes': '{"note": "Once"}',
+      'arg.dryRun': 'false',
+    });
+    await press('Call it', 'Do this for real?');
+    expect(found).toEqual([]);
+  });
+
   test('accounts, links and codes have no fault', async () => {
     const { store } = place;
     const eve = await place.addUser({ email: 'eve@example.com', firstName: 'Eve', level: 'editor' });

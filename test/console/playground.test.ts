@@ -17,7 +17,7 @@ let place: Place;
 /** Developer, may do everything; editor who may look at customers and change orders; somebody whose role may nothing. */
 let people: Record<'admin' | 'developer' | 'clerk' | 'nobody', Account>;
 beforeAll(async () => {
-  place = await open({ SERVICE_CALL_SECONDS: '2' });
+  place = await open({ SERVICE_CALL_SECONDS: '1' });
   people = {
     admin: place.account,
     developer: await addMember(place, 'dora', 'developer', { '*': all }),

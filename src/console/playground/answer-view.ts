@@ -84,12 +84,19 @@ function pretty(tool: string, value: unknown): Html | undefined {
 
 function tableOf({ columns, rows }: Table): Html {
   if (rows.length === 0) return empty('No records', 'The call was answered, and nothing matches it.');
-  const isNumber = (cell: unknown) => typeof cell === 'number' && html` class="number"`;
-  const head = columns.map((name, at) => html`<th scope="col"${isNumber(rows[0]![at])}>${name}</th>`);
+  const head = columns.map(
+    (name, at) => html`<th scope="col"${typeof rows[0]![at] === 'number' && html` class="number"`}>${name}</th>`,
+  );
   const body = rows.map(
-    (row) => html`<tr>${row.map((cell) => html`<td${isNumber(cell)}>${shownValue(cell)}</td>`)}</tr>`,
+    (row) => html`<tr>${row.map((cell) => html`<td class="${looks(cell)}">${shownValue(cell)}</td>`)}</tr>`,
   );
   return html`<div class="sheet" role="region" aria-label="Records of the answer" tabindex="0"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>`;
+}
+
+/** Numbers stand under one another; dates and the like are not broken into lines. */
+function looks(cell: unknown): string {
+  if (typeof cell === 'number') return 'number';
+  return typeof cell === 'string' && cell.length > 36 ? 'long' : 'short';
 }
 
 /** What an answer says beside its records, as it says it. */
@@ -115,7 +122,7 @@ function plan({ statements, moreStatements }: Played): Html {
   return html`<details class="more"><summary>SQL (${count} ${count === 1 ? 'statement' : 'statements'})</summary>
 ${count === 0 && html`<p class="quietly">No database was asked.</p>`}
 ${[...bySource].map(
-  ([source, some]) => html`<h3>${source} <small>${some[0]!.system}</small></h3>
+  ([source, some]) => html`<p class="source"><b>${source}</b> ${some[0]!.system}</p>
 ${some.map(
   ({ text, milliseconds, outcome, code }) =>
     html`<pre class="sql" tabindex="0" aria-label="Statement">${shownText(text)}</pre><p class="quietly">${milliseconds.toFixed(1)} ms${outcome === 'failed' && html`, failed${code !== undefined && html` with ${code}`}`}</p>`,

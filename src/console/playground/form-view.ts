@@ -37,13 +37,17 @@ function controls(view: FormView): Html {
   const isUsed = ({ name }: Field) => (typed.fields.get(name) ?? '') !== '' || problems.has(name);
   const trials = fields.filter(isTrial);
   const first = fields.filter((field) => field.required);
-  const others = fields.filter((field) => !field.required && !isTrial(field));
+  const optional = fields.filter((field) => !field.required && !isTrial(field));
+  // Tall ones stand beside tall ones.
+  const others = [...optional.filter(isTall), ...optional.filter((field) => !isTall(field))];
   const isFew = others.length <= SHOWN_ANYWAY;
   return html`${first.map((field) => control(field, view))}
 ${isFew && others.map((field) => control(field, view))}
 ${!isFew && html`<details class="more"${others.some(isUsed) && html` open`}><summary>${first.length > 0 && 'More '}arguments, all optional (${others.length})</summary><div class="args">${others.map((field) => control(field, view))}</div></details>`}
 ${trials.map((field) => control(field, view))}`;
 }
+
+const isTall = ({ kind }: Field): boolean => kind === 'json' || kind === 'lines';
 
 function jsonControl({ typed, problems }: FormView): Html {
   const problem = problems.get('');
@@ -63,8 +67,7 @@ function control(field: Field, view: FormView): Html {
   if (field.kind === 'flag') {
     return html`<div class="choice${isTrial(field) && ' trial'}"><input type="checkbox" id="${id}" name="${id}" value="true"${value !== '' && html` checked`}${described(id, problem, said)}><label for="${id}">${name}</label>${hintNote(id, said, 'small')}${problemNote(id, problem)}</div>`;
   }
-  const wide = field.kind === 'json' || field.kind === 'lines';
-  return html`<div class="field${wide && ' wide'}"><label for="${id}">${name}${required && html` <span class="must">required</span>`}</label>
+  return html`<div class="field"><label for="${id}">${name}${required && html` <span class="must">required</span>`}</label>
 ${input(field, value, html`id="${id}" name="${id}"${required && html` aria-required="true"`}${described(id, problem, said)}`, view.names.get(name))}
 ${hintNote(id, said, 'p')}${problemNote(id, problem)}</div>`;
 }
@@ -76,8 +79,7 @@ function input({ kind, name, choices }: Field, value: string, attributes: Html, 
     return html`<select ${attributes}>${all.map((each) => html`<option value="${typedText(each)}"${each === value && html` selected`}>${each || '—'}</option>`)}</select>`;
   }
   if (kind === 'json' || kind === 'lines') {
-    const mono = kind === 'json' ? 'mono' : 'lines';
-    return html`<textarea ${attributes} class="${mono}" rows="${rowsFor(value, 3)}" spellcheck="false">${typedLines(value)}</textarea>`;
+    return html`<textarea ${attributes} class="mono" rows="${rowsFor(value, 3)}" spellcheck="false">${typedLines(value)}</textarea>`;
   }
   const list = names.length > 0 && html` list="names.${name}"`;
   const options = names.map((each) => html`<option value="${each}"></option>`);

@@ -1,0 +1,106 @@
+// The playground in a real browser: without scripts, with the keyboard alone, on a phone.
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { customizeDemo } from '../../src/cli/demo-customization.ts';
+import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { openPlace, type Place } from './place.ts';
+
+const executablePath = findChromium();
+
+describe.skipIf(!executablePath)('in a browser without scripts', () => {
+  let place: Place;
+  let browser: Browser;
+  beforeAll(async () => {
+    place = await openPlace({ app: { customize: customizeDemo } });
+    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await place.stop();
+  });
+
+  const open = async (viewport: { width: number; height: number }): Promise<Page> => {
+    const tab = await (await browser.newContext({ javaScriptEnabled: false, viewport })).newPage();
+    await tab.goto(place.at('/playground'));
+    await tab.locator('input[name="email"]:focus').waitFor();
+    await tab.keyboard.type(place.account.email);
+    await tab.keyboard.press('Tab');
+    await tab.keyboard.type(place.account.password);
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('heading', { name: 'Playground' }).waitFor();
+    return tab;
+  };
+  /** Presses Tab until that has the focus, as somebody without a mouse does. */
+  const reach = async (tab: Page, selector: string) => {
+    for (let presses = 0; presses < 60; presses++) {
+      await tab.keyboard.press('Tab');
+      if ((await tab.locator(`${selector}:focus`).count()) > 0) return;
+    }
+    throw new Error(`${selector} is not reached by the keyboard`);
+  };
+  const noteOf = async () => (await place.ask('SELECT note FROM orders WHERE id = 40'))[0]?.note;
+
+  test('a tool is found, tried, and called for real with the keyboard alone', async () => {
+    const tab = await open({ width: 1280, height: 900 });
+    await reach(tab, 'a[href$="/playground/update"]');
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('heading', { name: 'Update records' }).waitFor();
+    for (const [name, text] of [
+      ['collectionName', 'orders'],
+      ['recordId', '40'],
+      ['attributes', '{"note": "By keyboard"}'],
+    ]) {
+      await reach(tab, `[name="arg.${name}"]`);
+      await tab.keyboard.type(text!);
+    }
+    await reach(tab, '[name="arg.dryRun"]');
+    await tab.keyboard.press('Enter');
+    await tab.getByText('Nothing was written').waitFor();
+    expect(await noteOf()).not.toBe('By keyboard');
+    await reach(tab, '[name="arg.dryRun"]');
+    await tab.keyboard.press('Space');
+    await reach(tab, 'button[value="run"]');
+    await tab.keyboard.press('Enter');
+    await tab.getByText('Do this for real?').waitFor();
+    expect(await noteOf()).not.toBe('By keyboard');
+    await reach(tab, 'button[value="confirm"]');
+    await tab.keyboard.press('Enter');
+    await tab.getByText('It was done for real.').waitFor();
+    expect(await noteOf()).toBe('By keyboard');
+    await tab.context().close();
+  });
+
+  test('what was typed comes back to the letter, in the form and as JSON, and the page fits a phone', async () => {
+    const tab = await open({ width: 360, height: 740 });
+    await tab.goto(place.at('/playground/list'));
+    await tab.getByLabel('collectionName').fill('orders');
+    await tab.locator('summary', { hasText: 'More arguments' }).click();
+    const odd = '\n  id\nnote  \n👩‍💻 "<b>&amp;\u202e';
+    await tab.getByLabel('fields').fill(odd);
+    await tab.getByLabel('filters').fill('{"field": ');
+    await tab.getByRole('button', { name: 'Call it' }).click();
+    await tab.getByText('Nothing was called').waitFor();
+    expect(await tab.getByLabel('fields').inputValue()).toBe(odd);
+    expect(await tab.getByLabel('filters').inputValue()).toBe('{"field": ');
+    await tab.getByLabel('filters').fill('{"field": "note", "operator": "Equal", "value": "a\u200db"}');
+    await tab.getByRole('button', { name: 'Type JSON instead' }).click();
+    const json = await tab.getByLabel('Arguments, as JSON').inputValue();
+    expect(JSON.parse(json)).toMatchObject({
+      fields: ['  id', 'note  ', '👩‍💻 "<b>&amp;\u202e'],
+      filters: { value: 'a\u200db' },
+    });
+    await tab.getByLabel('Arguments, as JSON').fill('{"collectionName": "orders"}');
+    await tab.getByRole('button', { name: 'Call it' }).click();
+    await tab.getByText('Answered', { exact: true }).waitFor();
+    for (const summary of await tab.locator('main summary').all()) await summary.click();
+    const { width } = await tab
+      .locator('main')
+      .boundingBox()
+      .then((box) => box!);
+    expect(width).toBeLessThanOrEqual(360);
+    // Without scripts a page cannot be asked how wide it is: what sticks out would make the picture of all of it wider.
+    const wholePage = await tab.screenshot({ fullPage: true });
+    expect(wholePage.readUInt32BE(16)).toBe(360);
+    await tab.context().close();
+  });
+});
