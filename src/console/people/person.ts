@@ -216,7 +216,7 @@ ${
   parts.ways.passwords &&
   html`<details class="more"><summary>Authenticator app lost</summary>
 <p class="quietly">Switched off, the password alone signs in. Be sure who asks for it.</p>
-${buttonTo(visit, parts, { page, action: 'totp-off', text: 'Switch it off', label: 'Switch off the authenticator app' })}</details>`
+${buttonTo(visit, parts, { page, action: 'totp-off', text: 'Switch it off' })}</details>`
 }
 ${isSelf && html`<p class="quietly">Your own account cannot be disabled here: another administrator can. <a href="${parts.paths.path('/account')}">Password and authenticator app</a></p>`}
 ${
