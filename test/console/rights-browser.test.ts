@@ -1,0 +1,100 @@
+// Rights in a real browser: a role that is changed bites in the next call of an assistant, with no new sign-in; the pages by
+// the keyboard alone.
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { customizeDemo } from '../../src/cli/demo-customization.ts';
+import { connect } from '../app/approvals.ts';
+import { signedIn } from '../app/shop.ts';
+import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import type { Account } from '../oauth/flow.ts';
+import { openPlace, type Place } from './place.ts';
+
+const executablePath = findChromium();
+const all = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
+
+describe.skipIf(!executablePath)('in a browser', () => {
+  let place: Place;
+  let browser: Browser;
+  let clerk: Account;
+  let clerkId: number;
+  beforeAll(async () => {
+    place = await openPlace({ app: { customize: customizeDemo } });
+    await place.store.permissions.setRole('Clerk', {
+      '*': all,
+      reviews: { ...all, fields: { rating: 'read' }, approval: { delete: 'ask' } },
+    });
+    clerk = await place.addUser({ email: 'kim@example.com', firstName: 'Kim', role: 'Clerk', team: 'South' });
+    clerkId = (await place.userOf(clerk)).id;
+    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await place.stop();
+  });
+
+  async function signIn(options: NonNullable<Parameters<Browser['newContext']>[0]>, page: string): Promise<Page> {
+    const tab = await (await browser.newContext(options)).newPage();
+    await tab.goto(place.at(page));
+    await tab.getByLabel('E-mail').fill(place.account.email);
+    await tab.getByLabel('Password').fill(place.account.password);
+    await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await tab.locator('#main').waitFor();
+    return tab;
+  }
+
+  test('a role is changed without scripts, and the next call of an assistant feels it, as does the one after it was given back', async () => {
+    const { token } = await signedIn(place, clerk);
+    const assistant = await connect(place, token, '2026-07-28');
+    const list = () => assistant.call('list', { collectionName: 'orders', pagination: { size: 1 } });
+    const tab = await signIn({ javaScriptEnabled: false }, '/roles');
+    const set = async (is: boolean) => {
+      await tab.goto(place.at('/roles'));
+      await tab.getByRole('link', { name: 'Clerk' }).click();
+      await tab.getByLabel('Browse orders').setChecked(is);
+      await tab.getByRole('button', { name: 'Look at the changes' }).click();
+      const opens = await tab.getByRole('heading', { name: 'Allows more than before' }).count();
+      await tab.getByRole('button', { name: 'Save' }).click();
+      await tab.getByText('Saved. It holds from the next call on.').waitFor();
+      return opens;
+    };
+    const before = await list();
+    const taken = await set(false);
+    const refused = await list();
+    const given = await set(true);
+    const after = await list();
+    await tab.context().close();
+    expect([before.startsWith('{'), taken, /orders/.test(refused) && !refused.startsWith('{'), given, after]).toEqual([
+      true,
+      0,
+      true,
+      1,
+      before,
+    ]);
+  });
+
+  test('a rule for a team is tried and saved by the keyboard alone', async () => {
+    const tab = await signIn({}, '/teams/South/orders');
+    await tab.getByLabel('Only records that satisfy').focus();
+    await tab.keyboard.type('{"field":"status","operator":"Equal","value":"{{currentUser.tags.status}}"}');
+    await tab.keyboard.press('Tab');
+    await tab.keyboard.type('Kim');
+    await tab.keyboard.press('Tab');
+    await tab.keyboard.press('Enter');
+    await tab.getByText('Kim would see 0 records').waitFor();
+    const isAt = async (text: string) => (await tab.evaluate('document.activeElement.textContent')) === text;
+    for (let presses = 0; presses < 80 && !(await isAt('Look at the changes')); presses++) {
+      await tab.keyboard.press('Tab');
+    }
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('heading', { name: 'Make these changes?' }).waitFor();
+    await tab.getByRole('button', { name: 'Save' }).focus();
+    await tab.keyboard.press('Enter');
+    await tab.getByText('Saved.').waitFor();
+    expect((await place.store.permissions.accessOf(clerkId))!.scope('orders')).toEqual({
+      aggregator: 'Or',
+      conditions: [],
+    });
+    await place.store.permissions.setScope('South', 'orders', { field: 'status', operator: 'Equal', value: 'paid' });
+    await tab.context().close();
+  });
+});
