@@ -52,6 +52,7 @@ const ways: readonly Way[] = [
   { page: '/playground', name: 'Playground', group: 'work', served: true },
   { page: '/notes', name: 'Notes', group: 'work' },
   { page: '/activity', name: 'Activity', group: 'work' },
+  { page: '/api', name: 'Public API', group: 'work' },
   { page: '/apps', name: 'Apps', group: 'mine' },
   { page: '/tokens', name: 'Tokens', group: 'mine' },
   { page: '/account', name: 'Account', group: 'mine' },

@@ -2,6 +2,7 @@
 // given a Visit and answers with a value, so that all that concerns cookies, headers and forms is decided in one place
 // (console.ts). A GET changes nothing, but for the way back from an OpenID provider, which counts once.
 import { changeAccount, showAccount } from './account.ts';
+import { showApi } from './api/page.ts';
 import { decideApproval, listApprovals, showApproval } from './approvals.ts';
 import { disconnectApp, listApps, listAppsOfEveryone } from './apps.ts';
 import { setUp, showSetUp } from './authenticator.ts';
@@ -69,6 +70,7 @@ export const routes: readonly Route[] = [
   { page: '/admin-log/export', open: false, admin: true, get: exportAdminLog },
   { page: '/admin-log/:id', open: false, admin: true, get: showAdminEntry },
   { page: '/front-ends/:id', open: false, get: showFrontEnd, post: answerFrontEnd },
+  { page: '/api', open: false, get: showApi },
   { page: '/apps', open: false, get: listApps },
   { page: '/apps/everyone', open: false, get: listAppsOfEveryone },
   { page: '/apps/:id', open: false, post: disconnectApp },

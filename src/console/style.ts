@@ -1,6 +1,7 @@
 // What the console adds to the style of the sign-in pages: a frame with a way around, wider pages, lists and comparisons. A
 // subject with much of its own has a sheet in its folder, joined here as that of the parts is.
 import { style } from '../oauth/style.ts';
+import { apiStyle } from './api/style.ts';
 import { notesStyle } from './notes/style.ts';
 import { partsStyle } from './parts/style.ts';
 import { playgroundStyle } from './playground/style.ts';
@@ -112,4 +113,4 @@ section>h2.plainly{margin-top:20px}
 @media (prefers-reduced-motion:no-preference){.pulse{animation:pulse 1.8s ease-in-out infinite}@keyframes pulse{50%{opacity:.25;transform:scale(.7)}}}
 .aside{margin-left:16px}
 @media (max-width:480px){.two{grid-template-columns:1fr}.filter{grid-template-columns:1fr}.apps dl>div{grid-template-columns:96px 1fr}.changes th,.changes td{padding:8px 10px}.changes td,.changes tbody th{font-size:13.5px}}
-${partsStyle}${notesStyle}${playgroundStyle}${rightsStyle}`;
+${partsStyle}${apiStyle}${notesStyle}${playgroundStyle}${rightsStyle}`;

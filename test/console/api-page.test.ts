@@ -1,0 +1,108 @@
+// The page about the public API: for everybody who is signed in, from the same document, and its calls are calls.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ApiDocument } from '../../src/api/openapi.ts';
+import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { openPlace, type Place, read } from './place.ts';
+
+const executablePath = findChromium();
+const judge = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Judged {
+  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
+  readonly passes: readonly unknown[];
+}
+
+async function faultsOf(tab: Page): Promise<string[]> {
+  await tab.evaluate(judge);
+  const { violations, passes } = (await tab.evaluate('axe.run({ resultTypes: ["violations"] })')) as Judged;
+  // A judge that finds nothing to judge would find nothing wrong.
+  if (passes.length < 10) return [`judged by ${passes.length} rules only`];
+  return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id} ${node.html}`));
+}
+
+let place: Place;
+beforeAll(async () => {
+  place = await openPlace();
+  await place.addUser({ email: 'edda@example.com', level: 'user' });
+});
+afterAll(() => place?.stop());
+
+test('whoever is signed in sees every operation, its parameters, what it answers, and where the document is', async () => {
+  const { page } = await place.browse({ email: 'edda@example.com', password: 'correct horse battery' }, '/api');
+  const document = (await (await fetch(`${place.address}/v1/openapi.json`)).json()) as ApiDocument;
+  const text = read(page);
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+  const missing = operations.filter(
+    ({ method, path, operation: { summary, operationId, parameters = [] } }) =>
+      !text.includes(`${method} ${path}`) ||
+      !text.includes(summary.replaceAll("'", '&#39;')) ||
+      !page.html.includes(`id="${operationId}"`) ||
+      parameters.some(({ name }) => !page.html.includes(`<code>${name}</code>`)),
+  );
+  expect(missing).toEqual([]);
+  expect(page.html).toContain(`href="${place.address}/v1/openapi.json"`);
+  expect(page.html).not.toContain('undefined');
+});
+
+test('nobody else does', async () => {
+  const answer = await fetch(place.at('/api'), { redirect: 'manual' });
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, expect.stringContaining('/sign-in')]);
+});
+
+test('a call that it shows is one: it runs as it is in a shell', async () => {
+  const { page } = await place.browse(place.account, '/api');
+  const shown = [...page.html.matchAll(/data-copy="(curl [^"]*)"/g)].map(([, text = '']) =>
+    text
+      .replaceAll('&#39;', "'")
+      .replaceAll('&quot;', '"')
+      .replaceAll('&amp;', '&')
+      .replaceAll('&lt;', '<')
+      .replaceAll('&gt;', '>'),
+  );
+  const { secret } = await place.store.tokens.create({ userId: place.ada.id, name: 'curl', scopes: ['all'] });
+  const call = shown.find((text) => text.includes('/v1/token'))!;
+  // A shell reads the command. What it would start is told, since not every machine has a curl.
+  const words = execFileSync('sh', ['-c', `curl() { printf '%s\\n' "$@"; }; ${call}`], {
+    encoding: 'utf8',
+    env: { PORTICO_TOKEN: secret },
+  });
+  const [address, , authorization] = words.split('\n');
+  const response = await fetch(address!, { headers: { Authorization: authorization!.replace('Authorization: ', '') } });
+  expect([response.status, ((await response.json()) as { readonly name: string }).name]).toEqual([200, 'curl']);
+});
+
+describe.skipIf(!executablePath)('in a browser', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+  });
+  afterAll(() => browser?.close());
+
+  test.each([
+    ['light', 1280],
+    ['dark', 375],
+  ] as const)(
+    '%s, %i wide: axe-core finds no fault, and nothing is wider than the screen',
+    async (colorScheme, width) => {
+      const context = await browser.newContext({ colorScheme, viewport: { width, height: 812 }, bypassCSP: true });
+      const tab = await context.newPage();
+      await tab.goto(place.at('/api'));
+      await tab.getByLabel('E-mail').fill(place.account.email);
+      await tab.getByLabel('Password').fill(place.account.password);
+      await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await tab.getByRole('heading', { name: 'The public API' }).waitFor();
+      await tab.evaluate('for (const one of document.querySelectorAll("details.more")) one.open = true');
+      if (process.env.SCREENSHOTS)
+        await tab.screenshot({ path: `${process.env.SCREENSHOTS}/api-${width}.png`, fullPage: false });
+      expect(await faultsOf(tab)).toEqual([]);
+      expect(await tab.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      await context.close();
+    },
+  );
+});
