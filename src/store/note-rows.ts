@@ -48,7 +48,6 @@ export function selectNotes(
     .join('environments', 'environments.id', 'notes.environment_id')
     .leftJoin('teams', 'teams.id', 'notes.team_id')
     .leftJoin('users', 'users.id', 'notes.user_id')
-    .where('notes.environment_id', environmentId)
     .select(
       ...columns.map((column) => `notes.${column}`),
       'notes.user_id',
@@ -57,8 +56,13 @@ export function selectNotes(
       // A team that is removed has left its name.
       knex.raw('coalesce(teams.name, notes.team_name) as team'),
     )
-    .orderBy('notes.created_at', 'desc')
     .limit(wish.limit + 1);
+  if (dialect === 'mysql') {
+    // Where it is an equality, MariaDB reads the index from its end, and not from where `created_at` says.
+    found.where('notes.environment_id', '>=', environmentId).where('notes.environment_id', '<=', environmentId);
+    found.orderBy('notes.environment_id', 'desc');
+  } else found.where('notes.environment_id', environmentId);
+  found.orderBy('notes.created_at', 'desc');
   const same = (column: string, text: string) => {
     found.where(`notes.${column}`, text);
     // MySQL and MariaDB pass over blanks at the end of a text.

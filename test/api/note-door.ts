@@ -1,4 +1,9 @@
 // The shop with tokens for notes: what the tests of notes ask over HTTP.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { type Database, openDatabase } from '../../src/store/database.ts';
 import { openShop, type Shop } from '../app/shop.ts';
 import type { TestServerOptions } from '../server.ts';
 
@@ -10,6 +15,8 @@ export interface NoteAnswer {
 
 export interface NoteDoor {
   readonly shop: Shop;
+  /** Of the storage, to arrange what no door allows; closed with the test. */
+  tables(): Database;
   /** Of a token of that user, the first one when absent. */
   secret(scopes?: readonly string[], email?: string): Promise<string>;
   /** `path` begins after `/v1`; `{notes}` stands for the notes of the environment. A body that is no text is sent as JSON. */
@@ -27,7 +34,16 @@ export const notesPath = '/project/My%20project/environment/Production/notes';
 
 export async function openNoteDoor(options: Omit<TestServerOptions, 'database'> = {}): Promise<NoteDoor> {
   const many = { SERVICE_API_PER_MINUTE: '1000000', SERVICE_API_PER_HOUR: '1000000', SERVICE_API_PER_DAY: '1000000' };
-  const shop = await openShop({ ...options, env: { ...many, ...options.env } });
+  const folder = mkdtempSync(join(tmpdir(), 'portico-notes-'));
+  const url = options.env?.SERVICE_STORAGE_URL ?? `sqlite:${join(folder, 'portico.sqlite')}`;
+  const opened = await openShop({ ...options, env: { ...many, ...options.env, SERVICE_STORAGE_URL: url } });
+  const shop: Shop = {
+    ...opened,
+    async stop() {
+      await opened.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
   let made = 0;
   const secret: NoteDoor['secret'] = async (scopes = ['all'], email = shop.account.email) => {
     const user = (await shop.store.identity.findUserByEmail(email))!;
@@ -45,6 +61,11 @@ export async function openNoteDoor(options: Omit<TestServerOptions, 'database'> 
   };
   return {
     shop,
+    tables() {
+      const tables = openDatabase({ url, dataDir: folder, sqlite: 'auto' });
+      onTestFinished(() => tables.close());
+      return tables;
+    },
     secret,
     ask,
     async ids(query = '') {

@@ -1,0 +1,14 @@
+// A sample of what notes.long.test.ts does at length.
+import { expect, onTestFinished, test } from 'vitest';
+import { servers } from '../databases.ts';
+import { openRandomNotes } from './notes-random.ts';
+
+test.each(servers)(
+  'random notes and filters on $dialect are answered as a naive memory does',
+  async (server) => {
+    const random = await openRandomNotes(server);
+    onTestFinished(() => random.stop());
+    expect(await random.check(6)).toBeGreaterThan(12);
+  },
+  60_000,
+);

@@ -1,0 +1,10 @@
+// Random notes, messages and filters against a naive memory, many of them.
+import { expect, onTestFinished, test } from 'vitest';
+import { servers } from '../databases.ts';
+import { openRandomNotes } from './notes-random.ts';
+
+test.each(servers)('many random notes and filters on $dialect are answered as a naive memory does', async (server) => {
+  const random = await openRandomNotes(server);
+  onTestFinished(() => random.stop());
+  expect(await random.check(150)).toBeGreaterThan(1000);
+});

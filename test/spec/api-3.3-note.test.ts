@@ -1,0 +1,27 @@
+// The state of a note (spec public-http-api 3.3).
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
+
+let door: NoteDoor;
+beforeAll(async () => {
+  door = await openNoteDoor();
+});
+afterAll(() => door?.shop.stop());
+
+describe('api 3.3 Note', () => {
+  test('archived | a note is archived when archivedAt is present, and open again when it is not', async () => {
+    const { id } = await door.create({});
+    const set = (archived: boolean) => door.ask('PATCH', `{notes}/${id}`, { body: { archived } });
+    const archivedOnes = '?archivedAt.gte=2000-01-01T00:00:00Z';
+    const [open, whileOpen] = [(await door.ask('GET', `{notes}/${id}`)).body, await door.ids(archivedOnes)];
+    const [archived, while_] = [(await set(true)).body, await door.ids(archivedOnes)];
+    const [back, after] = [(await set(false)).body, await door.ids(archivedOnes)];
+    expect([
+      [open, archived, back].map((note) => Object.hasOwn(note, 'archivedAt')),
+      [whileOpen, while_, after],
+    ]).toEqual([
+      [false, true, false],
+      [[], [id], []],
+    ]);
+  });
+});
