@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => door?.shop.stop());
 
 describe('api 3.3 Note', () => {
-  test('archived | a note is archived when archivedAt is present, and open again when it is not', async () => {
+  test('archivedAt | a note is archived when it is present, and open again when it is not', async () => {
     const { id } = await door.create({});
     const set = (archived: boolean) => door.ask('PATCH', `{notes}/${id}`, { body: { archived } });
     const archivedOnes = '?archivedAt.gte=2000-01-01T00:00:00Z';

@@ -7,7 +7,8 @@ export const documentPath = 'docs/spec-coverage.md';
 
 const opening = `# What of the specification is proved
 
-Every name that the specification promises for the engine, and the tests that prove it. Made by \`npm run ledger\`; a test fails
+Every name that the specification promises for the engine, and for the public API (sections that begin with 'api'), and the
+tests that prove it. Made by \`npm run ledger\`; a test fails
 when a row has no test, or when this page is not what that command makes. \`npm run ledger:mutate\` switches the behaviour
 of each row off, one after another, and demands that its tests notice.
 `;

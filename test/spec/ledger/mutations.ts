@@ -2,6 +2,8 @@
 // stands once in its file: where it moves or changes, the ledger's test asks for the point to be named anew.
 import { actions } from './mutations/actions.ts';
 import { agent } from './mutations/agent.ts';
+import { apiNotes } from './mutations/api-notes.ts';
+import { apiTokens } from './mutations/api-tokens.ts';
 import { charts } from './mutations/charts.ts';
 import { conditions } from './mutations/conditions.ts';
 import { customizer } from './mutations/customizer.ts';
@@ -23,6 +25,8 @@ export type Points = Readonly<Record<string, Readonly<Record<string, readonly [t
 export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   actions,
   agent,
+  apiNotes,
+  apiTokens,
   charts,
   conditions,
   customizer,

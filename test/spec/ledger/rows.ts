@@ -1,5 +1,6 @@
 // What the specification promises, as names alone: one row for everything that a user can write or call. A row is proved
-// by tests of its section (`test/spec/<section>-*.test.ts`) whose name quotes it; see `quotes`.
+// by tests of its section (`test/spec/<section>-*.test.ts`) whose name quotes it; see `quotes`. Sections of the public API's
+// document are 'api 2.1' and so on, with tests in `test/spec/api-2.1-*.test.ts`.
 
 export interface Row {
   /** Such as '2.3 · result builder · success'. */
@@ -12,7 +13,8 @@ export interface Row {
 
 interface Group {
   readonly group?: string;
-  readonly names: string;
+  /** With a space between them; a list where names have spaces. */
+  readonly names: string | readonly string[];
   readonly about?: RegExp;
   readonly notAbout?: RegExp;
 }
@@ -157,13 +159,47 @@ const sections: Readonly<Record<string, readonly Group[]>> = {
   '5': [{ names: 'authSecret envSecret Bearer discovery apiKey' }],
   '7': [{ names: 'useUnsafeActionEndpoint addAi basePath namespaces' }],
   '9': [{ names: 'generateSchemaOnly' }],
+  'api 1': [{ group: 'paths name', names: 'project environment' }],
+  'api 2.1': [{ names: 'hasMore parameters data' }],
+  'api 2.2': [
+    {
+      names: 'object id title recordId createdAt updatedAt archivedAt user environment team collection messages',
+    },
+  ],
+  'api 2.3': [
+    { group: 'User', names: 'object id username email', about: /(^|> )User\b/ },
+    { group: 'Environment', names: 'object name', about: /(^|> )Environment\b/ },
+    { group: 'Team', names: 'object name', about: /(^|> )Team\b/ },
+    { group: 'Collection', names: 'object name', about: /(^|> )Collection\b/ },
+    { group: 'Note message', names: 'object content createdAt user', about: /(^|> )Note message\b/ },
+  ],
+  'api 2.5': [{ names: ['name', 'project', 'creation date', 'last used', 'expiration date', 'scopes', 'value'] }],
+  'api 2.6': [{ names: ['Activity log', 'admin log'] }],
+  'api 3.3': [{ names: 'archivedAt' }],
+  'api 4.1': [
+    { names: 'projectName environmentName limit userEmail userId teamName collectionName recordId' },
+    ...['createdAt', 'updatedAt', 'archivedAt'].map((time) => ({
+      names: ['eq', 'lt', 'lte', 'gt', 'gte'].map((operator) => `${time}.${operator}`),
+    })),
+    { names: ['sorted by id descending', 'Admin role'] },
+  ],
+  'api 4.3': [{ names: 'activity-logs admin-logs notes' }],
+  'api 5': [
+    { names: ['Bearer', 'Admin role', 'SSO', 'revoked', 'expire'] },
+    { group: 'level', names: 'read-only read-write' },
+    { group: 'scope', names: 'activity_logs:read admin_logs:read notes:read notes:write all' },
+  ],
+  'api 7.1': [{ names: ['401', '403', 'An expired token'] }],
+  'api 7.2': [{ names: '429 4XX 5XX' }],
+  'api 8': [{ names: ['limit query parameter', 'public API rate'] }],
+  'api 9': [{ names: ['Public API paths'] }],
 };
 
 export const rows: readonly Row[] = Object.keys(sections)
   .sort()
   .flatMap((section) =>
     sections[section]!.flatMap(({ group, names, about, notAbout }) =>
-      names.split(' ').map((name) => ({
+      (typeof names === 'string' ? names.split(' ') : names).map((name) => ({
         id: [section, ...(group ? [group] : []), name].join(' · '),
         section,
         name,
@@ -178,10 +214,13 @@ export const rows: readonly Row[] = Object.keys(sections)
  * or begins one of the first cell; a name that is no English word may stand anywhere in that.
  */
 export function quotes({ name, isAbout }: Row, title: string): boolean {
-  const word = new RegExp(/[a-z][A-Z]/.test(name) ? `(?<![\\w-])${name}(?![\\w-])` : `^${name}(?![\\w-])`);
+  const plain = name.replaceAll('.', '\\.');
+  const word = new RegExp(/[a-z][A-Z]/.test(name) ? `(?<![\\w-])${plain}(?![\\w-])` : `^${plain}(?![\\w-])`);
   const isQuoted = title.split(' > ').some((part) => {
     const plain = part.replaceAll('`', '').replace(/\([^)]*\)/g, '');
-    const [head, ...cells] = plain.split(/ \| |: |; /).map((cell) => cell.split(/, | and | or /));
+    const [head, ...cells] = plain
+      .split(/ \| |: |; /)
+      .map((cell) => cell.split(/, | and | or /).map((item) => item.trim()));
     return head!.some((item) => word.test(item)) || cells.flat().includes(name);
   });
   return isQuoted && isAbout(title);

@@ -45,7 +45,7 @@ export const testsOf = (row: Row, tests: readonly SpecTest[]): SpecTest[] =>
 /** How often `text` stands in `whole`. */
 export const timesIn = (whole: string, text: string): number => whole.split(text).length - 1;
 
-const specFile = /^([\d.]+)-[^/]*\.test\.ts$/;
+const specFile = /^((?:api-)?[\d.]+)-[^/]*\.test\.ts$/;
 
 export async function openRunner(root = process.cwd()): Promise<SpecRunner> {
   let current: (Mutation & { readonly path: string }) | undefined;
@@ -79,7 +79,12 @@ export async function openRunner(root = process.cwd()): Promise<SpecRunner> {
     if (section === undefined) return [];
     modules.set(module.relativeModuleId, module);
     return [...module.children.allTests()].map(
-      ({ id, fullName }): SpecTest => ({ id, section, file: module.relativeModuleId, title: fullName }),
+      ({ id, fullName }): SpecTest => ({
+        id,
+        section: section.replace('-', ' '),
+        file: module.relativeModuleId,
+        title: fullName,
+      }),
     );
   });
 
