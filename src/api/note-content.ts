@@ -1,7 +1,15 @@
 // What a note may hold: text with a little markup. Everything else is taken out when it comes in, and once more when a page of
 // ours shows it, so that what an earlier version let in, or a hand wrote into the storage, runs nowhere either.
-import sanitizeHtml from 'sanitize-html';
+import { createRequire } from 'node:module';
+import type sanitizeHtml from 'sanitize-html';
 import { fail } from '../core/errors.ts';
+
+/** Loaded with the first note: a process that serves none starts without it. */
+let loaded: typeof sanitizeHtml | undefined;
+const sanitize = (content: string, wanted: sanitizeHtml.IOptions): string => {
+  loaded ??= createRequire(import.meta.url)('sanitize-html') as typeof sanitizeHtml;
+  return loaded(content, wanted);
+};
 
 /** Characters of one message, as it is sent and as it is kept. */
 export const contentMost = 100_000;
@@ -49,11 +57,11 @@ function toLink(href: string | undefined): Record<string, string> {
 /** OWASP XSS prevention, "HTML Sanitization": by a list of what is allowed. */
 export function cleanHtml(content: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: what no text of the storage holds
-  return sanitizeHtml(content.replace(/[\0-\x08\x0b\x0c\x0e-\x1f]/g, ''), options).trim();
+  return sanitize(content.replace(/[\0-\x08\x0b\x0c\x0e-\x1f]/g, ''), options).trim();
 }
 
 const shownAs = (content: string): string =>
-  sanitizeHtml(content, { allowedTags: [], allowedAttributes: {} })
+  sanitize(content, { allowedTags: [], allowedAttributes: {} })
     .replace(/&nbsp;/g, ' ')
     .trim();
 

@@ -116,7 +116,7 @@ function sessionsSection(sessions: readonly ListedSession[], caller: Caller, vis
 ${formOf(visit, parts, '/account')}
 <p class="quietly">Here, in every other browser, and where you connected assistants.</p>
 <div class="choice"><input type="checkbox" id="disconnect" name="disconnect" value="yes"><label for="disconnect">Also disconnect my assistants</label><small>They stop at once. To use one again you connect it again.</small></div>
-<button class="danger slim" name="action" value="sign-out">Sign out everywhere</button>
+<button class="danger slim" name="action" value="sign-out-everywhere">Sign out everywhere</button>
 </form></details></section>`;
 }
 
@@ -138,7 +138,7 @@ const changes: Readonly<Record<string, Change>> = {
   codes: renewCodes,
   'totp-off': switchOff,
   end: endSession,
-  'sign-out': signOutEverywhere,
+  'sign-out-everywhere': signOutEverywhere,
 };
 
 export async function changeAccount(visit: MemberVisit, parts: Parts): Promise<Answer> {

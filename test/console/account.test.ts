@@ -206,7 +206,7 @@ describe('the account', () => {
     const otherAfter = await other.browser.open(place.at('/account'));
     const third = await openAccount();
     const now = await browser.open(place.at('/account'));
-    const out = await browser.press(now, 'sign-out');
+    const out = await browser.press(now, 'sign-out-everywhere');
     expect([
       names.length,
       page.html.split('aria-label="End the session').length - 1,

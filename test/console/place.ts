@@ -57,7 +57,7 @@ export async function openPlace(options: Omit<TestServerOptions, 'database'> = {
 /** What a person reads. */
 export const read = (page: Page): string =>
   page.html
-    .replace(/<(style|head|svg).*?<\/\1>/gs, ' ')
+    .replace(/<(style|head|svg|script).*?<\/\1>/gs, ' ')
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();
