@@ -36,7 +36,7 @@ async function standingOf(visit: MemberVisit, { store, ways }: Parts): Promise<S
     ways.sso && !sso
       ? `Single sign-on is on here, and you signed in without it. Sign out, sign in with ${ways.sso.name}, and make the token then.`
       : undefined;
-  return { refused, sso, needsPassword: issuer === null && ways.passwords && user?.hasPassword === true };
+  return { refused, sso, needsPassword: issuer === null && ways.passwords && Boolean(user?.hasPassword) };
 }
 
 export async function showNewToken(visit: MemberVisit, parts: Parts): Promise<Answer> {

@@ -1,0 +1,6 @@
+import { desk, judgePages, phone } from './judged.ts';
+
+judgePages([
+  ['dark', desk],
+  ['light', phone],
+]);

@@ -1,0 +1,287 @@
+// Every page that a person meets, judged by axe-core in a browser. The pages allow no script but one of theirs; for the judge
+// alone the policy is set aside. accessibility.test.ts has light on a desk and dark on a phone, the long test the other two.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { TOTP } from 'otpauth';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { customizeDemo } from '../../src/cli/demo-customization.ts';
+import { issuerOf, redirectUri } from '../app/shop.ts';
+import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { authorizationUrl, register } from '../oauth/client.ts';
+import { connectAll } from './connected.ts';
+import { openPlace, type Place } from './place.ts';
+
+const executablePath = findChromium();
+
+interface Judged {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+  }[];
+  readonly passes: readonly unknown[];
+}
+
+/** Pages in the frame, as Ada sees them, who is an administrator: the page, and a text by which it is known. */
+const pages: readonly (readonly [page: string, text: string])[] = [
+  ['/account', 'Where you are signed in'],
+  ['/tokens', 'For programs that cannot sign in'],
+  ['/tokens/new', 'Who is to use it?'],
+  ['/tokens/new?for=api', 'Read the activity log'],
+  ['/tokens/everyone', 'Tokens of everybody'],
+  ['/notes', 'What your team writes down'],
+  ['/notes/new', 'Your team sees it'],
+  ['/activity', 'Activity'],
+  ['/admin-log', 'Admin log'],
+  ['/people', 'Invite somebody'],
+  ['/people/1', 'Ada Byron'],
+  ['/roles', 'Administrator'],
+  ['/roles/Member', 'Look at the changes'],
+  ['/roles/Member/orders', 'Member'],
+  ['/teams', 'Operations'],
+  ['/teams/Operations', 'Operations'],
+  ['/collections', 'orders'],
+  ['/collections/orders', 'orders'],
+  ['/environments', 'Production'],
+];
+
+const judge = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+export const desk = { width: 1280, height: 800 };
+export const phone = { width: 375, height: 812 };
+export type Appearance = readonly [colorScheme: 'light' | 'dark', viewport: typeof desk];
+
+export function judgePages(appearances: readonly Appearance[]): void {
+  describe.skipIf(!executablePath).each(appearances)('in %s, %o', judgeIn);
+}
+
+function judgeIn(...[colorScheme, viewport]: Appearance): void {
+  let place: Place;
+  let browser: Browser;
+  let tab: Page;
+  beforeAll(async () => {
+    place = await openPlace({ app: { customize: customizeDemo } });
+    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+    tab = await (await browser.newContext({ colorScheme, viewport, bypassCSP: true })).newPage();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await place.stop();
+  });
+
+  const faults = async (name: string): Promise<string[]> => {
+    await tab.evaluate(judge);
+    const { violations, passes } = (await tab.evaluate('axe.run({ resultTypes: ["violations"] })')) as Judged;
+    // A judge that finds nothing to judge would find nothing wrong.
+    if (passes.length < 10) return [`${name}: judged by ${passes.length} rules only`];
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map((node) => `${name}: ${id} ${node.html} ${node.failureSummary}`),
+    );
+  };
+  const isSignedIn = async () => (await tab.locator('form.who').count()) > 0;
+  const signIn = async (account = place.account) => {
+    await tab.getByLabel('E-mail').fill(account.email);
+    await tab.getByLabel('Password').fill(account.password);
+    await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
+  };
+
+  test('the console has no fault', async () => {
+    const change = await place.file({
+      collection: 'orders',
+      recordIds: ['17', '18'],
+      given: {
+        collectionName: 'orders',
+        recordIds: ['17', '18'],
+        attributes: { status: 'cancelled', note: 'By phone' },
+      },
+    });
+    const removal = await place.file({
+      tool: 'delete',
+      collection: 'reviews',
+      recordIds: ['3'],
+      given: { collectionName: 'reviews', recordIds: ['3'] },
+    });
+    const other = await place.file({
+      recordIds: ['1'],
+      policy: { policy: 'ask-person', secondPerson: true },
+      given: { collectionName: 'customers', recordId: '1', attributes: { city: 'Bergen' } },
+    });
+    const found: string[] = [];
+    const visit = async (page: string, text: string) => {
+      await tab.goto(place.at(page));
+      await tab.getByText(text).first().waitFor();
+      found.push(...(await faults(page)));
+    };
+    await visit('/approvals', 'Sign in');
+    await tab.getByLabel('E-mail').fill(place.account.email);
+    await tab.getByLabel('Password').fill('not the password');
+    await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await tab.getByText('Wrong e-mail or password.').waitFor();
+    found.push(...(await faults('wrong password')));
+    await signIn();
+    await tab.getByRole('heading', { name: 'Approvals' }).waitFor();
+    await visit('', 'Waits for you');
+    if (viewport.width < 860) {
+      await tab.locator('.menu summary').click();
+      found.push(...(await faults('the menu')));
+    }
+    await visit('/approvals', 'What assistants may do');
+    await visit(`/approvals/${change.id}`, 'Approve');
+    await visit(`/approvals/${removal.id}`, 'Is lost');
+    await visit(`/approvals/${other.id}`, 'Another person must decide');
+    await visit('/apps', 'No app is connected');
+    await connectAll(place);
+    await visit('/apps', 'Cursor');
+    await visit('/apps?ended=app', 'It is disconnected');
+    await visit('/apps/everyone', 'Apps of everybody');
+    await visit('/approvals/unknown', 'There is nothing to decide here');
+    await visit('/nowhere', 'There is no such page');
+    for (const [{ id }, button, text] of [
+      [change, 'Approve', 'Approved by you'],
+      [removal, 'Deny', 'Denied by you'],
+    ] as const) {
+      await tab.goto(place.at(`/approvals/${id}`));
+      await tab.getByRole('button', { name: button }).click();
+      await tab.getByText(text).waitFor();
+      found.push(...(await faults(text)));
+    }
+    await visit('/approvals', 'Nothing waits for you');
+    expect(found).toEqual([]);
+  }, 120_000);
+
+  test.each(pages)('%s has no fault', async (page, text) => {
+    if (!(await isSignedIn())) {
+      await tab.goto(place.at('/account'));
+      await signIn();
+    }
+    await tab.goto(place.at(page));
+    await tab.getByRole('main').getByText(text).first().waitFor();
+    expect(await faults(page)).toEqual([]);
+  });
+
+  test('the playground has no fault', async () => {
+    const found: string[] = [];
+    const press = async (name: string, text: string) => {
+      await tab.getByRole('button', { name, exact: true }).click();
+      await tab.getByText(text, { exact: true }).waitFor();
+      await tab.evaluate('document.querySelectorAll("main details").forEach((each) => { each.open = true; })');
+      found.push(...(await faults(text)));
+    };
+    const type = (tool: string, args: Readonly<Record<string, string>>) =>
+      tab.goto(place.at(`/playground/${tool}?${new URLSearchParams(args)}`));
+    await tab.goto(place.at('/playground'));
+    if (!(await isSignedIn())) await signIn();
+    await tab.getByRole('heading', { name: 'Playground' }).waitFor();
+    found.push(...(await faults('tools')));
+    await type('list', { 'arg.collectionName': 'orders', 'arg.pagination': '{"size": 2}', 'arg.filters': '{oops' });
+    await press('Call it', 'Nothing was called: something that you typed cannot be read.');
+    await tab.getByLabel('filters').fill('');
+    await press('Call it', 'Answered');
+    await type('update', {
+      'arg.collectionName': 'orders',
+      'arg.recordId': '44',
+      'arg.attributes': '{"note": "Once"}',
+      'arg.dryRun': 'false',
+    });
+    await press('Call it', 'Do this for real?');
+    expect(found).toEqual([]);
+  });
+
+  test('accounts, links and codes have no fault', async () => {
+    const { store } = place;
+    const eve = await place.addUser({ email: 'eve@example.com', firstName: 'Eve', level: 'editor' });
+    const { id } = await place.userOf(eve);
+    const found: string[] = [];
+    const judgeHere = async (name: string) => found.push(...(await faults(name)));
+    await tab.context().clearCookies();
+    const { token } = await store.links.make(id, 'reset');
+    await tab.goto(place.at(`/welcome/${token}`));
+    await judgeHere('link');
+    await tab.getByLabel('New password', { exact: true }).fill('a few words of hers');
+    await tab.getByLabel('New password once more').fill('another few words');
+    await tab.getByRole('button', { name: 'Set the password' }).click();
+    await tab.getByText('The two passwords are not the same.').waitFor();
+    await judgeHere('link with a problem');
+    await tab.goto(place.at('/welcome/unknown'));
+    await judgeHere('dead link');
+    await tab.goto(place.at('/password-set'));
+    await judgeHere('password set');
+    await tab.goto(place.at('/account'));
+    await signIn(eve);
+    await store.sessions.begin({ userId: id, browser: 'Firefox/1', address: '192.0.2.1' });
+    await tab.goto(place.at('/account'));
+    for (const summary of await tab.locator('main summary').all()) await summary.click();
+    await judgeHere('account');
+    await tab.getByRole('button', { name: 'Save' }).click();
+    await tab.getByText('Saved.').waitFor();
+    await judgeHere('account, saved');
+    await tab.goto(place.at('/account/app'));
+    await judgeHere('setting up an app');
+    const secret = await tab.locator('input[name=secret]').inputValue();
+    await tab.getByRole('textbox', { name: 'Code' }).fill(new TOTP({ secret }).generate());
+    await tab.getByLabel('Your password').fill(eve.password);
+    await tab.getByRole('button', { name: 'Switch it on' }).click();
+    await tab.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
+    await judgeHere('recovery codes');
+    await tab.goto(place.at('/account'));
+    for (const summary of await tab.locator('main summary').all()) await summary.click();
+    await judgeHere('account with an app');
+    await tab.context().clearCookies();
+    await tab.goto(place.at('/account'));
+    await signIn(eve);
+    await tab.getByRole('textbox', { name: 'Code' }).fill('000000');
+    await judgeHere('second step');
+    await tab.getByRole('button', { name: 'Continue' }).click();
+    await tab.getByText('This code is not right').waitFor();
+    await judgeHere('second step with a problem');
+    await tab.context().clearCookies();
+    const registered = await register(issuerOf(place), { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    await tab.goto((await authorizationUrl(registered, { redirectUri, scope: 'mcp:read' })).url.href);
+    await signIn(eve);
+    await tab.getByRole('heading', { name: 'One more step' }).waitFor();
+    await judgeHere('second step of an assistant');
+    await tab.context().clearCookies();
+    expect(found).toEqual([]);
+  });
+
+  test('the sign-in and consent of assistants have no fault', async () => {
+    const registered = await register(issuerOf(place), { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    await tab.goto((await authorizationUrl(registered, { redirectUri, scope: 'mcp:read mcp:write' })).url.href);
+    const found = await faults('sign-in');
+    await signIn();
+    await tab.getByRole('button', { name: 'Allow' }).waitFor();
+    found.push(...(await faults('consent')));
+    await tab.locator('main summary').click();
+    await tab.getByLabel('Read only').check();
+    await tab.getByLabel('Only some of').check();
+    found.push(...(await faults('consent with limits')));
+    await tab.getByRole('button', { name: 'Allow' }).click();
+    await tab.getByText('Choose at least one collection').waitFor();
+    found.push(...(await faults('consent with nothing chosen')));
+    const { id: userId } = place.ada;
+    const web = 'https://notebook.example/callback';
+    const known = await register(issuerOf(place), { client_name: 'Notebook', redirect_uris: [web] });
+    const clientId = known.client.client_id;
+    await place.store.connections.decide({
+      userId,
+      clientId,
+      clientName: 'Notebook',
+      asked: ['mcp:read', 'mcp:write'],
+      scopes: ['mcp:read'],
+      choice: { ticked: ['mcp:read', 'mcp:write'], readOnly: true, collections: ['orders'], lasts: 'day' },
+      endsAt: null,
+      told: {},
+    });
+    const more = await authorizationUrl(known, { redirectUri: web, scope: 'mcp:read mcp:write' });
+    await tab.goto(more.url.href);
+    await tab.getByText('Allow Notebook more?').waitFor();
+    found.push(...(await faults('consent for more')));
+    await place.store.connections.block({ clientId });
+    await tab.goto(more.url.href);
+    await tab.getByText('This app is blocked here').waitFor();
+    found.push(...(await faults('blocked')));
+    await tab.goto(`${issuerOf(place)}/oauth/interaction/gone`);
+    found.push(...(await faults('expired')));
+    expect(found).toEqual([]);
+  });
+}
