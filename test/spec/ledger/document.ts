@@ -1,4 +1,6 @@
 // docs/spec-coverage.md, made of the rows and of the tests that quote them.
+import { readFileSync } from 'node:fs';
+import { judgeLedger } from './judge.ts';
 import { pending } from './pending.ts';
 import { rows } from './rows.ts';
 import { type SpecTest, testsOf } from './runner.ts';
@@ -20,6 +22,12 @@ export function makeDocument(tests: readonly SpecTest[]): string {
     return `## ${section}\n\n| row | tests |\n| --- | --- |\n${lines.join('\n')}\n`;
   });
   return [opening, `${proved.length} rows of ${rows.length} are proved.\n`, ...sections].join('\n');
+}
+
+/** What is wrong with the rows, their tests and the page, one line for each. */
+export function findOffences(tests: readonly SpecTest[]): string[] {
+  const isOld = readFileSync(documentPath, 'utf8') !== makeDocument(tests);
+  return [...judgeLedger(tests), ...(isOld ? [`${documentPath} is old: npm run ledger`] : [])];
 }
 
 /** Tests that differ in the database alone are told once. */

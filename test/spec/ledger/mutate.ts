@@ -1,7 +1,8 @@
 // npm run ledger:mutate [-- --sample 30 --seed 7] [row ...]: switches the behaviour of each row off and demands that its
-// tests go red, of themselves, after they were green. Prints a line for each row that fails this, and ends with 1 then.
+// tests go red, of themselves, after they were green, and that the ledger is whole. Prints a line for each row that fails this, and ends with 1 then.
 import { parseArgs } from 'node:util';
 import { createRandom } from '../../agent/oracle/random.ts';
+import { findOffences } from './document.ts';
 import { mutations } from './mutations.ts';
 import { type Row, rows } from './rows.ts';
 import { type Outcome, openRunner, type SpecRunner, testsOf } from './runner.ts';
@@ -18,7 +19,7 @@ const chosen = choose(
 );
 
 const runner = await openRunner();
-const broken = [...(await judgeItself(runner)), ...(await judgeGreen(runner))];
+const broken = [...findOffences(runner.tests), ...(await judgeItself(runner)), ...(await judgeGreen(runner))];
 for (const offence of broken) console.log(offence);
 const silent = await judgeRed(runner);
 await runner.close();
