@@ -37,7 +37,7 @@ ${facts([
 ${roleTable(rights, environment, name, parts)}
 ${scopeTable(rights, environment, name, parts)}</section>
 ${await personSection(visit, parts, name, model)}
-<section aria-labelledby="fields"><h2 class="plainly" id="fields">Fields</h2>
+<section aria-labelledby="fields"><h2 class="plainly" id="fields">Fields and relations</h2>
 ${table({
   caption: 'Fields',
   heads: ['Field', 'Type', 'Besides'],
