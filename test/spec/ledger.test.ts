@@ -9,4 +9,4 @@ test('every row has a test that quotes it and a point that switches it off, docs
   expect(await runScript('mutate', ['--sample', '30', '--seed', seed])).toBe(
     `30 of 30 rows notice when they are switched off; seed ${seed}`,
   );
-}, 300_000);
+}, 600_000);
