@@ -3,7 +3,7 @@ import { createSqlSource } from '../../../src/agent/sources/sql/source.ts';
 import { servers } from '../../databases.ts';
 import { judgeAcross, seedFrom } from './judge.ts';
 
-const WORLDS = 5;
+const WORLDS = 3;
 const seed = seedFrom(process.env.ORACLE_SEED);
 console.log(`oracle seed across sources ${seed} (ORACLE_SEED=${seed} asks the same again)`);
 

@@ -4,7 +4,7 @@ import { servers } from '../../databases.ts';
 import { seedFrom } from './judge.ts';
 import { judgeLinks } from './judge-links.ts';
 
-const WORLDS = 4;
+const WORLDS = 3;
 const seed = seedFrom(process.env.ORACLE_SEED);
 console.log(`oracle seed of links ${seed} (ORACLE_SEED=${seed} links the same again)`);
 

@@ -4,7 +4,7 @@ import { servers } from '../../databases.ts';
 import { seedFrom } from './judge.ts';
 import { judgeWritesAcross } from './judge-writes.ts';
 
-const WORLDS = 4;
+const WORLDS = 2;
 const seed = seedFrom(process.env.ORACLE_SEED);
 console.log(`oracle seed of writes across sources ${seed} (ORACLE_SEED=${seed} writes the same again)`);
 
