@@ -1,29 +1,13 @@
 // The page about the public API: for everybody who is signed in, from the same document, and its calls are calls.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiDocument } from '../../src/api/openapi.ts';
+import { findFaults } from '../axe.ts';
 import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
 import { openPlace, type Place, read } from './place.ts';
 
 const executablePath = findChromium();
-const judge = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-interface Judged {
-  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
-  readonly passes: readonly unknown[];
-}
-
-async function faultsOf(tab: Page): Promise<string[]> {
-  await tab.evaluate(judge);
-  const { violations, passes } = (await tab.evaluate('axe.run({ resultTypes: ["violations"] })')) as Judged;
-  // A judge that finds nothing to judge would find nothing wrong.
-  if (passes.length < 10) return [`judged by ${passes.length} rules only`];
-  return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id} ${node.html}`));
-}
-
 let place: Place;
 beforeAll(async () => {
   place = await openPlace();
@@ -100,7 +84,7 @@ describe.skipIf(!executablePath)('in a browser', () => {
       await tab.evaluate('for (const one of document.querySelectorAll("details.more")) one.open = true');
       if (process.env.SCREENSHOTS)
         await tab.screenshot({ path: `${process.env.SCREENSHOTS}/api-${width}.png`, fullPage: false });
-      expect(await faultsOf(tab)).toEqual([]);
+      expect(await findFaults(tab, 'the page')).toEqual([]);
       expect(await tab.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
       await context.close();
     },

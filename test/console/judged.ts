@@ -1,26 +1,17 @@
 // Every page that a person meets, judged by axe-core in a browser. The pages allow no script but one of theirs; for the judge
 // alone the policy is set aside. accessibility.test.ts has light on a desk and dark on a phone, the long test the other two.
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { TOTP } from 'otpauth';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customizeDemo } from '../../src/cli/demo-customization.ts';
 import { issuerOf, redirectUri } from '../app/shop.ts';
+import { findFaults } from '../axe.ts';
 import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
 import { authorizationUrl, register } from '../oauth/client.ts';
 import { connectAll } from './connected.ts';
 import { openPlace, type Place } from './place.ts';
 
 const executablePath = findChromium();
-
-interface Judged {
-  readonly violations: readonly {
-    readonly id: string;
-    readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
-  }[];
-  readonly passes: readonly unknown[];
-}
 
 /** Pages in the frame, as Ada sees them, who is an administrator: the page, and a text by which it is known. */
 const pages: readonly (readonly [page: string, text: string])[] = [
@@ -45,8 +36,6 @@ const pages: readonly (readonly [page: string, text: string])[] = [
   ['/environments', 'Production'],
 ];
 
-const judge = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
 export const desk = { width: 1280, height: 800 };
 export const phone = { width: 375, height: 812 };
 export type Appearance = readonly [colorScheme: 'light' | 'dark', viewport: typeof desk];
@@ -69,15 +58,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await place.stop();
   });
 
-  const faults = async (name: string): Promise<string[]> => {
-    await tab.evaluate(judge);
-    const { violations, passes } = (await tab.evaluate('axe.run({ resultTypes: ["violations"] })')) as Judged;
-    // A judge that finds nothing to judge would find nothing wrong.
-    if (passes.length < 10) return [`${name}: judged by ${passes.length} rules only`];
-    return violations.flatMap(({ id, nodes }) =>
-      nodes.map((node) => `${name}: ${id} ${node.html} ${node.failureSummary}`),
-    );
-  };
+  const faults = (name: string): Promise<string[]> => findFaults(tab, name);
   const isSignedIn = async () => (await tab.locator('form.who').count()) > 0;
   const signIn = async (account = place.account) => {
     await tab.getByLabel('E-mail').fill(account.email);

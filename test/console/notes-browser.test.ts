@@ -1,19 +1,11 @@
 // A note is written in a real browser: with the keyboard alone, in light and dark, each page judged by axe-core.
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findFaults } from '../axe.ts';
 import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
 import { openPlace, type Place } from './place.ts';
 
 const executablePath = findChromium();
-const judge = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-interface Judged {
-  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
-  readonly passes: readonly unknown[];
-}
-
 describe.skipIf(!executablePath)('writing a note', () => {
   let place: Place;
   let browser: Browser;
@@ -43,13 +35,6 @@ describe.skipIf(!executablePath)('writing a note', () => {
     throw new Error(`the keyboard does not reach '${name}'`);
   }
 
-  async function faults(tab: Page, name: string): Promise<string[]> {
-    await tab.evaluate(judge);
-    const { violations, passes } = (await tab.evaluate('axe.run({ resultTypes: ["violations"] })')) as Judged;
-    if (passes.length < 10) return [`${name}: judged by ${passes.length} rules only`];
-    return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${name}: ${id} ${node.html}`));
-  }
-
   test.each([
     ['light', { width: 1280, height: 800 }],
     ['dark', { width: 375, height: 812 }],
@@ -61,7 +46,7 @@ describe.skipIf(!executablePath)('writing a note', () => {
       const found: string[] = [];
       const look = async (name: string, text: string) => {
         await tab.getByText(text).first().waitFor();
-        found.push(...(await faults(tab, name)));
+        found.push(...(await findFaults(tab, name)));
       };
       const type = async (label: string, text: string) => {
         await tabTo(tab, label);

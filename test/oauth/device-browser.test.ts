@@ -1,16 +1,13 @@
 // The pages of a sign-in that a terminal began, in a real browser: with the keyboard alone and no script, and judged by
 // axe-core in light and dark, on a desk and on a phone.
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { chromium, type Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { findFaults } from '../axe.ts';
 import { chromiumArguments, findChromium } from './chromium.ts';
 import { startServer } from './place.ts';
 import { ask, poll } from './terminal.ts';
 
 const executablePath = findChromium();
-const judge = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
 async function inBrowser(run: (page: Page) => Promise<void>, options: object): Promise<void> {
   const browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
   try {
@@ -64,18 +61,7 @@ test.skipIf(!executablePath).each([
   try {
     await inBrowser(
       async (page) => {
-        const faults = async (name: string): Promise<string[]> => {
-          await page.evaluate(judge);
-          const { violations, passes } = (await page.evaluate('axe.run({ resultTypes: ["violations"] })')) as {
-            readonly violations: readonly {
-              readonly id: string;
-              readonly nodes: readonly { readonly html: string }[];
-            }[];
-            readonly passes: readonly unknown[];
-          };
-          if (passes.length < 10) return [`${name}: judged by ${passes.length} rules only`];
-          return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${name}: ${id} ${html}`));
-        };
+        const faults = (name: string) => findFaults(page, name);
         const found: string[] = [];
         await page.goto(`${place.paths.issuer}/oauth/device`);
         await page.getByLabel('Code').fill('BBBB-BBBB');

@@ -1,18 +1,15 @@
 // The page on which the sign-in of a front end is answered, in a real browser: without scripts, by keyboard alone, through
 // to the front end (whose origin the policy of the page must allow); and judged by axe-core.
-import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openShop, type Shop } from '../app/shop.ts';
+import { findFaults } from '../axe.ts';
 import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
 import { beginSignIn, finishSignIn } from './front-end.ts';
 
 const executablePath = findChromium();
-const judge = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
 describe.skipIf(!executablePath)('in a browser', () => {
   let shop: Shop;
   let front: Server;
@@ -66,11 +63,6 @@ describe.skipIf(!executablePath)('in a browser', () => {
     const shots = process.env.SCREENSHOTS;
     if (shots)
       await tab.screenshot({ path: `${shots}/front-end-${viewport.width}-${colorScheme}.png`, fullPage: true });
-    await tab.evaluate(judge);
-    const { violations, passes } = (await tab.evaluate('axe.run({ resultTypes: ["violations"] })')) as {
-      readonly violations: readonly { readonly id: string }[];
-      readonly passes: readonly unknown[];
-    };
-    expect([violations.map(({ id }) => id), passes.length >= 10]).toEqual([[], true]);
+    expect(await findFaults(tab, 'the sign-in of a front end')).toEqual([]);
   });
 });

@@ -1,16 +1,14 @@
 // The site in a browser: axe-core finds no fault, in light and dark, on a desk and on a phone; it is read and walked by
 // keyboard and without scripts; and the policy of its pages lets its own script work.
-import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildSite, type Site } from '../../site/site.ts';
+import { findFaults } from '../axe.ts';
 import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
 
 const executablePath = findChromium();
-const judge = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const html = 'text/html; charset=utf-8';
 const types: Readonly<Record<string, string>> = {
   html,
@@ -61,24 +59,6 @@ describe.skipIf(!executablePath)('in a browser', { timeout: 120_000 }, () => {
     return { tab, said };
   };
 
-  interface Judged {
-    readonly violations: readonly {
-      readonly id: string;
-      readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
-    }[];
-    readonly passes: readonly unknown[];
-  }
-
-  const faultsOf = async (tab: Page, name: string): Promise<string[]> => {
-    await tab.evaluate(judge);
-    const { violations, passes } = (await tab.evaluate('axe.run({ resultTypes: ["violations"] })')) as Judged;
-    // A judge that finds nothing to judge would find nothing wrong.
-    if (passes.length < 10) return [`${name}: judged by ${passes.length} rules only`];
-    return violations.flatMap(({ id, nodes }) =>
-      nodes.slice(0, 3).map((node) => `${name}: ${id} ${node.html.slice(0, 200)} ${node.failureSummary}`),
-    );
-  };
-
   test.each([
     ['light', { width: 1360, height: 900 }],
     ['dark', { width: 1360, height: 900 }],
@@ -90,14 +70,14 @@ describe.skipIf(!executablePath)('in a browser', { timeout: 120_000 }, () => {
     const pages = ['', 'readme.html', 'customizing.html', 'actions.html', 'reference-portico-plugins.html', 'nowhere'];
     for (const name of [...pages, 'errors.html', 'reference-tools.html', 'library.html#menu']) {
       await tab.goto(`${origin}/${name}`);
-      faults.push(...(await faultsOf(tab, name)));
+      faults.push(...(await findFaults(tab, name)));
       const width = (await tab.evaluate('document.documentElement.scrollWidth')) as number;
       if (width > viewport.width) faults.push(`${name} is ${width} wide`);
     }
     await tab.goto(`${origin}/index.html`);
     await tab.getByRole('searchbox').fill('permissions');
     await tab.locator('.found a').first().waitFor();
-    faults.push(...(await faultsOf(tab, 'search')));
+    faults.push(...(await findFaults(tab, 'search')));
     await tab.context().close();
     expect(faults).toEqual([]);
   });
