@@ -48,3 +48,8 @@ export function escapeText(text: string): string {
     )
     .replace(/[&<>"'`]/g, (found) => escapes[found] ?? '');
 }
+
+/** The text to the letter, so that it may disguise: for what goes back to the one who typed it. */
+export function exactText(text: string): Html {
+  return new Html(text.replace(/[&<>"'`]/g, (found) => escapes[found] ?? ''));
+}
