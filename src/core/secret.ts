@@ -17,6 +17,11 @@ export function randomToken(bits = 256): string {
   return randomBytes(Math.ceil(bits / 8)).toString('base64url');
 }
 
+/** For the few specifications that want plain base64. */
+export function randomBase64(bytes: number): string {
+  return randomBytes(bytes).toString('base64');
+}
+
 export function randomId(): string {
   return randomUUID();
 }

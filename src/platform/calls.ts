@@ -86,6 +86,8 @@ const noteWish = {
   limit: id,
   withMessages: optional(flag),
 };
+/** What a claim holds beside, the storage does not look at. */
+const claim = shape({ run: shape({ id: text, stepId: nullable(text) }), owner: text, fence: id });
 const fileState = oneOf('asked', 'arriving', 'ready', 'taken');
 const externalIdentity = shape({
   issuer: text,
@@ -279,5 +281,106 @@ export const calls: Calls = {
     change: once(id, shape({ title: optional(text), archived: optional(flag) })),
     addMessage: once(id, shape({ userId: id, content: text })),
     editMessage: once(id, id, text),
+  },
+  workflows: {
+    publish: once(
+      shape({
+        renderingId: id,
+        name: text,
+        collection: text,
+        definition: text,
+        concurrency: nullable(id),
+        by: id,
+        of: optional(shape({ id: text, since: id })),
+      }),
+    ),
+    publishCode: once(
+      listOf(
+        shape({
+          name: text,
+          collection: text,
+          definition: text,
+          concurrency: nullable(id),
+          teams: optional(listOf(text)),
+        }),
+      ),
+    ),
+    list: again(shape({ renderingId: optional(id), collection: optional(text) })),
+    find: again(text),
+    versions: again(text),
+    definition: again(text, id),
+    setActive: once(text, flag, id),
+    changeTrigger: once(
+      text,
+      shape({
+        isEnabled: optional(flag),
+        regenerate: optional(flag),
+        keyId: optional(text),
+        needsSignature: optional(flag),
+        callbackUrl: optional(nullable(text)),
+      }),
+      id,
+    ),
+    signingSecret: again(text, optional(flag)),
+  },
+  runs: {
+    create: once(
+      shape({
+        workflow: shape({ id: text, version: id, renderingId: id }),
+        recordId: text,
+        userId: id,
+        origin: oneOf('webhook', 'mcp', 'console', 'api'),
+        originName: text,
+        idempotencyKey: optional(text),
+        idempotencyOf: optional(text),
+      }),
+    ),
+    find: again(text),
+    steps: again(text),
+    list: again(
+      shape({
+        renderingId: optional(id),
+        workflowId: optional(text),
+        recordId: optional(text),
+        userId: optional(id),
+        state: optional(text),
+        after: optional(text),
+        limit: id,
+      }),
+    ),
+    claim: once(shape({ owner: text, leaseMs: id, limit: id, ids: optional(listOf(text)) })),
+    due: again(id),
+    renew: once(claim, id),
+    begin: once(claim, text),
+    finish: once(
+      claim,
+      shape({
+        position: optional(id),
+        stepId: text,
+        state: oneOf('done', 'skipped'),
+        outcome: plain,
+        data: optional(json),
+        next: nullable(text),
+      }),
+    ),
+    wait: once(
+      claim,
+      shape({
+        position: optional(id),
+        stepId: text,
+        reason: text,
+        outcome: plain,
+        data: optional(json),
+        until: number,
+      }),
+    ),
+    fail: once(claim, shape({ position: optional(id), code: text, message: text })),
+    endCancelled: once(claim),
+    release: once(claim),
+    answer: once(text, shape({ position: id, by: id, value: json })),
+    cancel: once(text, id),
+    takeCallbacks: once(id, id),
+    settleCallback: once(text, nullable(id)),
+    sweep: once(),
   },
 };

@@ -73,6 +73,8 @@ export function createRemoteStore({ channel, isSandbox, clock, observe }: Remote
     tokens: { ...passed('tokens'), noteUse: tokenUses.note },
     connections: { ...passed('connections'), noteUse: connectionUses.note },
     schema: passed('schema'),
+    workflows: passed('workflows'),
+    runs: passed('runs'),
     notes: passed('notes'),
     versions,
     ready: () => relay('ready'),

@@ -4,6 +4,7 @@ import { hashToken } from '../core/secret.ts';
 import type { SqliteConnection } from '../core/sqlite.ts';
 import { endGrant } from './connections.ts';
 import type { Database } from './database.ts';
+import { isDuplicate } from './duplicates.ts';
 import type { OAuthRow, OAuthRows } from './store.ts';
 import { raiseVersion, type VersionRows } from './versions.ts';
 
@@ -56,13 +57,6 @@ function prepare(connection: SqliteConnection): Statements {
 }
 
 const SWEEP_BATCH = 1000;
-/** What the databases call a second row under the same key. */
-const duplicates: ReadonlySet<unknown> = new Set([
-  'ER_DUP_ENTRY',
-  '23505',
-  'SQLITE_CONSTRAINT_PRIMARYKEY',
-  'SQLITE_CONSTRAINT_UNIQUE',
-]);
 /** Models whose disappearance must be felt at once: someone may hold what they stood for. */
 const revocable: ReadonlySet<string> = new Set(['AccessToken', 'RefreshToken', 'Grant', 'Client']);
 
@@ -107,7 +101,7 @@ export function createOAuthRows(database: Database, versions: VersionRows, clock
         return true;
       } catch (error) {
         // The primary key (model, id_hash) lets one in.
-        if (duplicates.has((error as { code?: unknown }).code)) return false;
+        if (isDuplicate(error)) return false;
         throw error;
       }
     },

@@ -27,6 +27,7 @@ import { createQuotas } from './quotas.ts';
 import { createRedisQuotas } from './redis-quotas.ts';
 import { createRights } from './rights.ts';
 import { createPlaceReader } from './roles.ts';
+import { createRuns } from './runs.ts';
 import { migrate } from './schema.ts';
 import { createSecondFactors } from './second-factors.ts';
 import { createSessions } from './sessions.ts';
@@ -34,6 +35,7 @@ import { createSettingRows } from './settings.ts';
 import type { Store } from './store.ts';
 import { createTokens } from './tokens.ts';
 import { createVersionRows } from './versions.ts';
+import { createWorkflows } from './workflows.ts';
 
 export interface OpenedStore extends Store {
   /** The SQLite driver in use, so that the composition can warn of `wasm`; undefined on a server. */
@@ -121,6 +123,8 @@ export async function openStore(options: {
     connections,
     schema: createAgentSchemas(database, getPlace, clock),
     notes: createNotes(database, getPlace, clock),
+    workflows: createWorkflows(database, getPlace, clock, getSecret),
+    runs: createRuns(database, getPlace, clock, getSecret),
     keys: createKeys(database, versions, clock, getSecret),
     versions: versions.current,
     relay: { factsOf: permissions.factsOf, activity: activityRows, idempotency: idempotencyRows },

@@ -10,6 +10,7 @@ import type { LogValue } from './log-types.ts';
 import { loadNetworks } from './networks.ts';
 import { removeNotes } from './notes.ts';
 import { addRenderings, getProjectId, logChange } from './roles.ts';
+import { removeWorkflows } from './runs.ts';
 import type { CollectionPermission, Right, RightChange, RightKind, Rights } from './store.ts';
 import type { VersionRows } from './versions.ts';
 
@@ -207,6 +208,7 @@ const makers: Readonly<Record<RightKind, Make>> = {
       await trx('role_permissions').where({ environment_id: id }).delete();
       await removeRenderings(trx, { environment_id: id });
       await removeNotes(trx, id);
+      await removeWorkflows(trx, id);
       await trx('environments').where({ id }).delete();
     } else if (before === undefined) {
       await trx('environments').insert({ project_id: projectId, name: after, created_at: now });

@@ -25,6 +25,7 @@ import {
 } from './schema-tables.ts';
 import { sessionTables } from './sessions.ts';
 import { tokenTables } from './tokens.ts';
+import { workflowTables } from './workflow-tables.ts';
 
 interface Migration {
   readonly name: string;
@@ -50,6 +51,7 @@ const migrations: readonly Migration[] = [
   { name: '015-notes', up: ({ dialect }, on) => createTables(on, dialect, noteTables) },
   { name: '016-log-search', up: addLogSearch },
   { name: '017-quotas', up: ({ dialect }, on) => createTables(on, dialect, quotaTables) },
+  { name: '018-workflows', up: ({ dialect }, on) => createTables(on, dialect, workflowTables) },
 ];
 
 /** And the version of the keys, which is raised when they are rotated. */

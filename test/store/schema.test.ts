@@ -26,6 +26,7 @@ const all = [
   '015-notes',
   '016-log-search',
   '017-quotas',
+  '018-workflows',
 ];
 
 describe.each(variants)('schema on $name', (variant) => {

@@ -1,0 +1,190 @@
+// Workflows and runs in the storage: what is one at a time, who holds what, and what somebody who is late can no longer write.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import type { Claim, NewRun, Workflow } from '../../src/store/workflow-types.ts';
+import { dropSpares } from './spares.ts';
+import { cleanUpAfterAll, createPlace, openPair, type Variant, variants } from './stores.ts';
+
+afterAll(dropSpares);
+
+const LEASE = 60_000;
+
+async function open(variant: Variant) {
+  const place = await createPlace(variant);
+  const [store, other] = await openPair(place, variant);
+  const { id: userId } = await store.identity.addUser({ email: 'ada@b.example' });
+  const { renderingId } = (await store.permissions.caller(userId))!;
+  return { place, store, other, userId, renderingId };
+}
+
+describe.each(variants)('workflows on $name', (variant) => {
+  cleanUpAfterAll();
+  let opened: Awaited<ReturnType<typeof open>>;
+  beforeAll(async () => {
+    opened = await open(variant);
+  });
+  let made = 0;
+  const publish = (more: object = {}): Promise<Workflow> => {
+    const { store, renderingId, userId } = opened;
+    const wish = { renderingId, name: `flow ${++made}`, collection: 'orders', definition: '{}', concurrency: null };
+    return store.workflows.publish({ ...wish, by: userId, ...more });
+  };
+  const runOf = (workflow: Workflow, recordId = '1', more: object = {}): NewRun => {
+    return { workflow, recordId, userId: opened.userId, origin: 'webhook', originName: 'ci', ...more };
+  };
+  const start = async (workflow: Workflow, recordId = '1'): Promise<string> => {
+    const created = await opened.store.runs.create(runOf(workflow, recordId));
+    return created.state === 'created' ? created.runId : expect.fail(created.state);
+  };
+  const claim = async (id: string, owner = 'a', from = opened.store): Promise<Claim> =>
+    (await from.runs.claim({ owner, leaseMs: LEASE, limit: 5, ids: [id] }))[0] ?? expect.fail('not claimed');
+
+  test('a workflow is published, gets versions, and the later of two who began with one version is told', async () => {
+    const { store, other, renderingId, userId } = opened;
+    const first = await publish({ definition: '{"a":1}' });
+    expect(first).toMatchObject({ version: 1, isActive: true, source: 'console', trigger: { isEnabled: false } });
+    const again = { ...first, definition: '{"a":2}', concurrency: 2, by: userId, of: { id: first.id, since: 1 } };
+    const second = await store.workflows.publish({ ...again, renderingId });
+    expect(second.version).toBe(2);
+    await expect(other.workflows.publish({ ...again, renderingId })).rejects.toThrow('version 2 was saved meanwhile');
+    await expect(publish({ name: first.name })).rejects.toThrow('has a workflow');
+    expect([await other.workflows.definition(first.id, 1), await other.workflows.definition(first.id, 2)]).toEqual([
+      '{"a":1}',
+      '{"a":2}',
+    ]);
+    expect((await other.workflows.versions(first.id)).map(({ version }) => version)).toEqual([2, 1]);
+  });
+
+  test('what code defines is there in every view, gets a version where it is another, and goes with the code', async () => {
+    const { store, other } = opened;
+    const code = { name: 'in code', collection: 'orders', definition: '{"v":1}', concurrency: null };
+    await Promise.all([store.workflows.publishCode([code]), other.workflows.publishCode([code])]);
+    const found = async () => (await store.workflows.list({})).filter(({ name }) => name === 'in code');
+    const all = await found();
+    expect(all.map(({ version, source, isActive }) => [version, source, isActive])).toEqual(
+      all.map(() => [1, 'code', true]),
+    );
+    expect(all.length).toBeGreaterThan(0);
+    await store.workflows.publishCode([{ ...code, definition: '{"v":2}' }]);
+    expect((await found()).map(({ version }) => version)).toEqual(all.map(() => 2));
+    await store.workflows.publishCode([]);
+    expect((await found()).map(({ isActive }) => isActive)).toEqual(all.map(() => false));
+  });
+
+  test('an address has a version that only regeneration raises', async () => {
+    const { store, userId } = opened;
+    const { id } = await publish();
+    const change = async (wish: object) => (await store.workflows.changeTrigger(id, wish, userId))!.trigger;
+    expect(await change({ isEnabled: true, keyId: 'k1' })).toMatchObject({ isEnabled: true, version: 1, keyId: 'k1' });
+    expect(await change({ isEnabled: false })).toMatchObject({ isEnabled: false, version: 1, keyId: 'k1' });
+    expect(await change({ isEnabled: true, keyId: 'k2' })).toMatchObject({ isEnabled: true, version: 1, keyId: 'k1' });
+    expect(await change({ regenerate: true, keyId: 'k2' })).toMatchObject({ isEnabled: true, version: 2, keyId: 'k2' });
+    const secret = await store.workflows.signingSecret(id, true);
+    expect(secret).toMatch(/^whsec_/);
+    expect(await opened.other.workflows.signingSecret(id)).toBe(secret);
+  });
+
+  test('of many that start one workflow on one record at once, one does; when it is over, another may', async () => {
+    const { store, other } = opened;
+    const workflow = await publish();
+    const all = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => (n % 2 ? store : other).runs.create(runOf(workflow))),
+    );
+    expect(all.map(({ state }) => state).sort()).toEqual(['created', ...Array<string>(19).fill('ongoing')]);
+    const [created] = all.filter(({ state }) => state === 'created');
+    const { runId } = created as { runId: string };
+    expect(all.every((one) => 'runId' in one && one.runId === runId)).toBe(true);
+    const held = await claim(runId);
+    expect(await store.runs.finish(held, { stepId: 's', state: 'done', outcome: {}, next: null })).toBe('held');
+    expect(await other.runs.find(runId)).toMatchObject({ state: 'succeeded', stepId: null, position: 1 });
+    expect((await store.runs.create(runOf(workflow))).state).toBe('created');
+  });
+
+  test('an idempotency key tells a repeat of its run, and refuses another record', async () => {
+    const { store, other } = opened;
+    const workflow = await publish();
+    const key = { idempotencyKey: 'once' };
+    const [a, b] = await Promise.all([
+      store.runs.create(runOf(workflow, '1', key)),
+      other.runs.create(runOf(workflow, '1', key)),
+    ]);
+    expect([a.state, b.state].sort()).toEqual(['created', 'repeated']);
+    expect((a as { runId: string }).runId).toBe((b as { runId: string }).runId);
+    expect(await store.runs.create(runOf(workflow, '2', key))).toEqual({ state: 'mismatch' });
+  });
+
+  test('who lost a run writes nothing of it any more', async () => {
+    const { store, other } = opened;
+    const id = await start(await publish());
+    const late = (await store.runs.claim({ owner: 'late', leaseMs: -1, limit: 1, ids: [id] }))[0]!;
+    const position = await store.runs.begin(late, 'change');
+    const taken = await claim(id, 'b', other);
+    expect([taken.fence, taken.steps.map(({ state }) => state)]).toEqual([2, ['begun']]);
+    const done = { stepId: 'change', state: 'done', outcome: {}, next: null } as const;
+    expect(await store.runs.finish(late, { ...done, position: position as number })).toBe('lost');
+    expect(await store.runs.begin(late, 'more')).toBe('lost');
+    expect(await store.runs.fail(late, { code: 'X', message: 'x' })).toBe(false);
+    expect(await store.runs.renew(late, LEASE)).toBe('lost');
+    expect(await other.runs.finish(taken, { ...done, position: 1, data: { secret: 7 } })).toBe('held');
+    const [step] = await store.runs.steps(id);
+    expect(step).toMatchObject({ state: 'done', data: { secret: 7 }, position: 1 });
+    expect(JSON.stringify(await opened.place.tables().knex('workflow_run_steps').where({ run_id: id }))).not.toContain(
+      'secret',
+    );
+  });
+
+  test('a waiting step is answered once, and not after its time', async () => {
+    const { store, other, userId } = opened;
+    const id = await start(await publish());
+    const waits = { stepId: 'ask', reason: 'guidance', outcome: {}, data: { text: 'do it' } } as const;
+    await store.runs.wait(await claim(id), { ...waits, until: systemClock.now() + LEASE });
+    expect(await store.runs.find(id)).toMatchObject({ state: 'awaiting-input', reason: 'guidance', stepId: 'ask' });
+    const answers = await Promise.all(
+      [store, other].map((at) => at.runs.answer(id, { position: 1, by: userId, value: { done: true } })),
+    );
+    expect(answers.sort()).toEqual([false, true]);
+    const held = await claim(id);
+    expect(held.steps).toMatchObject([{ state: 'waiting', answer: { done: true }, answeredBy: userId }]);
+    await store.runs.wait(held, { ...waits, until: systemClock.now() - 1 });
+    expect(await store.runs.answer(id, { position: 2, by: userId, value: 1 })).toBe(false);
+    expect((await claim(id)).steps).toHaveLength(2);
+  });
+
+  test('a run that nobody works at is cancelled at once, another before its next step', async () => {
+    const { store, userId } = opened;
+    const [queued, running] = [await start(await publish()), await start(await publish())];
+    expect(await store.runs.cancel(queued, userId)).toBe(true);
+    expect(await store.runs.find(queued)).toMatchObject({ state: 'cancelled' });
+    const held = await claim(running);
+    expect(await store.runs.cancel(running, userId)).toBe(true);
+    expect(await store.runs.find(running)).toMatchObject({ state: 'running', cancelAsked: true });
+    expect(await store.runs.begin(held, 'next')).toBe('cancel');
+    expect(await store.runs.endCancelled(held)).toBe(true);
+    expect(await store.runs.find(running)).toMatchObject({ state: 'cancelled', position: 0 });
+    expect(await store.runs.cancel(running, userId)).toBe(false);
+  });
+
+  test('a workflow with a limit has no more runs at work, in all processes', async () => {
+    const { store, other } = opened;
+    const workflow = await publish({ concurrency: 2 });
+    const ids = await Promise.all(Array.from({ length: 8 }, (_, n) => start(workflow, `${n}`)));
+    const take = (owner: string, at: typeof store) => at.runs.claim({ owner, leaseMs: LEASE, limit: 8, ids });
+    const taken = (await Promise.all([take('a', store), take('b', other), take('c', store)])).flat();
+    expect(taken).toHaveLength(2);
+    expect(await store.runs.release(taken[0]!)).toBe(true);
+  });
+
+  test('the end of what a webhook started is told by one process, again after a while, and then no more', async () => {
+    const { store, other, userId } = opened;
+    const workflow = await publish();
+    await store.workflows.changeTrigger(workflow.id, { callbackUrl: 'https://example.com/done?key=1' }, userId);
+    const id = await start(workflow);
+    await store.runs.fail(await claim(id), { code: 'X', message: 'It did not work.' });
+    const both = await Promise.all([store.runs.takeCallbacks(10, LEASE), other.runs.takeCallbacks(10, LEASE)]);
+    expect(both.flat()).toMatchObject([{ url: 'https://example.com/done?key=1', attempts: 1, run: { id } }]);
+    await store.runs.settleCallback(id, -1);
+    expect(await other.runs.takeCallbacks(10, LEASE)).toMatchObject([{ attempts: 2 }]);
+    await store.runs.settleCallback(id, null);
+    expect(await store.runs.takeCallbacks(10, LEASE)).toEqual([]);
+  });
+});
