@@ -1,0 +1,109 @@
+// The door to workflows: who may see and start which, and who may look at a run. The webhook, the public API, the tools of
+// assistants and the console all come in here, each with an Access, so that none can allow what another refuses.
+import type { Access } from '../core/caller.ts';
+import type { Clock } from '../core/clock.ts';
+import { fail } from '../core/errors.ts';
+import type { Store } from '../store/store.ts';
+import type { CreatedRun, Run, RunOrigin, RunWish, Workflow } from '../store/workflow-types.ts';
+
+export interface WorkflowRoomParts {
+  readonly store: Pick<Store, 'workflows' | 'runs' | 'activity'>;
+  readonly clock: Clock;
+  /** Told of a run that was created or can go on, so that an executor of this process need not wait for its next look. */
+  readonly nudge?: (runId: string) => void;
+}
+
+/** Who asks, and through what, for the activity log. */
+export interface Requester {
+  readonly access: Access;
+  readonly origin: RunOrigin;
+  /** OAuth client, or `token <name>`; as the log calls them elsewhere. */
+  readonly clientId: string;
+  readonly clientName: string;
+}
+
+export interface StartWish {
+  readonly workflow: Workflow;
+  /** Packed; not looked at (spec public-http-api 4.2, 1). */
+  readonly recordId: string;
+  readonly idempotencyKey?: string;
+}
+
+export interface WorkflowRoom {
+  /** Those of the caller's view whose collection he sees, by name. Not active ones too. */
+  list(access: Access, wish?: { readonly collection?: string }): Promise<readonly Workflow[]>;
+  /** Undefined for one that is not there, or not for the caller: the two are not told apart. */
+  find(access: Access, id: string): Promise<Workflow | undefined>;
+  /** One that the caller may see and that is active; INVALID_ARGUMENT for a record id that cannot be one. */
+  start(by: Requester, wish: StartWish): Promise<CreatedRun>;
+  runs(access: Access, wish: Omit<RunWish, 'renderingId'>): Promise<readonly Run[]>;
+  run(access: Access, id: string): Promise<Run | undefined>;
+}
+
+/** Of a packed id; as the storage keeps it. */
+export const recordIdMost = 400;
+
+/** Of his own view, on a collection that he sees. */
+export const maySee = (
+  access: Access,
+  { renderingId, collection }: Pick<Workflow, 'renderingId' | 'collection'>,
+): boolean => renderingId === access.caller.renderingId && access.can('browse', collection);
+
+/** His own; those of others in the same view from editor up. */
+export const mayLookAt = (access: Access, run: Pick<Run, 'renderingId' | 'collection' | 'userId'>): boolean =>
+  maySee(access, run) && (run.userId === access.caller.id || access.caller.permissionLevel !== 'user');
+
+export function createWorkflowRoom({ store, clock, nudge }: WorkflowRoomParts): WorkflowRoom {
+  const { workflows, runs, activity } = store;
+  return {
+    async list(access, wish = {}) {
+      const all = await workflows.list({ ...wish, renderingId: access.caller.renderingId });
+      return all.filter((workflow) => maySee(access, workflow));
+    },
+    async find(access, id) {
+      const found = await workflows.find(id);
+      return found && maySee(access, found) ? found : undefined;
+    },
+    async start({ access, origin, clientId, clientName }, { workflow, recordId, idempotencyKey }) {
+      const { caller } = access;
+      if (!maySee(access, workflow)) fail('FORBIDDEN', { verb: 'start workflows of', collection: workflow.collection });
+      if (recordId === '' || recordId.length > recordIdMost || recordId.includes('\0')) {
+        const problem = `expected the id of a record, 1 to ${recordIdMost} characters.`;
+        fail('INVALID_ARGUMENT', { argument: 'record_id', problem });
+      }
+      const intent = await activity.begin({
+        userId: caller.id,
+        renderingId: caller.renderingId,
+        clientId,
+        clientName,
+        action: 'triggerWorkflow',
+        type: 'write',
+        collection: workflow.collection,
+        recordIds: [recordId],
+        startedAt: clock.now(),
+      });
+      const created = await runs.create({
+        workflow,
+        recordId,
+        userId: caller.id,
+        origin,
+        originName: clientName,
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
+      });
+      const isRefused = created.state === 'ongoing' || created.state === 'mismatch';
+      await intent.complete(isRefused ? { outcome: 'failed', code: 'RUN_ONGOING' } : { outcome: 'completed' });
+      if (created.state === 'created') nudge?.(created.runId);
+      return created;
+    },
+    async runs(access, wish) {
+      const { id, permissionLevel, renderingId } = access.caller;
+      const own = permissionLevel === 'user' ? { userId: id } : {};
+      const found = await runs.list({ ...wish, ...own, renderingId });
+      return found.filter((run) => mayLookAt(access, run));
+    },
+    async run(access, id) {
+      const found = await runs.find(id);
+      return found && mayLookAt(access, found) ? found : undefined;
+    },
+  };
+}
