@@ -25,6 +25,16 @@ const callSchema = z
   })
   .meta({ id: 'ActivityCall' });
 
+const workflowSchema = z
+  .strictObject({
+    object: z.literal('workflow'),
+    name: z.string(),
+    runId: z.string(),
+    stepName: z.string().optional(),
+    optionName: z.string().optional(),
+  })
+  .meta({ id: 'ActivityWorkflow' });
+
 const activitySchema = z
   .strictObject({
     object: z.literal('activityLog'),
@@ -36,6 +46,7 @@ const activitySchema = z
     user: userSchema,
     environment: environmentSchema,
     collection: collectionSchema.optional(),
+    workflow: workflowSchema.optional().describe('Of whose run it was done'),
     team: teamSchema.describe('Of the user at that time'),
     call: callSchema.optional().describe('With details=true'),
   })
@@ -54,7 +65,7 @@ export const activityListSchema = z
 const removedTeam = '(removed)';
 
 export function showActivity(entry: LoggedActivity, environment: string, details: boolean) {
-  const { id, type, recordIds, startedAt, userId, user, collection, team, outcome, code, durationMs } = entry;
+  const { id, type, recordIds, startedAt, userId, user, collection, team, outcome, code, durationMs, workflow } = entry;
   return {
     object: 'activityLog',
     id: `${id}`,
@@ -65,6 +76,7 @@ export function showActivity(entry: LoggedActivity, environment: string, details
     user: showUser(user ?? { id: userId, name: '', email: '' }),
     environment: { object: 'environment', name: environment },
     ...(collection !== undefined && { collection: { object: 'collection', name: collection } }),
+    ...(workflow && { workflow: { object: 'workflow', ...workflow } }),
     team: { object: 'team', name: team ?? removedTeam },
     ...(details && {
       call: {
@@ -93,4 +105,7 @@ export const activityColumns: Columns<LoggedActivity> = {
   durationMs: ({ durationMs }) => durationMs,
   clientId: ({ clientId }) => clientId,
   clientName: ({ clientName }) => clientName,
+  workflow: ({ workflow }) => workflow?.name,
+  workflowRunId: ({ workflow }) => workflow?.runId,
+  workflowStep: ({ workflow }) => workflow?.stepName,
 };

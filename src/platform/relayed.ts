@@ -37,6 +37,7 @@ const relayed = <A extends readonly unknown[], R>(
   run: Relayed<A, R>['run'],
 ): Relayed<A, R> => ({ effect, takes, run });
 
+const workflow = optional(shape({ name: text, runId: text, stepName: optional(text), optionName: optional(text) }));
 const entry = {
   userId: id,
   renderingId: id,
@@ -48,6 +49,7 @@ const entry = {
   recordIds: optional(listOf(text)),
   code: optional(text),
   startedAt: number,
+  workflow,
 };
 const outcome = oneOf('completed', 'failed', 'denied');
 const ticket = shape({ key_hash: text, attempt: text });
@@ -68,7 +70,7 @@ export const relayedCalls = {
   // What ends a call does nothing when it comes again: the mark is no longer open, the key is settled.
   complete: relayed(
     'again',
-    [id, shape({ outcome, code: optional(text), recordIds: optional(listOf(text)), durationMs: number })],
+    [id, shape({ outcome, code: optional(text), recordIds: optional(listOf(text)), durationMs: number, workflow })],
     (store, marked: number, result: Completed) => store.relay.activity.completeMark(marked, result),
   ),
   record: relayed(

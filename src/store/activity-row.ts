@@ -1,10 +1,14 @@
 // An entry of the activity log as a row, and back.
 import { clientKeyOf } from './activity-keys.ts';
 import type { ActivityEntry } from './store.ts';
+import type { EntryWorkflow } from './workflow-types.ts';
 
 export const TABLE = 'activity_logs';
 /** The records that entries are about, so that entries are found by them. */
 export const RECORDS = 'activity_records';
+
+/** The runs that entries are of; most are of none, and have no row here. */
+export const WORKFLOWS = 'activity_workflows';
 
 export const recordColumns = ['environment_id', 'record_key', 'started_at', 'log_id'] as const;
 
@@ -48,6 +52,30 @@ export interface Row {
   readonly duration_ms: number;
 }
 
+export const workflowColumns = ['log_id', 'run_id', 'name', 'step_name', 'option_name'] as const;
+
+export interface WorkflowRow {
+  readonly log_id: number;
+  readonly run_id: string;
+  readonly name: string;
+  readonly step_name: string | null;
+  readonly option_name: string | null;
+}
+
+export function toWorkflowRow(log_id: number, { runId, name, stepName, optionName }: EntryWorkflow): WorkflowRow {
+  const short = (text: string | undefined) => (text === undefined ? null : plainly(text).slice(0, 191));
+  return { log_id, run_id: runId, name: short(name)!, step_name: short(stepName), option_name: short(optionName) };
+}
+
+export function fromWorkflowRow({ run_id, name, step_name, option_name }: WorkflowRow): EntryWorkflow {
+  return {
+    name,
+    runId: run_id,
+    ...(step_name !== null && { stepName: step_name }),
+    ...(option_name !== null && { optionName: option_name }),
+  };
+}
+
 /** Names come from callers as well, and PostgreSQL keeps no NUL in a text: one entry must not cost a batch. */
 export const plainly = (name: string): string => (name.includes('\0') ? name.replaceAll('\0', '\ufffd') : name);
 
@@ -70,7 +98,7 @@ export function toRow(entry: ActivityEntry, environmentId: number): Row {
   };
 }
 
-export function fromRow(row: StoredEntry): ActivityEntry & { readonly id: number } {
+export function fromRow(row: StoredEntry, workflow?: EntryWorkflow): ActivityEntry & { readonly id: number } {
   return {
     id: Number(row.id),
     userId: row.user_id,
@@ -85,5 +113,6 @@ export function fromRow(row: StoredEntry): ActivityEntry & { readonly id: number
     ...(row.code === null ? {} : { code: row.code }),
     startedAt: Number(row.started_at),
     durationMs: row.duration_ms,
+    ...(workflow && { workflow }),
   };
 }

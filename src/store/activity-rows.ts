@@ -5,11 +5,24 @@
 import type { Knex } from 'knex';
 import type { SqliteConnection } from '../core/sqlite.ts';
 import { recordKeysOf } from './activity-keys.ts';
-import { fromRow, RECORDS, type Row, recordColumns, type StoredEntry, TABLE, toRow } from './activity-row.ts';
+import {
+  fromRow,
+  fromWorkflowRow,
+  RECORDS,
+  type Row,
+  recordColumns,
+  type StoredEntry,
+  TABLE,
+  toRow,
+  toWorkflowRow,
+  WORKFLOWS,
+  type WorkflowRow,
+} from './activity-row.ts';
 import { prepare, type Statements } from './activity-statements.ts';
 import type { Database } from './database.ts';
 import type { ActivityEntry, ActivityLog, Intent, Versions } from './store.ts';
 import { versionsOf } from './versions.ts';
+import type { EntryWorkflow } from './workflow-types.ts';
 
 export interface ActivityRows {
   /** The id of the new row, and where it costs nothing the versions at that moment. */
@@ -32,6 +45,8 @@ export type Completed = Parameters<Intent['complete']>[0] & Pick<ActivityEntry, 
 /** Rows of one INSERT. knex writes them for SQLite as a compound SELECT, whose depth the WebAssembly stack must bear. */
 const ROWS_A_STATEMENT = 50;
 const PAGE_MOST = 1000;
+/** Values that every database takes in one statement. */
+const IDS_A_STATEMENT = 500;
 
 export function createActivityRows(
   database: Database,
@@ -54,7 +69,11 @@ export function createActivityRows(
   };
 
   /** Only what is still `outcome`, where it is given. */
-  const update = async (id: number, { recordIds, ...result }: Completed, outcome?: 'unknown'): Promise<void> => {
+  const update = async (
+    id: number,
+    { recordIds, workflow, ...result }: Completed,
+    outcome?: 'unknown',
+  ): Promise<void> => {
     const where = { id, ...(outcome && { outcome }) };
     const row = {
       outcome: result.outcome,
@@ -62,12 +81,13 @@ export function createActivityRows(
       duration_ms: result.durationMs,
       ...(recordIds && { record_ids: JSON.stringify(recordIds) }),
     };
-    if (!recordIds) await knex(TABLE).where(where).update(row);
+    if (!recordIds && !workflow) await knex(TABLE).where(where).update(row);
     else
       await database.write(async (trx) => {
         if ((await trx(TABLE).where(where).update(row)) === 0) return;
         const marked = await trx(TABLE).where({ id }).first<RecordRow>('environment_id', 'started_at');
         await insertKeys(trx, keysOf({ ...marked, log_id: id }, recordIds));
+        if (workflow) await insertWorkflows(trx, [toWorkflowRow(id, workflow)]);
       });
   };
 
@@ -76,13 +96,14 @@ export function createActivityRows(
       const row = toRow(entry, environment ?? (await findEnvironment()));
       const ready = idle();
       if (ready) {
-        const [id, ...numbers] = ready.mark(row, recordKeysOf(entry.recordIds));
+        const [id, ...numbers] = ready.mark(row, recordKeysOf(entry.recordIds), entry.workflow);
         return { id: id!, versions: versionsOf(numbers) };
       }
-      if (!entry.recordIds?.length) return { id: await database.insert(knex, TABLE, { ...row }) };
+      if (!hasMore(entry)) return { id: await database.insert(knex, TABLE, { ...row }) };
       return database.write(async (trx) => {
         const id = await database.insert(trx, TABLE, { ...row });
         await insertKeys(trx, keysOf({ ...row, log_id: id }, entry.recordIds));
+        if (entry.workflow) await insertWorkflows(trx, [toWorkflowRow(id, entry.workflow)]);
         return { id };
       });
     },
@@ -95,10 +116,14 @@ export function createActivityRows(
         await database.write(async (trx) => {
           for (let at = 0; at < rows.length; at += ROWS_A_STATEMENT) {
             const [some, told] = [rows.slice(at, at + ROWS_A_STATEMENT), entries.slice(at, at + ROWS_A_STATEMENT)];
-            const ids = await insertRows(database, trx, some, told.some(hasRecords));
+            const ids = await insertRows(database, trx, some, told.some(hasMore));
             await insertKeys(
               trx,
               ids.flatMap((id, n) => keysOf({ ...some[n]!, log_id: id }, told[n]!.recordIds)),
+            );
+            await insertWorkflows(
+              trx,
+              ids.flatMap((id, n) => (told[n]!.workflow ? [toWorkflowRow(id, told[n]!.workflow)] : [])),
             );
           }
         });
@@ -114,12 +139,30 @@ export function createActivityRows(
         .orderBy('id', 'desc')
         .limit(Math.min(Math.max(1, limit), PAGE_MOST));
       if (before !== undefined) query.where('id', '<', before);
-      return ((await query) as StoredEntry[]).map(fromRow);
+      const rows = (await query) as StoredEntry[];
+      const workflows = await readWorkflows(knex, rows);
+      return rows.map((row) => fromRow(row, workflows.get(Number(row.id))));
     },
   };
 }
 
-const hasRecords = ({ recordIds }: ActivityEntry): boolean => recordIds !== undefined && recordIds.length > 0;
+/** Than its row. */
+const hasMore = ({ recordIds, workflow }: ActivityEntry): boolean =>
+  workflow !== undefined || (recordIds !== undefined && recordIds.length > 0);
+
+/** By the id of the entry, of those that are of a run. */
+export async function readWorkflows(
+  on: Knex,
+  entries: readonly Pick<StoredEntry, 'id'>[],
+): Promise<ReadonlyMap<number, EntryWorkflow>> {
+  const found = new Map<number, EntryWorkflow>();
+  for (let at = 0; at < entries.length; at += IDS_A_STATEMENT) {
+    const ids = entries.slice(at, at + IDS_A_STATEMENT).map(({ id }) => id);
+    const rows = await on(WORKFLOWS).whereIn('log_id', ids).select<WorkflowRow[]>();
+    for (const row of rows) found.set(Number(row.log_id), fromWorkflowRow(row));
+  }
+  return found;
+}
 
 /** Ids of the rows, in their order; none where they are not asked for. */
 async function insertRows(
@@ -161,4 +204,8 @@ async function insertKeys(trx: Knex.Transaction, keys: readonly ReturnType<typeo
       .onConflict([...recordColumns])
       .ignore();
   }
+}
+
+async function insertWorkflows(trx: Knex.Transaction, rows: readonly WorkflowRow[]): Promise<void> {
+  if (rows.length > 0) await trx(WORKFLOWS).insert(rows).onConflict('log_id').merge();
 }

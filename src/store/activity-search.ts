@@ -5,6 +5,7 @@ import type { Knex } from 'knex';
 import type { Clock } from '../core/clock.ts';
 import { clientKeyOf, recordKeyOf } from './activity-keys.ts';
 import { fromRow, plainly, type StoredEntry } from './activity-row.ts';
+import { readWorkflows } from './activity-rows.ts';
 import type { Database } from './database.ts';
 import { filterTimes, given, orderNewest, PAGE_MOST, readUsers, settledBefore, walkIds } from './log-order.ts';
 import type { ActivityFilter, ActivitySearches, LoggedActivity } from './log-types.ts';
@@ -46,15 +47,16 @@ export function createActivitySearch(
 
   async function name(environmentId: number, rows: readonly StoredEntry[]): Promise<readonly LoggedActivity[]> {
     if (rows.length === 0) return [];
-    const [users, renderings] = await Promise.all([
+    const [users, renderings, workflows] = await Promise.all([
       readUsers(
         knex,
         rows.map(({ user_id }) => user_id),
       ),
       readRenderings(knex, environmentId),
+      readWorkflows(knex, rows),
     ]);
     return rows.map((row) => ({
-      ...fromRow(row),
+      ...fromRow(row, workflows.get(Number(row.id))),
       user: users.get(row.user_id),
       team: renderings.get(row.rendering_id),
     }));

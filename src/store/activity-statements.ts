@@ -1,17 +1,28 @@
 // The statements of the activity log on SQLite, made once for a connection.
 import type { SqliteConnection } from '../core/sqlite.ts';
 import { recordKeysOf } from './activity-keys.ts';
-import { columns, RECORDS, type Row, recordColumns, TABLE, valuesOf } from './activity-row.ts';
+import {
+  columns,
+  RECORDS,
+  type Row,
+  recordColumns,
+  TABLE,
+  toWorkflowRow,
+  valuesOf,
+  WORKFLOWS,
+  workflowColumns,
+} from './activity-row.ts';
 import type { Completed } from './activity-rows.ts';
 import type { ActivityEntry } from './store.ts';
 import { versionNumbers } from './versions.ts';
+import type { EntryWorkflow } from './workflow-types.ts';
 
 /** Of a statement made once: a row then costs half of what it does alone. */
 const ROWS_TOGETHER = 20;
 
 export interface Statements {
   /** The id, and the numbers of the versions. */
-  readonly mark: (row: Row, keys: readonly string[]) => readonly number[];
+  readonly mark: (row: Row, keys: readonly string[], workflow: EntryWorkflow | undefined) => readonly number[];
   readonly insertAll: (rows: readonly Row[], entries: readonly ActivityEntry[]) => void;
   readonly complete: (id: number, completed: Completed) => void;
 }
@@ -30,6 +41,9 @@ export function prepare(connection: SqliteConnection): Statements {
   const insertKeyOf = connection.prepare(
     `${intoRecords} select environment_id, ?, started_at, id from ${TABLE} where id = ?`,
   );
+  const insertWorkflow = connection.prepare(
+    `insert or replace into ${WORKFLOWS} (${workflowColumns.join(', ')}) values (?, ?, ?, ?, ?)`,
+  );
   const complete = connection.prepare(
     `update ${TABLE} set outcome = ?, code = ?, duration_ms = ?, record_ids = coalesce(?, record_ids) where id = ?`,
   );
@@ -39,19 +53,28 @@ export function prepare(connection: SqliteConnection): Statements {
   const insertKeys = ({ environment_id, started_at }: Row, id: number, keys: readonly string[]): void => {
     for (const key of keys) insertKey.run(environment_id, key, started_at, id);
   };
+  const putWorkflow = (id: number, workflow: EntryWorkflow): void => {
+    const row = toWorkflowRow(id, workflow);
+    insertWorkflow.run(workflowColumns.map((column) => row[column]));
+  };
   const markOne = (row: Row) => mark.get(valuesOf(row)) as [number, ...number[]];
-  const markWithKeys = connection.transaction((row: Row, keys: readonly string[]) => {
-    const marked = markOne(row);
-    insertKeys(row, marked[0], keys);
-    return marked;
-  });
+  const markWithMore = connection.transaction(
+    (row: Row, keys: readonly string[], workflow: EntryWorkflow | undefined) => {
+      const marked = markOne(row);
+      insertKeys(row, marked[0], keys);
+      if (workflow) putWorkflow(marked[0], workflow);
+      return marked;
+    },
+  );
   const insertEach = connection.transaction((rows: readonly Row[], entries: readonly ActivityEntry[]) => {
     let at = 0;
     const put = (some: readonly Row[], { lastInsertRowid }: { lastInsertRowid: number | bigint }): void => {
       // Ids of one statement follow one another.
       const first = Number(lastInsertRowid) - some.length + 1;
       some.forEach((row, n) => {
-        if (row.record_ids !== null) insertKeys(row, first + n, recordKeysOf(entries[at + n]!.recordIds));
+        const { recordIds, workflow } = entries[at + n]!;
+        if (row.record_ids !== null) insertKeys(row, first + n, recordKeysOf(recordIds));
+        if (workflow) putWorkflow(first + n, workflow);
       });
       at += some.length;
     };
@@ -61,13 +84,16 @@ export function prepare(connection: SqliteConnection): Statements {
     }
     for (const row of rows.slice(at)) put([row], insert.run(valuesOf(row)));
   });
-  const completeWithKeys = connection.transaction((id: number, completed: Completed) => {
+  const completeWithMore = connection.transaction((id: number, completed: Completed) => {
     completeOne(id, completed);
     for (const key of recordKeysOf(completed.recordIds)) insertKeyOf.run(key, id);
+    if (completed.workflow) putWorkflow(id, completed.workflow);
   });
   return {
-    mark: (row, keys) => (keys.length === 0 ? markOne(row) : markWithKeys.immediate(row, keys)),
+    mark: (row, keys, workflow) =>
+      keys.length === 0 && !workflow ? markOne(row) : markWithMore.immediate(row, keys, workflow),
     insertAll: (rows, entries) => insertEach.immediate(rows, entries),
-    complete: (id, completed) => void (completed.recordIds ? completeWithKeys.immediate : completeOne)(id, completed),
+    complete: (id, completed) =>
+      void (completed.recordIds || completed.workflow ? completeWithMore.immediate : completeOne)(id, completed),
   };
 }

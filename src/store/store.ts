@@ -4,7 +4,7 @@ import type { PlainFilter } from '../core/filter.ts';
 import type { Quotas, Windows } from '../core/limit.ts';
 import type { ActivitySearches, AdminLog } from './log-types.ts';
 import type { Notes } from './note-types.ts';
-import type { Runs, Workflows } from './workflow-types.ts';
+import type { EntryWorkflow, Runs, Workflows } from './workflow-types.ts';
 
 export interface Store {
   readonly identity: Identity;
@@ -384,14 +384,18 @@ export interface ActivityEntry {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly durationMs: number;
+  /** Of a run, or of what started one. */
+  readonly workflow?: EntryWorkflow;
 }
 
 /** A write that has left its mark; a crash leaves it `unknown`. */
 export interface Intent {
   /** At the moment of the mark, where the storage tells them with it. */
   readonly versions?: Versions;
-  /** `recordIds` are those that were not known before, such as of new records. */
-  complete(result: Pick<ActivityEntry, 'code' | 'recordIds'> & { readonly outcome: KnownOutcome }): Promise<void>;
+  /** `recordIds` are those that were not known before, such as of new records; so is `workflow`. */
+  complete(
+    result: Pick<ActivityEntry, 'code' | 'recordIds' | 'workflow'> & { readonly outcome: KnownOutcome },
+  ): Promise<void>;
 }
 export type KnownOutcome = Exclude<ActivityEntry['outcome'], 'unknown'>;
 

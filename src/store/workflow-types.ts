@@ -282,3 +282,12 @@ export interface Callback {
   /** With this one. */
   readonly attempts: number;
 }
+
+/** Of which run an entry of the activity log is, and of what in it. */
+export interface EntryWorkflow {
+  /** Of the workflow at that time. */
+  readonly name: string;
+  readonly runId: string;
+  readonly stepName?: string;
+  readonly optionName?: string;
+}

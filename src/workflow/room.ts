@@ -91,7 +91,11 @@ export function createWorkflowRoom({ store, clock, nudge }: WorkflowRoomParts): 
         ...(idempotencyKey !== undefined && { idempotencyKey }),
       });
       const isRefused = created.state === 'ongoing' || created.state === 'mismatch';
-      await intent.complete(isRefused ? { outcome: 'failed', code: 'RUN_ONGOING' } : { outcome: 'completed' });
+      await intent.complete(
+        isRefused
+          ? { outcome: 'failed', code: 'RUN_ONGOING' }
+          : { outcome: 'completed', workflow: { name: workflow.name, runId: created.runId } },
+      );
       if (created.state === 'created') nudge?.(created.runId);
       return created;
     },

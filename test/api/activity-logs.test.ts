@@ -168,3 +168,17 @@ test('every tool and every route of the agent has a name in the document', () =>
   expect(own.length).toBeGreaterThan(20);
   expect(own.map(showAction).filter((name) => !actionNames.includes(name))).toEqual([]);
 });
+
+test('an entry of a run says of which workflow, run and step it is', async () => {
+  const { renderingId, id } = (await shop.store.permissions.caller(1))!;
+  const workflow = { name: 'Refund', runId: '0b4f6c1e-8a55-4a53-9d0c-2f7f6f1f7a10', stepName: 'Look' };
+  shop.store.activity.record({
+    ...{ userId: id, renderingId, clientId: 'c', clientName: 'token ci', action: 'completeWorkflowStep' },
+    ...{ type: 'write', outcome: 'completed', startedAt: FROM - 1000, durationMs: 1, workflow },
+  });
+  await shop.store.activity.flush();
+  const { body } = await ask(`${logs}?limit=1&action=completeWorkflowStep`);
+  expect(body.data[0].workflow).toEqual({ object: 'workflow', ...workflow });
+  const { text } = await ask(`${logs}/export?format=csv&action=completeWorkflowStep`);
+  expect(text).toContain('Refund,0b4f6c1e-8a55-4a53-9d0c-2f7f6f1f7a10,Look');
+});

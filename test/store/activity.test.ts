@@ -64,6 +64,37 @@ describe.each(variants)('the activity log on $name', (variant) => {
     expect(await activity.list({ limit: 1, before: newest!.id })).toEqual([rest[0]]);
   });
 
+  test('of which run it was comes back with an entry, however it was written', async () => {
+    const store = await (await createPlace(variant)).open();
+    const { activity } = store;
+    const workflow = { name: 'Refund', runId: '0b4f6c1e-8a55-4a53-9d0c-2f7f6f1f7a10' };
+    const step = { ...workflow, stepName: 'Look', optionName: 'large' };
+    const marked = ({ outcome: _, durationMs: __, ...rest }: ActivityEntry) => rest;
+    const { id: userId } = await store.identity.addUser({ email: 'ada@b.example' });
+    const { renderingId } = (await store.permissions.caller(userId))!;
+    const of = (n: number) => ({ ...entry(n), userId, renderingId });
+    for (let n = 1; n < 60; n++) activity.record({ ...of(n), ...(n % 29 === 0 && { workflow: step }) });
+    await activity.flush();
+    await (await activity.begin({ ...marked(of(60)), workflow: step })).complete({ outcome: 'completed' });
+    await (await activity.begin(marked(of(61)))).complete({ outcome: 'completed', workflow });
+    await (await activity.begin(marked(of(62)))).complete({ outcome: 'failed' });
+
+    const told = (entries: readonly ActivityEntry[]) =>
+      entries.flatMap((one) => (one.workflow ? [[one.startedAt - entry(0).startedAt, one.workflow]] : []));
+    const expected = [
+      [61, workflow],
+      [60, step],
+      [58, step],
+      [29, step],
+    ];
+    const listed = await activity.list({ limit: 100 });
+    expect([listed.length, told(listed)]).toEqual([62, expected]);
+    expect(told(await activity.search({ limit: 100 }))).toEqual(expected);
+    expect((await activity.find(listed[1]!.id))?.workflow).toEqual(workflow);
+    const { entries } = await activity.walk({ since: 0, until: listed[0]!.id });
+    expect(told(entries)).toEqual(expected.toReversed());
+  });
+
   test('reads are written within 200 ms, without a call', async () => {
     const place = await createPlace(variant);
     const [store, other] = [await place.open(), await place.open()];

@@ -111,7 +111,7 @@ export async function showEntry(visit: MemberVisit, parts: Parts): Promise<Answe
   // CWE-639: another's entry is not there.
   const entry = await parts.store.activity.find(id, isAdmin(visit) ? undefined : caller.id);
   if (!entry) return fail('NOT_FOUND', { path: `${under}/${visit.id}` });
-  const { user, team, clientName, clientId, collection, recordIds = [], outcome, code, durationMs } = entry;
+  const { user, team, clientName, clientId, collection, recordIds = [], outcome, code, durationMs, workflow } = entry;
   const more = recordIds.length > IDS_SHOWN ? ` and ${recordIds.length - IDS_SHOWN} more` : '';
   const content = html`<h1>${entry.action}</h1>
 ${facts([
@@ -122,6 +122,9 @@ ${facts([
   ['Type', entry.type],
   ['Collection', collection],
   ['Records', recordIds.length > 0 && `${recordIds.slice(0, IDS_SHOWN).join(', ')}${more}`],
+  ['Workflow', workflow && html`${workflow.name}<small>run ${workflow.runId}</small>`],
+  ['Step', workflow?.stepName],
+  ['Option', workflow?.optionName],
   ['Outcome', code === undefined ? outcome : `${outcome}: ${code}`],
   ['Took', `${Math.round(durationMs * 10) / 10} ms`],
 ])}
