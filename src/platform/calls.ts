@@ -349,7 +349,7 @@ export const calls: Calls = {
       }),
     ),
     claim: once(shape({ owner: text, leaseMs: id, limit: id, ids: optional(listOf(text)) })),
-    due: again(id),
+    due: again(shape({ limit: id, ids: optional(listOf(text)) })),
     renew: once(claim, id),
     begin: once(claim, text),
     finish: once(

@@ -6,6 +6,7 @@ import type { Knex } from 'knex';
 import type { Clock } from '../core/clock.ts';
 import { decrypt, encrypt, hashToken, randomId, sign } from '../core/secret.ts';
 import type { Database } from './database.ts';
+import { findDueRuns } from './due-runs.ts';
 import { isDuplicate } from './duplicates.ts';
 import type { PlaceReader } from './roles.ts';
 import { type StoredRun, type StoredStep, selectRuns, toRun, toStep } from './run-rows.ts';
@@ -146,13 +147,8 @@ export function createRuns(database: Database, getPlace: PlaceReader, clock: Clo
       return ((await query) as StoredRun[]).map(toRun);
     },
 
-    async due(limit) {
-      return knex('workflow_runs')
-        .where({ environment_id: await environment() })
-        .where('due_at', '<=', clock.now())
-        .orderBy('due_at')
-        .limit(limit)
-        .pluck<string[]>('id');
+    async due(wish) {
+      return findDueRuns(knex, await environment(), clock.now(), wish);
     },
     async claim({ owner, leaseMs, limit, ids }) {
       const environmentId = await environment();

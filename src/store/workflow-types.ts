@@ -201,6 +201,18 @@ export interface Claim {
   readonly fence: number;
 }
 
+export interface DueWish {
+  readonly limit: number;
+  /** Only these. */
+  readonly ids?: readonly string[];
+}
+
+export interface DueRun {
+  readonly id: string;
+  /** Of its last claim: what is due again later has another. */
+  readonly fence: number;
+}
+
 /** Whether a run is still held by who writes; `cancel`: it is, and was asked to end. */
 export type Hold = 'held' | 'cancel' | 'lost';
 
@@ -245,8 +257,8 @@ export interface Runs {
     readonly limit: number;
     readonly ids?: readonly string[];
   }): Promise<readonly Claim[]>;
-  /** Ids of due runs, oldest first; for what hands them out elsewhere. */
-  due(limit: number): Promise<readonly string[]>;
+  /** What could be claimed now, oldest first, of a workflow no more than it allows; for what hands runs out elsewhere. */
+  due(wish: DueWish): Promise<readonly DueRun[]>;
   renew(claim: Claim, leaseMs: number): Promise<Hold>;
   /** Writes the mark of a step before it is done, and answers its position. Nothing is written but for one who holds the run. */
   begin(claim: Claim, stepId: string): Promise<number | Exclude<Hold, 'held'>>;

@@ -174,6 +174,25 @@ describe.each(variants)('workflows on $name', (variant) => {
     expect(await store.runs.release(taken[0]!)).toBe(true);
   });
 
+  test('what is told to be due is what could be claimed: no more of a workflow than it allows, and each with its fence', async () => {
+    const { other } = opened;
+    const [limited, free] = [await publish({ concurrency: 2 }), await publish()];
+    const held = await Promise.all(Array.from({ length: 4 }, (_, n) => start(limited, `${n}`)));
+    const open = await start(free);
+    const due = async (ids: readonly string[]) => other.runs.due({ limit: 100, ids });
+    const all = [...held, open];
+    const first = await due(all);
+    expect([first.length, first.filter(({ id }) => id === open)]).toEqual([3, [{ id: open, fence: 0 }]]);
+    expect((await other.runs.due({ limit: 1000 })).map(({ id }) => id)).toContain(open);
+    const working = first.filter(({ id }) => id !== open).map(({ id }) => id);
+    for (const id of working) await claim(id);
+    expect(await due(all)).toEqual([{ id: open, fence: 0 }]);
+    // What a crash left is due though there is room for no other.
+    const [left] = working;
+    await opened.place.tables().knex('workflow_runs').where({ id: left! }).update({ due_at: 1 });
+    expect(await due(held)).toEqual([{ id: left, fence: 1 }]);
+  });
+
   test('the end of what a webhook started is told by one process, again after a while, and then no more', async () => {
     const { store, other, userId } = opened;
     const workflow = await publish();
