@@ -243,6 +243,7 @@ export function createApp(configured: Config, options: AppOptions): App {
       const address = listening?.address ?? publicUrl;
       const { mcp, store, engine } = rooms;
       if (mcp) clock.after(LOAD_AFTER_MS, () => load(mcp));
+      store.retention?.begin();
       observe({ type: 'server.started', address, milliseconds: Math.round(clock.monotonic() - from) });
       const mcpUrl = mcp ? endpointOf(config) : '';
       const apiUrl = `${config.publicUrl}${config.prefix}`;

@@ -10,7 +10,7 @@ export const initiators = ['administrator', 'identityProvider', 'serviceAdmin'] 
 /** The four of the contract, and those that only we have. */
 export const resources = [
   ...['user-project', 'role', 'team', 'environment'],
-  ...['organization', 'project', 'network', 'permission', 'scope', 'account', 'token', 'app', 'key'],
+  ...['organization', 'project', 'network', 'permission', 'scope', 'account', 'token', 'app', 'key', 'log'],
 ] as [string, ...string[]];
 
 const userProjectSchema = z

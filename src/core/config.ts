@@ -368,6 +368,18 @@ export const settings = {
     fallback: 90 * 86_400,
     read: whole(3600, 3 * 365 * 86_400),
   }),
+  activityDays: setting({
+    env: 'SERVICE_ACTIVITY_DAYS',
+    about: 'For how many days entries of the activity log are kept; for ever when not set',
+    fallback: null as number | null,
+    read: whole(1, 36_500),
+  }),
+  adminLogDays: setting({
+    env: 'SERVICE_ADMIN_LOG_DAYS',
+    about: 'For how many days entries of the admin log are kept; for ever when not set',
+    fallback: null as number | null,
+    read: whole(1, 36_500),
+  }),
   consoleIdleSeconds: setting({
     env: 'SERVICE_CONSOLE_IDLE_SECONDS',
     about: 'When a console session that is not used ends',

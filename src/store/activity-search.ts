@@ -85,9 +85,9 @@ export function createActivitySearch(
       if (userId !== undefined) query.where({ 'l.user_id': userId });
       return (await name(environmentId, await query))[0];
     },
-    async walk({ since, until, ...wanted }) {
+    async walk({ since: from, until, ...wanted }) {
       const environmentId = await environmentOf();
-      return walkIds(since, until, async (first, last) => {
+      const read = async (first: number, last: number) => {
         const query = select(environmentId).whereBetween('l.id', [first, last]).orderBy('l.id');
         if (!(await filter(query, environmentId, wanted))) return [];
         filterTimes(query, 'l.started_at', wanted.times);
@@ -98,7 +98,8 @@ export function createActivitySearch(
           query.where({ 'r.record_key': recordKeyOf(wanted.recordId) });
         }
         return name(environmentId, await query);
-      });
+      };
+      return walkIds({ from, until, read, table: knex('activity_logs') });
     },
     async newestId() {
       const before = settledBefore(dialect, clock.now());

@@ -54,10 +54,11 @@ export function createAdminLog(database: Database, clock: Pick<Clock, 'now'>): A
     async find(id) {
       return (await name(await knex(TABLE).where({ id })))[0];
     },
-    walk: ({ since, until, ...wanted }) =>
-      walkIds(since, until, async (first, last) =>
-        name(await select(wanted).whereBetween('id', [first, last]).orderBy('id')),
-      ),
+    walk: ({ since: from, until, ...wanted }) =>
+      walkIds({
+        ...{ from, until, table: knex(TABLE) },
+        read: async (first, last) => name(await select(wanted).whereBetween('id', [first, last]).orderBy('id')),
+      }),
     async newestId() {
       const settled = settledBefore(dialect, clock.now());
       const newest = await knex(TABLE).max<{ id: number | null }[]>({ id: 'id' });

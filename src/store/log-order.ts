@@ -32,17 +32,26 @@ export function given<T>(conditions: Readonly<Record<string, T | undefined>>): R
   return Object.fromEntries(Object.entries(conditions).filter((pair): pair is [string, T] => pair[1] !== undefined));
 }
 
-/**
- * One step of a walk by id; `read` is given the ids to look at.
- */
-export async function walkIds<E>(
-  from: number,
-  until: number,
-  read: (first: number, last: number) => Promise<readonly E[]>,
-): Promise<WalkStep<E>> {
+export interface WalkedIds<E> {
+  readonly from: number;
+  readonly until: number;
+  /** Of the ids to look at. */
+  readonly read: (first: number, last: number) => Promise<readonly E[]>;
+  /** The table that is walked. */
+  readonly table: Knex.QueryBuilder;
+}
+
+/** One step of a walk by id. */
+export async function walkIds<E>({ from, until, read, table }: WalkedIds<E>): Promise<WalkStep<E>> {
   if (from >= until) return { entries: [], next: undefined };
   const last = Math.min(from + WALK_IDS, until);
-  return { entries: await read(from + 1, last), next: last < until ? last : undefined };
+  const entries = await read(from + 1, last);
+  if (last === until) return { entries, next: undefined };
+  if (entries.length > 0) return { entries, next: last };
+  // Where old entries were deleted there may be millions of ids without one.
+  const [found] = await table.where('id', '>', last).min<{ id: number | null }[]>({ id: 'id' });
+  const following = found?.id == null ? until : Number(found.id) - 1;
+  return { entries, next: following < until ? following : undefined };
 }
 
 /** SQLite writes one transaction after another, so that ids are committed in their order. */

@@ -19,6 +19,7 @@ import { createIdentity } from './identity.ts';
 import { createKeys, createSecretReader } from './keys.ts';
 import { createWindows } from './limits.ts';
 import { createLinks } from './links.ts';
+import { createLogRetention, type LogRetention } from './log-retention.ts';
 import { createMembers } from './members.ts';
 import { createNotes } from './notes.ts';
 import { createOAuthRows } from './oauth.ts';
@@ -42,6 +43,8 @@ export interface OpenedStore extends Store {
   readonly sqliteKind?: SqliteKind;
   /** Absent where another process has the storage, and this one asks it (platform/remote-store.ts). */
   readonly relay?: Relay;
+  /** The same: how long the logs are kept is the business of who has them. */
+  readonly retention?: LogRetention;
   /** Whether the storage is a sandbox for tests: only there tokens of the testing client are taken. */
   readonly isSandbox?: true;
 }
@@ -72,6 +75,8 @@ export async function openStore(options: {
     | 'authorizationCodeSeconds'
     | 'invitationSeconds'
     | 'resetSeconds'
+    | 'activityDays'
+    | 'adminLogDays'
   >;
   readonly observe: Observe;
   readonly clock: Clock;
@@ -99,6 +104,7 @@ export async function openStore(options: {
   const storedQuotas = createQuotas(database, clock);
   const redis =
     config.redisUrl === null ? undefined : createRedisQuotas(config.redisUrl, storedQuotas, { observe, clock });
+  const retention = createLogRetention(database, config, observe, clock);
   const identity = createIdentity(database, versions, getPlace, clock);
   return {
     identity,
@@ -128,8 +134,10 @@ export async function openStore(options: {
     keys: createKeys(database, versions, clock, getSecret),
     versions: versions.current,
     relay: { factsOf: permissions.factsOf, activity: activityRows, idempotency: idempotencyRows },
+    retention,
     ready: () => ask(database),
     async close() {
+      await retention.stop();
       await activity.flush();
       await tokens.flush();
       await connections.flush();

@@ -25,12 +25,20 @@ export const variants: readonly Variant[] = [
   { name: 'sqlite (wasm)', server: servers[0]!, sqlite: 'wasm' },
 ];
 
+export interface OpenOptions {
+  readonly clock?: Clock;
+  readonly secret?: string;
+  readonly environment?: string;
+  /** Further variables. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 export interface Place {
   readonly url: string;
   readonly dataDir: string;
   readonly observed: Observation[];
   /** Another store on the same database, as another process would open it. */
-  open(options?: { clock?: Clock; secret?: string; environment?: string }): Promise<OpenedStore>;
+  open(options?: OpenOptions): Promise<OpenedStore>;
   /** The tables themselves, to arrange what no door of the store allows. */
   tables(): Database;
   child(): Promise<StoreChild>;
@@ -62,9 +70,10 @@ function placeAt(url: string, { sqlite }: Variant): Place {
     url,
     dataDir,
     observed,
-    async open({ clock = systemClock, secret, environment: served } = {}) {
+    async open({ clock = systemClock, secret, environment: served, env: more } = {}) {
       const env = {
         ...environment,
+        ...more,
         ...(secret !== undefined && { SERVICE_SECRET: secret }),
         ...(served !== undefined && { SERVICE_ENVIRONMENT: served }),
       };
