@@ -6,25 +6,16 @@ import { dirname } from 'node:path';
 import { createSqlSource } from '../agent/sources/sql/source.ts';
 import { openPlatform } from '../app/platform.ts';
 import { systemClock } from '../core/clock.ts';
-import { type Config, type SettingName, settings } from '../core/config.ts';
+import { checkAddress, type Finding, note, ok, risks, wrong } from '../core/config/findings.ts';
+import { maskUrl } from '../core/config/masking.ts';
+import { describeSettings } from '../core/config/shown.ts';
+import type { Config } from '../core/config.ts';
 import { isAppError } from '../core/errors.ts';
 import { loadSqliteDriver } from '../core/sqlite.ts';
 import { locateStorage, openDatabase } from '../store/database.ts';
 import { findPending } from '../store/schema.ts';
 import { demoPath } from './demo.ts';
-import { isLoopback, isUnprotected, unprotectedWarning } from './exposure.ts';
-import { maskUrl } from './masking.ts';
 import { alignColumns, createPaint } from './terminal.ts';
-
-type State = 'ok' | 'note' | 'wrong';
-interface Finding {
-  readonly state: State;
-  readonly text: string;
-}
-
-const ok = (text: string): Finding => ({ state: 'ok', text });
-const note = (text: string): Finding => ({ state: 'note', text });
-const wrong = (text: string): Finding => ({ state: 'wrong', text });
 
 /** Prints settings and findings to standard output; false when something is wrong. */
 export async function examine(config: Config): Promise<boolean> {
@@ -32,13 +23,16 @@ export async function examine(config: Config): Promise<boolean> {
   const say = (line = '') => process.stdout.write(`${line}\n`);
 
   say(paint('bold', 'Settings'));
-  for (const line of alignColumns(describeSettings(config))) say(`  ${line}`);
+  const rows = describeSettings(config).map(({ env, value, origin }) => [env, value, origin]);
+  for (const line of alignColumns(rows)) say(`  ${line}`);
   say();
   say(paint('bold', 'Checks'));
   let problems = 0;
   const colours = { ok: 'green', note: 'yellow', wrong: 'red' } as const;
   for (const check of checks) {
-    const { state, text } = await check(config);
+    const found = await check(config);
+    if (!found) continue;
+    const { state, text } = found;
     if (state === 'wrong') problems++;
     say(`  ${paint(colours[state], state.padEnd(5))}  ${text}`);
   }
@@ -47,21 +41,7 @@ export async function examine(config: Config): Promise<boolean> {
   return problems === 0;
 }
 
-function describeSettings(config: Config): string[][] {
-  return (Object.keys(settings) as SettingName[]).map((name) => {
-    const row = settings[name];
-    return [row.env, showSetting(name, config[name]), config.origins[name]];
-  });
-}
-
-function showSetting(name: SettingName, value: unknown): string {
-  if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) return '-';
-  if (name === 'database' || name === 'storageUrl') return maskUrl(String(value));
-  if ('secret' in settings[name]) return '***';
-  return Array.isArray(value) ? value.join(',') : String(value);
-}
-
-type Check = (config: Config) => Finding | Promise<Finding>;
+type Check = (config: Config) => Finding | undefined | Promise<Finding>;
 const checks: readonly Check[] = [
   checkNode,
   checkSqlite,
@@ -70,7 +50,8 @@ const checks: readonly Check[] = [
   checkSource,
   checkAddress,
   checkPort,
-  checkMetrics,
+  checkMetricsPort,
+  ...risks,
 ];
 
 function checkNode(): Finding {
@@ -149,30 +130,13 @@ async function checkSource(config: Config): Promise<Finding> {
   });
 }
 
-function checkAddress(config: Config): Finding {
-  if (isUnprotected(config)) return note(unprotectedWarning(config));
-  if (config.publicUrl === null) return ok(`Address: clients on this machine only, at ${config.host}`);
-  const { protocol, hostname } = new URL(config.publicUrl);
-  if (protocol === 'http:' && !['localhost', '127.0.0.1', '[::1]'].includes(hostname)) {
-    return wrong(`Address: SERVICE_PUBLIC_URL is http; assistants and browsers sign in over https only`);
-  }
-  return ok(`Address: ${config.publicUrl}`);
-}
-
 function checkPort({ host, port }: Config): Promise<Finding> {
   return tryPort('Port', { host, port, settings: ['MCP_SERVER_PORT', 'SERVICE_HOST'] });
 }
 
-/** Whoever reaches the metrics may read them. */
-async function checkMetrics({ metricsHost: host, metricsPort: port }: Config): Promise<Finding> {
+async function checkMetricsPort({ metricsHost: host, metricsPort: port }: Config): Promise<Finding> {
   if (port === null) return ok('Metrics: none are served');
-  const found = await tryPort('Metrics: port', {
-    host,
-    port,
-    settings: ['SERVICE_METRICS_PORT', 'SERVICE_METRICS_HOST'],
-  });
-  if (found.state !== 'ok' || isLoopback(host)) return found;
-  return note(`${found.text}; ${host} is more than this machine: let nobody but Prometheus reach it`);
+  return tryPort('Metrics: port', { host, port, settings: ['SERVICE_METRICS_PORT', 'SERVICE_METRICS_HOST'] });
 }
 
 interface PortCheck {

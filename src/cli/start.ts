@@ -2,12 +2,12 @@
 // orderly end on SIGTERM and SIGINT.
 import { type AppOptions, createApp } from '../app.ts';
 import { systemClock } from '../core/clock.ts';
+import { isUnprotected, unprotectedWarning } from '../core/config/exposure.ts';
+import { maskUrl } from '../core/config/masking.ts';
 import type { Config } from '../core/config.ts';
 import { createLogListener } from '../core/observe.ts';
 import type { Identity } from '../store/store.ts';
 import { hint } from './environment.ts';
-import { isUnprotected, unprotectedWarning } from './exposure.ts';
-import { maskUrl } from './masking.ts';
 import { makePassword } from './password.ts';
 import { prepareServed } from './served.ts';
 import { stopOnSignals } from './signals.ts';

@@ -29,7 +29,7 @@ import type { Answer, Parts, Visit } from './visit.ts';
 export interface ConsoleOptions extends ReviewParts {
   readonly store: Store;
   readonly engine: Engine;
-  readonly config: Pick<Config, 'trustedProxies' | 'allowedHosts'>;
+  readonly config: Config;
   readonly paths: ConsolePaths;
   readonly signIn: SignIn;
   /** Passwords alone when absent. */

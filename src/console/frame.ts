@@ -62,6 +62,7 @@ const ways: readonly Way[] = [
   { page: '/collections', name: 'Collections', group: 'administration', admin: true },
   { page: '/environments', name: 'Environments', group: 'administration', admin: true },
   { page: '/admin-log', name: 'Admin log', group: 'administration', admin: true },
+  { page: '/settings', name: 'Settings', group: 'administration', admin: true },
 ];
 
 const groups: readonly (readonly [Way['group'], title: string])[] = [

@@ -15,6 +15,7 @@ import { changeThread, showNote } from './notes/thread.ts';
 import { ssoPage } from './paths.ts';
 import { callTool, showTool, showTools } from './playground/pages.ts';
 import { rightsRoutes } from './rights/routes.ts';
+import { showSettings } from './settings/page.ts';
 import { finishSso, showSignIn, signIn, signOut } from './signing.ts';
 import { showFirstCall, showStart } from './start.ts';
 import { makeToken, showNewToken } from './tokens/new-token.ts';
@@ -69,6 +70,7 @@ export const routes: readonly Route[] = [
   { page: '/admin-log', open: false, admin: true, get: listAdminLog },
   { page: '/admin-log/export', open: false, admin: true, get: exportAdminLog },
   { page: '/admin-log/:id', open: false, admin: true, get: showAdminEntry },
+  { page: '/settings', open: false, admin: true, get: showSettings },
   { page: '/front-ends/:id', open: false, get: showFrontEnd, post: answerFrontEnd },
   { page: '/api', open: false, get: showApi },
   { page: '/apps', open: false, get: listApps },

@@ -4,6 +4,7 @@ import type { Engine } from '../agent/engine.ts';
 import type { Access } from '../core/caller.ts';
 import type { StopSignal } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Playground } from '../mcp/playground.ts';
 import type { Page, Place } from '../oauth/page.ts';
@@ -18,6 +19,8 @@ import type { Sessions, Visitor } from './session.ts';
 export interface Parts {
   readonly store: Store;
   readonly engine: Engine;
+  /** What this process runs with. */
+  readonly config: Config;
   readonly sessions: Sessions;
   readonly reviewer: Reviewer;
   readonly signIn: SignIn;

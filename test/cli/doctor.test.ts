@@ -96,6 +96,8 @@ test('what is wrong is said, each in one line, with exit code 1', async () => {
     'wrong Address: SERVICE_PUBLIC_URL is http; assistants and browsers sign in over https only',
     `wrong Port ${taken.port} is taken, perhaps by Portico itself; stop that program, or set MCP_SERVER_PORT`,
     'wrong Metrics: port 1 of 192.0.2.1 cannot be listened on (EADDRNOTAVAIL); set SERVICE_METRICS_PORT or SERVICE_METRICS_HOST',
+    'note Metrics: 192.0.2.1 is more than this machine; let nobody but Prometheus reach it (SERVICE_METRICS_HOST)',
+    expect.stringMatching(/^note Secret: processes that share a storage need the same SERVICE_SECRET;/),
     '',
     '6 things are wrong.',
   ]);

@@ -34,6 +34,7 @@ const pages: readonly (readonly [page: string, text: string])[] = [
   ['/collections', 'orders'],
   ['/collections/orders', 'orders'],
   ['/environments', 'Production'],
+  ['/settings', 'What this process runs with'],
 ];
 
 export const desk = { width: 1280, height: 800 };

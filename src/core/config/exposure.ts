@@ -1,4 +1,4 @@
-import type { Config } from '../core/config.ts';
+import type { Config } from '../config.ts';
 
 /** Whether passwords and tokens may cross a network in the clear: more than loopback, and no https in front. */
 export function isUnprotected({ host, publicUrl }: Pick<Config, 'host' | 'publicUrl'>): boolean {

@@ -1,0 +1,101 @@
+// What is wrong or risky with settings as they are, told without looking at anything but them: `portico doctor` and the
+// settings page of the console say the same. What has to be tried (a port, a folder, a database) is the doctor's alone.
+import type { Config } from '../config.ts';
+import { isLoopback, isUnprotected, unprotectedWarning } from './exposure.ts';
+
+export interface Finding {
+  readonly state: 'ok' | 'note' | 'wrong';
+  readonly text: string;
+}
+
+export const ok = (text: string): Finding => ({ state: 'ok', text });
+export const note = (text: string): Finding => ({ state: 'note', text });
+export const wrong = (text: string): Finding => ({ state: 'wrong', text });
+
+export type Check = (config: Config) => Finding | undefined;
+
+export function checkAddress(config: Pick<Config, 'host' | 'publicUrl'>): Finding {
+  if (isUnprotected(config)) return note(unprotectedWarning(config));
+  if (config.publicUrl === null) return ok(`Address: clients on this machine only, at ${config.host}`);
+  const { protocol, hostname } = new URL(config.publicUrl);
+  if (protocol === 'http:' && !isLoopbackName(hostname)) {
+    return wrong('Address: SERVICE_PUBLIC_URL is http; assistants and browsers sign in over https only');
+  }
+  return ok(`Address: ${config.publicUrl}`);
+}
+
+/** As it stands in an address, where IPv6 has brackets. */
+const isLoopbackName = (hostname: string): boolean => isLoopback(hostname.replace(/^\[|\]$/g, ''));
+
+/** Whoever reaches the metrics may read them. */
+export function checkMetricsHost({ metricsHost, metricsPort }: Config): Finding | undefined {
+  if (metricsPort === null || isLoopback(metricsHost)) return undefined;
+  return note(
+    `Metrics: ${metricsHost} is more than this machine; let nobody but Prometheus reach it (SERVICE_METRICS_HOST)`,
+  );
+}
+
+const isServer = (url: string | null): url is string => url !== null && !/^sqlite:/i.test(url);
+
+function checkSecret({ secret, storageUrl }: Config): Finding | undefined {
+  if (secret !== null || !isServer(storageUrl)) return undefined;
+  return note(
+    'Secret: processes that share a storage need the same SERVICE_SECRET; without it each data folder makes its own',
+  );
+}
+
+/** Addresses of other machines, over which what is kept would go in the clear. */
+function checkEncryption({ storageUrl, redisUrl }: Config): Finding | undefined {
+  const isPlain = {
+    SERVICE_STORAGE_URL:
+      isServer(storageUrl) && isAway(storageUrl) && !/[?&](ssl|sslmode)=(?!disable|prefer|false|0)/i.test(storageUrl),
+    SERVICE_REDIS_URL: redisUrl !== null && isAway(redisUrl) && redisUrl.startsWith('redis:'),
+  };
+  const names = Object.entries(isPlain).flatMap(([name, plain]) => (plain ? [name] : []));
+  if (names.length === 0) return undefined;
+  const how = { SERVICE_STORAGE_URL: '?sslmode=require', SERVICE_REDIS_URL: 'rediss:' } as const;
+  const told = names.map((name) => `${name} (${how[name as keyof typeof how]})`).join(' and ');
+  return note(`Encryption: nothing encrypts what goes over the network to ${told}`);
+}
+
+const isAway = (url: string): boolean => URL.canParse(url) && !isLoopbackName(new URL(url).hostname);
+
+/** CWE-348: who may set X-Forwarded-For chooses the address that he is known by, and is counted under. */
+function checkProxies({ trustedProxies }: Config): Finding | undefined {
+  const everybody = trustedProxies.filter((network) => /\/0$/.test(network));
+  if (everybody.length === 0) return undefined;
+  return wrong(
+    `Proxies: SERVICE_TRUSTED_PROXIES believes everybody (${everybody.join(', ')}); name the addresses of your proxies`,
+  );
+}
+
+function checkPasswords({ ssoIssuer, ssoPasswords }: Config): Finding | undefined {
+  if (ssoIssuer === null || !ssoPasswords) return undefined;
+  return note(
+    'Sign-in: passwords work beside the OpenID provider; leave SERVICE_SSO_PASSWORDS out when it is well again',
+  );
+}
+
+function checkRetention({ serverUrl, activityDays, adminLogDays }: Config): Finding | undefined {
+  if (serverUrl === null || (activityDays === null && adminLogDays === null)) return undefined;
+  return note(
+    'Logs: SERVICE_ACTIVITY_DAYS and SERVICE_ADMIN_LOG_DAYS do nothing here; set them at the server that has the storage',
+  );
+}
+
+/** Each says nothing where nothing is to be said. */
+export const risks: readonly Check[] = [
+  checkMetricsHost,
+  checkSecret,
+  checkEncryption,
+  checkProxies,
+  checkPasswords,
+  checkRetention,
+];
+
+/** Of the settings alone, the worst first. */
+export function findProblems(config: Config): readonly Finding[] {
+  const found = [checkAddress, ...risks].flatMap((check) => check(config) ?? []);
+  const of = (state: Finding['state']) => found.filter((finding) => finding.state === state);
+  return [...of('wrong'), ...of('note')];
+}

@@ -1,0 +1,94 @@
+// Settings as people may see them: in groups, secrets masked, each with where it comes from.
+import { type Config, type SettingName, settings } from '../config.ts';
+import { maskUrl } from './masking.ts';
+
+export interface ShownSetting {
+  readonly name: SettingName;
+  /** The environment variable. */
+  readonly env: string;
+  /** Of the command line, where there is one. */
+  readonly flag: string | undefined;
+  readonly about: string;
+  /** `***` for a secret that is set, `-` for what is not set. */
+  readonly value: string;
+  readonly origin: Config['origins'][SettingName];
+}
+
+/** In the order of the table of settings. */
+export function describeSettings(config: Config): readonly ShownSetting[] {
+  return (Object.keys(settings) as SettingName[]).map((name) => describeSetting(name, config));
+}
+
+function describeSetting(name: SettingName, config: Config): ShownSetting {
+  const row = settings[name];
+  return {
+    name,
+    env: row.env,
+    flag: 'flag' in row ? row.flag : undefined,
+    about: row.about,
+    value: showValue(name, config[name]),
+    origin: config.origins[name],
+  };
+}
+
+function showValue(name: SettingName, value: unknown): string {
+  if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) return '-';
+  if (name === 'database' || name === 'storageUrl') return maskUrl(String(value));
+  if ('secret' in settings[name]) return '***';
+  return Array.isArray(value) ? value.join(',') : String(value);
+}
+
+/** Every setting is in one of them. */
+export const settingGroups: readonly (readonly [title: string, names: readonly SettingName[]])[] = [
+  ['Data and storage', ['dataDir', 'database', 'environment', 'storageUrl', 'sqlite', 'secret', 'redisUrl']],
+  [
+    'Addresses',
+    [
+      ...(['host', 'port', 'publicUrl', 'basePath', 'consolePath', 'prefix', 'apiPath'] as const),
+      ...(['trustedProxies', 'allowedHosts', 'allowedOrigins', 'agentOrigins'] as const),
+    ],
+  ],
+  [
+    'Signing in',
+    [
+      ...(['ssoIssuer', 'ssoClientId', 'ssoClientSecret', 'ssoName', 'ssoScopes', 'ssoEmailClaim'] as const),
+      ...(['ssoVerifiedEmail', 'ssoDomains', 'ssoMapping', 'ssoPasswords', 'linkUsers', 'signInAttempts'] as const),
+      ...(['sessionSeconds', 'consoleIdleSeconds', 'consoleSessionSeconds', 'agentSessionSeconds'] as const),
+      ...(['invitationSeconds', 'resetSeconds'] as const),
+    ],
+  ],
+  [
+    'Assistants that connect',
+    [
+      ...(['accessTokenSeconds', 'refreshTokenSeconds', 'refreshGraceSeconds', 'authorizationCodeSeconds'] as const),
+      ...(['interactionSeconds', 'deviceCodeSeconds', 'dynamicRegistration', 'registrationsPerHour'] as const),
+      ...(['unusedClientSeconds', 'idleClientSeconds', 'clientsMost', 'redirectDomains'] as const),
+      ...(['redirectDeniedDomains', 'clientMetadataDocuments', 'clientMetadataDomains'] as const),
+      'clientMetadataDeniedDomains',
+    ],
+  ],
+  [
+    'Tools and answers',
+    [
+      ...(['enabledTools', 'outputSchemas', 'pageSize', 'pageSizeLimit', 'answerTokens', 'fileLimitBytes'] as const),
+      ...([
+        'approvalSeconds',
+        'approvalUseSeconds',
+        'webhookHosts',
+        'querySeconds',
+        'callSeconds',
+        'mcpToken',
+      ] as const),
+    ],
+  ],
+  [
+    'Limits',
+    [
+      ...(['requestsPerMinute', 'apiPerMinute', 'apiPerHour', 'apiPerDay', 'aiPerMinute'] as const),
+      ...(['requestSeconds', 'bodyLimitBytes', 'jsonDepthLimit'] as const),
+    ],
+  ],
+  ['Logs and metrics', ['activityDays', 'adminLogDays', 'logLevel', 'metricsPort', 'metricsHost']],
+  ['Start and stop', ['drainSeconds', 'shutdownSeconds']],
+  ['Other servers', ['serverUrl', 'envSecret', 'platformDoor', 'platformPath', 'cloud']],
+];

@@ -1,0 +1,107 @@
+// The settings page: what the process runs with, for administrators alone, without secrets; and what is said of settings there and
+// by `portico doctor`.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findProblems } from '../../src/core/config/findings.ts';
+import { settingGroups } from '../../src/core/config/shown.ts';
+import { loadConfig, settings } from '../../src/core/config.ts';
+import type { Page } from '../oauth/flow.ts';
+import { openPlace, type Place, read } from './place.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = await openPlace({
+    env: {
+      SERVICE_SECRET: 'a-secret-of-the-installation',
+      SERVICE_MCP_TOKEN: 'svc_of-somebody',
+      SERVICE_REDIS_URL: 'redis://:hunter2@127.0.0.1:1/0',
+      SERVICE_SSO_MAPPING: '',
+      SERVICE_WEBHOOK_HOSTS: 'a.internal,b.internal',
+      SERVICE_TRUSTED_PROXIES: '10.0.0.1,::/0',
+    },
+  });
+});
+afterAll(() => place?.stop());
+
+/** What is said of a setting, from its line. */
+const lineOf = (page: Page, env: string): string => {
+  const lines = page.html.split(/<div(?: class="set")?><dt>/);
+  const [html = ''] = lines.find((part) => part.startsWith(`<code>${env}</code>`))?.split('</div>') ?? [];
+  return read({ ...page, html });
+};
+
+test('an administrator sees every setting with its value and where it comes from, and no secret', async () => {
+  const { page } = await place.browse(place.account, '/settings');
+  const all = Object.values(settings).map(({ env }) => env);
+  expect(all.filter((env) => !page.html.includes(`<code>${env}</code>`))).toEqual([]);
+  expect(lineOf(page, 'SERVICE_SECRET')).toMatch(/set, and not shown from environment$/);
+  expect(lineOf(page, 'SERVICE_REDIS_URL')).toMatch(/set, and not shown from environment$/);
+  expect(lineOf(page, 'SERVICE_ENV_SECRET')).toMatch(/not set from default$/);
+  expect(lineOf(page, 'SERVICE_WEBHOOK_HOSTS')).toMatch(/a\.internal,b\.internal from environment$/);
+  expect(lineOf(page, 'SERVICE_HOST')).toMatch(/\( --host \) 127\.0\.0\.1 from default$/);
+  expect(page.html).not.toMatch(/hunter2|a-secret|svc_of/);
+  expect(page.html).not.toMatch(/<form(?![^>]*sign-out)/);
+  expect(read(page)).toContain('SERVICE_TRUSTED_PROXIES believes everybody (::/0)');
+});
+
+test('those that are set can be seen by themselves', async () => {
+  const { browser } = await place.browse(place.account, '/settings');
+  const page = await browser.open(place.at('/settings?shown=set'));
+  expect([page.html.includes('SERVICE_WEBHOOK_HOSTS'), page.html.includes('SERVICE_CIMD')]).toEqual([true, false]);
+});
+
+test('for nobody but administrators the page is there', async () => {
+  const eve = await place.addUser({ email: 'eve@example.com', level: 'developer' });
+  const { browser, page } = await place.browse(eve, '');
+  const refused = await browser.open(place.at('/settings'));
+  expect([page.html.includes('/settings'), refused.status, refused.html.includes('SERVICE_')]).toEqual([
+    false,
+    404,
+    false,
+  ]);
+});
+
+test('every setting is in one group', () => {
+  expect(settingGroups.flatMap(([, names]) => names).sort()).toEqual(Object.keys(settings).sort());
+});
+
+const storage = 'postgres://keeper:hunter2@db.example.com/portico';
+test.each([
+  [{}, []],
+  [{ SERVICE_HOST: '0.0.0.0' }, ['note Listening on 0.0.0.0']],
+  [{ SERVICE_HOST: '0.0.0.0', SERVICE_PUBLIC_URL: 'https://data.example.com' }, []],
+  [{ SERVICE_PUBLIC_URL: 'http://data.example.com' }, ['wrong Address: SERVICE_PUBLIC_URL']],
+  [{ SERVICE_PUBLIC_URL: 'http://[::1]:8080' }, []],
+  [{ SERVICE_METRICS_PORT: '9464', SERVICE_METRICS_HOST: '10.0.0.1' }, ['note Metrics: 10.0.0.1']],
+  [{ SERVICE_METRICS_PORT: '9464' }, []],
+  [
+    { SERVICE_STORAGE_URL: storage },
+    [
+      'note Secret: processes',
+      'note Encryption: nothing encrypts what goes over the network to SERVICE_STORAGE_URL (?sslmode=require)',
+    ],
+  ],
+  [
+    { SERVICE_STORAGE_URL: `${storage}?sslmode=prefer`, SERVICE_SECRET: 'x' },
+    ['note Encryption: nothing encrypts what goes over the network to SERVICE_STORAGE_URL'],
+  ],
+  [{ SERVICE_STORAGE_URL: `${storage}?sslmode=require`, SERVICE_SECRET: 'x' }, []],
+  [{ SERVICE_STORAGE_URL: 'mysql://root@127.0.0.1/portico', SERVICE_SECRET: 'x' }, []],
+  [
+    { SERVICE_REDIS_URL: 'redis://:hunter2@cache.example.com' },
+    ['note Encryption: nothing encrypts what goes over the network to SERVICE_REDIS_URL (rediss:)'],
+  ],
+  [{ SERVICE_REDIS_URL: 'rediss://:hunter2@cache.example.com' }, []],
+  [{ SERVICE_TRUSTED_PROXIES: '10.0.0.0/8,0.0.0.0/0' }, ['wrong Proxies: SERVICE_TRUSTED_PROXIES believes everybody']],
+  [
+    { SERVICE_SSO_ISSUER: 'https://id.example.com', SERVICE_SSO_CLIENT_ID: 'x', SERVICE_SSO_PASSWORDS: 'true' },
+    ['note Sign-in: passwords work'],
+  ],
+  [
+    { SERVICE_SERVER_URL: 'https://platform.example.com', SERVICE_ACTIVITY_DAYS: '3' },
+    ['note Logs: SERVICE_ACTIVITY_DAYS'],
+  ],
+] as const)('of %o it is said: %o', (env, expected) => {
+  const found = findProblems(loadConfig({ env })).map(({ state, text }) => `${state} ${text}`);
+  expect(found.map((text, at) => text.slice(0, expected[at]?.length))).toEqual(expected);
+  expect(found.join()).not.toContain('hunter2');
+});
