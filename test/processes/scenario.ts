@@ -57,6 +57,28 @@ export function proveProcesses({ signIns, duringRestarts, calls }: Size): void {
       expect([failures, done >= duringRestarts]).toEqual([[], true]);
     });
 
+    test('the calls of one token are counted together, and once it is revoked at one the other refuses its next', {
+      timeout: 60_000,
+    }, async () => {
+      const { store, direct } = cluster;
+      const user = (await store.identity.findUserByEmail(account.email))!;
+      const { token, secret } = await store.tokens.create({ userId: user.id, name: 'counted', scopes: ['all'] });
+      const call = (url: string, method = 'GET') =>
+        fetch(url, { method, headers: { authorization: `Bearer ${secret}` } });
+      const remaining: number[] = [];
+      for (let n = 0; n < 40; n++) {
+        const answer = await call(`${direct[n % 2]}/v1/token`);
+        expect(answer.status).toBe(200);
+        remaining.push(Number(answer.headers.get('x-ratelimit-remaining')));
+      }
+      expect(remaining[0]).toBeGreaterThan(40);
+      expect(remaining).toEqual(remaining.map((_, n) => remaining[0]! - n));
+
+      const revoked = await call(`${direct[0]}/v1/project/My%20project/tokens/${token.id}`, 'DELETE');
+      const next = await call(`${direct[1]}/v1/token`);
+      expect([revoked.status, next.status]).toEqual([204, 401]);
+    });
+
     test.each(Object.keys(takings))(
       '%s: no call uses it that begins after it was taken',
       { timeout: 120_000 },
