@@ -88,6 +88,8 @@ const noteWish = {
 };
 /** What a claim holds beside, the storage does not look at. */
 const claim = shape({ run: shape({ id: text, stepId: nullable(text) }), owner: text, fence: id });
+const remoteKey = { serverId: text, userId: id };
+const remoteHeld = { held: json, expiresAt: nullable(number) };
 const fileState = oneOf('asked', 'arriving', 'ready', 'taken');
 const externalIdentity = shape({
   issuer: text,
@@ -382,5 +384,23 @@ export const calls: Calls = {
     takeCallbacks: once(id, id),
     settleCallback: once(text, nullable(id)),
     sweep: once(),
+  },
+  remotes: {
+    add: 'kept',
+    remove: 'kept',
+    list: again(),
+    find: again(text),
+    findByName: again(text),
+    secretOf: again(text),
+    beginSignIn: once(shape({ ...remoteKey, state: text, sessionId: text, held: json, expiresAt: number })),
+    takeSignIn: once(shape({ state: text, userId: id, sessionId: text })),
+    connect: once(shape({ ...remoteKey, ...remoteHeld })),
+    disconnect: once(shape(remoteKey), id),
+    accountsOf: again(id),
+    grantOf: again(shape(remoteKey)),
+    noteUse: again(shape(remoteKey)),
+    claimRefresh: once(shape(remoteKey), id, id),
+    settleRefresh: once(shape(remoteKey), id, optional(shape(remoteHeld))),
+    markReconnect: again(shape(remoteKey), id),
   },
 };

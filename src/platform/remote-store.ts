@@ -75,6 +75,7 @@ export function createRemoteStore({ channel, isSandbox, clock, observe }: Remote
     schema: passed('schema'),
     workflows: passed('workflows'),
     runs: passed('runs'),
+    remotes: passed('remotes'),
     notes: passed('notes'),
     versions,
     ready: () => relay('ready'),

@@ -26,6 +26,7 @@ import { createOAuthRows } from './oauth.ts';
 import { createPermissions, type PermissionRows } from './permissions.ts';
 import { createQuotas } from './quotas.ts';
 import { createRedisQuotas } from './redis-quotas.ts';
+import { createRemotes } from './remotes.ts';
 import { createRights } from './rights.ts';
 import { createPlaceReader } from './roles.ts';
 import { createRuns } from './runs.ts';
@@ -131,6 +132,7 @@ export async function openStore(options: {
     notes: createNotes(database, getPlace, clock),
     workflows: createWorkflows(database, getPlace, clock, getSecret),
     runs: createRuns(database, getPlace, clock, getSecret),
+    remotes: createRemotes(database, getPlace, clock, getSecret),
     keys: createKeys(database, versions, clock, getSecret),
     versions: versions.current,
     relay: { factsOf: permissions.factsOf, activity: activityRows, idempotency: idempotencyRows },

@@ -9,6 +9,7 @@ import { type PermissionRow, permissionColumns, toPermission, toPermissionRow } 
 import type { LogValue } from './log-types.ts';
 import { loadNetworks } from './networks.ts';
 import { removeNotes } from './notes.ts';
+import { removeRemotes } from './remotes.ts';
 import { addRenderings, getProjectId, logChange } from './roles.ts';
 import { removeWorkflows } from './runs.ts';
 import type { CollectionPermission, Right, RightChange, RightKind, Rights } from './store.ts';
@@ -209,6 +210,7 @@ const makers: Readonly<Record<RightKind, Make>> = {
       await removeRenderings(trx, { environment_id: id });
       await removeNotes(trx, id);
       await removeWorkflows(trx, id);
+      await removeRemotes(trx, id);
       await trx('environments').where({ id }).delete();
     } else if (before === undefined) {
       await trx('environments').insert({ project_id: projectId, name: after, created_at: now });

@@ -15,6 +15,7 @@ import { addLogSearch } from './log-tables.ts';
 import { networkTables } from './networks.ts';
 import { noteTables } from './notes.ts';
 import { quotaTables } from './quotas.ts';
+import { remoteTables } from './remotes.ts';
 import {
   addActionPermissions,
   addIdempotencyKeys,
@@ -52,6 +53,7 @@ const migrations: readonly Migration[] = [
   { name: '016-log-search', up: addLogSearch },
   { name: '017-quotas', up: ({ dialect }, on) => createTables(on, dialect, quotaTables) },
   { name: '018-workflows', up: ({ dialect }, on) => createTables(on, dialect, workflowTables) },
+  { name: '019-remote-servers', up: ({ dialect }, on) => createTables(on, dialect, remoteTables) },
 ];
 
 /** And the version of the keys, which is raised when they are rotated. */

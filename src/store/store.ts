@@ -4,6 +4,7 @@ import type { PlainFilter } from '../core/filter.ts';
 import type { Quotas, Windows } from '../core/limit.ts';
 import type { ActivitySearches, AdminLog } from './log-types.ts';
 import type { Notes } from './note-types.ts';
+import type { Remotes } from './remote-types.ts';
 import type { EntryWorkflow, Runs, Workflows } from './workflow-types.ts';
 
 export interface Store {
@@ -34,6 +35,7 @@ export interface Store {
   readonly notes: Notes;
   readonly workflows: Workflows;
   readonly runs: Runs;
+  readonly remotes: Remotes;
   /**
    * The numbers that every call compares, so that a change is felt at once in every process (never a time to live).
    * On SQLite it answers synchronously when nothing was committed since (`PRAGMA data_version`); else one small read.

@@ -27,6 +27,7 @@ const all = [
   '016-log-search',
   '017-quotas',
   '018-workflows',
+  '019-remote-servers',
 ];
 
 describe.each(variants)('schema on $name', (variant) => {
