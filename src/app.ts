@@ -13,6 +13,7 @@ import { type McpRooms, openMcp } from './app/mcp.ts';
 import { createMetricsDoor } from './app/metrics-door.ts';
 import { openPlatformDoor } from './app/platform.ts';
 import { createClaim, createRoute, type Route, type RoutedRooms, routeBeforeStart } from './app/route.ts';
+import { openWorkflows, type WorkflowRooms } from './app/workflows.ts';
 import { createConsole } from './console/console.ts';
 import { createConsolePaths } from './console/paths.ts';
 import { type Clock, systemClock } from './core/clock.ts';
@@ -34,6 +35,7 @@ import type { HostSignInOptions } from './oauth/host-sign-in.ts';
 import { createSignIn } from './oauth/sign-in.ts';
 import { createSignInWays } from './oauth/sign-in-ways.ts';
 import type { OpenedStore } from './store/open.ts';
+import type { CodeWorkflow } from './store/workflow-types.ts';
 
 /** What the rooms of a server are put together with, beside the configuration. */
 export interface AppOptions extends DataOptions {
@@ -51,6 +53,8 @@ export interface AppOptions extends DataOptions {
   readonly servesMcp?: boolean;
   /** False when requests come from a host application alone, through `handle`. Default true. */
   readonly listens?: boolean;
+  /** Those that code defines. */
+  readonly workflows?: readonly CodeWorkflow[];
   /** How the host application signs people in. */
   readonly hostSignIn?: HostSignInOptions | undefined;
   /** For tests only: how client metadata documents are fetched. */
@@ -92,6 +96,7 @@ const LOAD_AFTER_MS = 1000;
 
 interface Rooms extends RoutedRooms {
   readonly engine: Engine;
+  readonly workflows: WorkflowRooms;
 }
 
 /** `config.database` must be set, or `openEngine` given: which database is served by default is the caller's business. */
@@ -121,7 +126,9 @@ export function createApp(configured: Config, options: AppOptions): App {
   const open = async (config: Config & { readonly publicUrl: string }): Promise<Rooms> => {
     const { store, engine } = await openData(config, observe, clock, options);
     try {
-      return await openFronts(config, store, engine);
+      const fronts = await openFronts(config, store, engine);
+      await fronts.workflows.executor.start();
+      return fronts;
     } catch (error) {
       await engine.close();
       await store.close();
@@ -148,6 +155,15 @@ export function createApp(configured: Config, options: AppOptions): App {
       endpoint: () => endpoint,
       isActive: async (userId) => (await store.permissions.accessOf(userId)) !== undefined,
     });
+    const workflows = openWorkflows({
+      config,
+      store,
+      engine,
+      sendWebhook,
+      clock,
+      observe,
+      code: options.workflows ?? [],
+    });
     const consolePaths = createConsolePaths(config.publicUrl, config.consolePath);
     const apiPaths = createApiPaths(config.publicUrl, config.apiPath);
     const { version } = options;
@@ -161,6 +177,7 @@ export function createApp(configured: Config, options: AppOptions): App {
           signIn,
           ways,
           files,
+          workflows: workflows.room,
           front: options.mcp,
           clock,
           observe,
@@ -173,12 +190,14 @@ export function createApp(configured: Config, options: AppOptions): App {
     return {
       store,
       engine,
+      workflows,
       platformDoor: openPlatformDoor({ config, envSecret: options.envSecret, store, version, clock, observe }),
       checkAddress: createAddressCheck({ store, config, observe }),
       mcp,
       console: createConsole({
         store,
         engine,
+        workflows: workflows.room,
         config,
         paths: consolePaths,
         signIn,
@@ -195,6 +214,7 @@ export function createApp(configured: Config, options: AppOptions): App {
         config,
         store,
         engine,
+        workflows: workflows.room,
         consolePaths,
         authSecret: options.authSecret,
         clock,
@@ -213,6 +233,7 @@ export function createApp(configured: Config, options: AppOptions): App {
   };
 
   const closeRooms = async (): Promise<void> => {
+    await rooms?.workflows.executor.stop(0);
     rooms?.mcp?.authorization.close();
     await rooms?.mcp?.front.close();
     await rooms?.mcp?.playground.settled();
@@ -274,7 +295,7 @@ export function createApp(configured: Config, options: AppOptions): App {
         if (server && rooms) await clock.sleep(configured.drainSeconds * 1000);
         rooms?.mcp?.front.stopListening();
         const limitMs = configured.shutdownSeconds * 1000;
-        await Promise.all([server?.close(limitMs), host.close(limitMs)]);
+        await Promise.all([server?.close(limitMs), host.close(limitMs), rooms?.workflows.executor.stop(limitMs)]);
         route = routeBeforeStart(claimed);
         await closeRooms();
         metrics?.close();

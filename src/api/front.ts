@@ -16,6 +16,7 @@ import { createAddressReader, createHostCheck } from '../oauth/address.ts';
 import { readJson } from '../oauth/body.ts';
 import { attachmentNamed, sendStream } from '../oauth/reply.ts';
 import type { Store } from '../store/store.ts';
+import type { WorkflowRoom } from '../workflow/room.ts';
 import { createHolderCheck, type Holder } from './gate.ts';
 import { describeApi } from './openapi.ts';
 import { type Parameters, readParameters } from './parameters.ts';
@@ -32,6 +33,7 @@ export interface ApiFrontParts {
   readonly paths: ApiPaths;
   readonly store: Store;
   readonly engine: Engine;
+  readonly workflows: WorkflowRoom;
   readonly observe: Observe;
   readonly clock: Clock;
   /** Of this package. */

@@ -15,11 +15,13 @@ import { createRestFront, type RestFront } from '../rest/front.ts';
 import { createRestPaths } from '../rest/paths.ts';
 import { createSignIn } from '../rest/sign-in.ts';
 import type { OpenedStore } from '../store/open.ts';
+import type { WorkflowRoom } from '../workflow/room.ts';
 
 export interface ApisOptions {
   readonly config: Config & { readonly publicUrl: string };
   readonly store: OpenedStore;
   readonly engine: Engine;
+  readonly workflows: WorkflowRoom;
   readonly consolePaths: ConsolePaths;
   /** Signs session tokens; where there is none, a key of the installation does. */
   readonly authSecret: string | undefined;
@@ -71,6 +73,7 @@ export function openApis(options: ApisOptions): Apis {
       paths: createApiPaths(config.publicUrl, config.apiPath),
       store,
       engine,
+      workflows: options.workflows,
       observe,
       clock,
       version,

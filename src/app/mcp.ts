@@ -19,6 +19,7 @@ import { defaultScopes } from '../oauth/scopes.ts';
 import type { SignIn } from '../oauth/sign-in.ts';
 import type { SignInWays } from '../oauth/sign-in-ways.ts';
 import type { OpenedStore } from '../store/open.ts';
+import type { WorkflowRoom } from '../workflow/room.ts';
 import { openApprovalDoor } from './approval.ts';
 
 export interface McpOptions {
@@ -28,6 +29,7 @@ export interface McpOptions {
   readonly signIn: SignIn;
   readonly ways: SignInWays;
   readonly files: Files;
+  readonly workflows: WorkflowRoom;
   readonly front: Pick<McpFrontParts, 'extension' | 'legacySessions' | 'serving'> | undefined;
   readonly clock: Clock;
   readonly observe: Observe;
@@ -47,14 +49,14 @@ export interface McpRooms {
 }
 
 export function openMcp({ front, signIn, ways, fetchDocument, ...parts }: McpOptions): McpRooms {
-  const { config, store, engine, files, clock, observe, version } = parts;
+  const { config, store, engine, files, workflows, clock, observe, version } = parts;
   const paths = createPaths(config.publicUrl, config.basePath);
   const scopes = defaultScopes(selectTools(config.enabledTools, () => undefined).map((tool) => tool.scope));
   const gate = createGate({ store, paths, clock, defaultScopes: scopes, sso: config.ssoIssuer !== null });
   const { idempotency } = store;
   const approval = openApprovalDoor(store, config, clock);
   const pace = createPace(config.requestsPerMinute, clock, observe);
-  const calling = { config, engine, files, idempotency, approval, observe, clock, pace };
+  const calling = { config, engine, files, workflows, idempotency, approval, observe, clock, pace };
   return {
     fileFront: createFileFront({ config, files, gate, observe, clock }),
     playground: createPlayground({ ...calling, store, statements: parts.statements }),

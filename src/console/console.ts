@@ -18,6 +18,7 @@ import { isForm, readBody } from '../oauth/request.ts';
 import type { SignIn } from '../oauth/sign-in.ts';
 import { passwordsAlone, type SignInWays } from '../oauth/sign-in-ways.ts';
 import type { Store } from '../store/store.ts';
+import type { WorkflowRoom } from '../workflow/room.ts';
 import { consoleLook } from './frame.ts';
 import type { ConsolePaths } from './paths.ts';
 import { createReviewer, type ReviewParts } from './review.ts';
@@ -29,6 +30,7 @@ import type { Answer, Parts, Visit } from './visit.ts';
 export interface ConsoleOptions extends ReviewParts {
   readonly store: Store;
   readonly engine: Engine;
+  readonly workflows: WorkflowRoom;
   readonly config: Config;
   readonly paths: ConsolePaths;
   readonly signIn: SignIn;

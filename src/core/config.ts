@@ -587,6 +587,18 @@ export const settings = {
     fallback: 300,
     read: whole(1, 86_400),
   }),
+  workflows: setting({
+    env: 'SERVICE_WORKFLOWS',
+    about: 'This process executes runs of workflows; off: they wait for another that does',
+    fallback: true,
+    read: flagged,
+  }),
+  workflowRunsAtOnce: setting({
+    env: 'SERVICE_WORKFLOW_RUNS_AT_ONCE',
+    about: 'How many runs of workflows this process works at at the same time',
+    fallback: 8,
+    read: whole(1, 200),
+  }),
 } as const;
 
 type Settings = typeof settings;

@@ -277,6 +277,25 @@ const table = {
     say: (d: { provider: string }) =>
       `The AI provider '${d.provider}' cannot be reached, or does not answer as it should. Try again shortly.`,
   },
+  STEP_FAILED: { status: 422, say: (d: { step: string; problem: string }) => `The step '${d.step}': ${d.problem}` },
+  TOO_MANY_STEPS: {
+    status: 422,
+    say: (d: { limit: number }) =>
+      `The run took ${d.limit} steps and was ended. Look whether the steps of the workflow lead in a circle.`,
+  },
+  ANSWER_TIMED_OUT: {
+    status: 422,
+    say: (d: { step: string }) => `Nobody answered the step '${d.step}' in time. Start the workflow again.`,
+  },
+  STEP_DECLINED: {
+    status: 422,
+    say: (d: { step: string }) => `A person said no to the step '${d.step}': it was not done, and the run ended there.`,
+  },
+  STEP_UNCERTAIN: {
+    status: 422,
+    say: (d: { step: string }) =>
+      `Whether the step '${d.step}' was done is not known, and a person ended the run. Look at the record.`,
+  },
   REFUSED: { status: 422, say: (d: { problem: string }) => d.problem },
   DENIED: { status: 403, say: (d: { problem: string }) => d.problem },
   FAILED_AFTER_WRITE: {

@@ -1,5 +1,6 @@
 // Every tool is a row of this table and a file of its own in tools/. What a client sees of them is built once, at start.
 import type { ReportProgress } from '../agent/actions/definitions.ts';
+import type { SendWebhook } from '../agent/actions/results.ts';
 import type { Engine } from '../agent/engine.ts';
 import type { Access } from '../core/caller.ts';
 import type { StopSignal } from '../core/clock/stop.ts';
@@ -23,7 +24,6 @@ import { list } from './tools/list.ts';
 import { listRelated } from './tools/list-related.ts';
 import { requestActionFileUpload } from './tools/request-action-file-upload.ts';
 import { update } from './tools/update.ts';
-import type { SendWebhook } from './webhook.ts';
 
 export interface ToolCall {
   readonly access: Access;

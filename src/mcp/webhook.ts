@@ -1,8 +1,7 @@
 // The webhook that an action asks for, sent by the server: an assistant has no browser that could. The address comes from
 // the operator's code, but what it is made of may come from a form, so that only the public internet is reached, and hosts
 // within the operator's own network that he has named. What it answers is not passed on, but for its status.
-import type { WebhookResult } from '../agent/actions/results.ts';
-import type { StopSignal } from '../core/clock/stop.ts';
+import type { SendWebhook } from '../agent/actions/results.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import type { Observe } from '../core/observe.ts';
@@ -21,9 +20,6 @@ const ownHeaders: ReadonlySet<string> = new Set([
   'te',
   'trailer',
 ]);
-
-/** The status of the answer; undefined when there was none, for which the reason is in the log. Never throws. */
-export type SendWebhook = (webhook: WebhookResult, signal: StopSignal) => Promise<number | undefined>;
 
 export function createWebhookSender(parts: {
   readonly config: Pick<Config, 'webhookHosts'>;

@@ -353,7 +353,7 @@ export const calls: Calls = {
     claim: once(shape({ owner: text, leaseMs: id, limit: id, ids: optional(listOf(text)) })),
     due: again(shape({ limit: id, ids: optional(listOf(text)) })),
     renew: once(claim, id),
-    begin: once(claim, text),
+    begin: once(claim, text, optional(id)),
     finish: once(
       claim,
       shape({

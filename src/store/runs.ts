@@ -186,14 +186,19 @@ export function createRuns(database: Database, getPlace: PlaceReader, clock: Clo
       const now = await held(knex, claim, { due_at: clock.now() + leaseMs });
       return now ? (now.cancel ? 'cancel' : 'held') : 'lost';
     },
-    begin: (claim, stepId) =>
+    begin: (claim, stepId, position) =>
       database.write(async (trx) => {
-        const now = await held(trx, claim, { position: trx.raw('position + 1'), step_id: stepId });
+        const isNew = position === undefined;
+        const now = await held(trx, claim, { ...(isNew && { position: trx.raw('position + 1') }), step_id: stepId });
         if (!now) return 'lost';
         if (now.cancel) {
           // Nothing was begun: the place is given back.
-          await held(trx, claim, { position: now.position - 1 });
+          if (isNew) await held(trx, claim, { position: now.position - 1 });
           return 'cancel';
+        }
+        if (!isNew) {
+          await trx('workflow_run_steps').where({ run_id: claim.run.id, position }).update({ state: 'begun' });
+          return position;
         }
         const step = { run_id: claim.run.id, position: now.position, step_id: stepId };
         await trx('workflow_run_steps').insert({ ...step, state: 'begun', started_at: clock.now(), outcome: '{}' });
@@ -220,7 +225,7 @@ export function createRuns(database: Database, getPlace: PlaceReader, clock: Clo
           due_at: until,
           answer_by: until,
         }),
-        { state: 'waiting', outcome: JSON.stringify(outcome), sealed: seal(data) },
+        { state: 'waiting', outcome: JSON.stringify(outcome), sealed: seal(data), answered_by: null, answer: null },
       ),
     fail: (claim, { position, code, message }) =>
       database.write(async (trx) => {

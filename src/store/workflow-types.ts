@@ -260,10 +260,14 @@ export interface Runs {
   /** What could be claimed now, oldest first, of a workflow no more than it allows; for what hands runs out elsewhere. */
   due(wish: DueWish): Promise<readonly DueRun[]>;
   renew(claim: Claim, leaseMs: number): Promise<Hold>;
-  /** Writes the mark of a step before it is done, and answers its position. Nothing is written but for one who holds the run. */
-  begin(claim: Claim, stepId: string): Promise<number | Exclude<Hold, 'held'>>;
+  /**
+   * Writes the mark of a step before it is done, and answers its position: that of the step itself where it has waited at
+   * `position`. Nothing is written but for one who holds the run.
+   */
+  begin(claim: Claim, stepId: string, position?: number): Promise<number | Exclude<Hold, 'held'>>;
   /** This and the next change nothing when the run is no longer held; what was done is told also of one that is to end. */
   finish(claim: Claim, done: StepDone): Promise<Hold>;
+  /** What was answered at its position before is forgotten: another answer is waited for. */
   wait(claim: Claim, waits: StepWaits): Promise<Hold>;
   /** Ends it badly; the step at `position` is told to have failed. The rest answer false when it is no longer held. */
   fail(claim: Claim, failure: RunFailure & { readonly position?: number }): Promise<boolean>;

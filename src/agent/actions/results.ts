@@ -1,6 +1,7 @@
 // What an action answers, as plain data: whoever called (MCP, HTTP, a workflow) makes of it what its own client takes.
 // Html is passed on as it was given; who shows it makes it safe.
 import { Readable } from 'node:stream';
+import type { StopSignal } from '../../core/clock/stop.ts';
 import { fail } from '../../core/errors.ts';
 
 /** Headers for the response of the HTTP API. */
@@ -29,6 +30,12 @@ export interface WebhookResult extends Answered {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
 }
+
+/**
+ * Sends it from here, for those who have no browser that could. The status of the answer; undefined when there was none, for
+ * which the reason is in the log. Never throws.
+ */
+export type SendWebhook = (webhook: WebhookResult, signal: StopSignal) => Promise<number | undefined>;
 
 export interface FileResult extends Answered {
   readonly type: 'file';

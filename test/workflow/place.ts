@@ -1,0 +1,124 @@
+// Workflows where they run: a storage and a shop on the same kind of database, and executors that are given each run, so that
+// nothing in a test waits for a second to pass.
+import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { Engine } from '../../src/agent/engine.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import type { Observation } from '../../src/core/observe.ts';
+import type { OpenedStore } from '../../src/store/open.ts';
+import type { CollectionPermission, NewUser } from '../../src/store/store.ts';
+import type { Run, RunStep, Workflow } from '../../src/store/workflow-types.ts';
+import { readDefinition } from '../../src/workflow/definition.ts';
+import { createExecutor, type Executor, type ExecutorParts } from '../../src/workflow/executor.ts';
+import { createWorkflowRoom, type WorkflowRoom } from '../../src/workflow/room.ts';
+import { stepHandlers } from '../../src/workflow/steps.ts';
+import { databases, type Shop } from '../agent/shop.ts';
+import { createPlace, type Place, type Variant } from '../store/stores.ts';
+
+export const everything: CollectionPermission = {
+  browse: true,
+  read: true,
+  edit: true,
+  add: true,
+  delete: true,
+  export: true,
+};
+
+export interface WorkflowPlace {
+  readonly place: Place;
+  readonly store: OpenedStore;
+  readonly shop: Shop;
+  readonly engine: Engine;
+  readonly executor: Executor;
+  readonly room: WorkflowRoom;
+  readonly observed: readonly Observation[];
+  /** Moves the clock of the storage and of the executors. */
+  wait(ms: number): void;
+  /** Id of the user of every run, unless another is named. */
+  readonly userId: number;
+  addUser(user: Partial<NewUser> & { readonly email: string }): Promise<number>;
+  another(parts?: Partial<ExecutorParts>): Executor;
+  publish(steps: readonly object[], more?: object): Promise<Workflow>;
+  start(workflow: Workflow, recordId?: string, userId?: number): Promise<string>;
+  /** Takes it, and says how far it came. */
+  go(runId: string): Promise<Run>;
+  /** Publishes, starts on the order 1, and goes. */
+  run(steps: readonly object[], more?: object): Promise<Run>;
+  steps(runId: string): Promise<readonly RunStep[]>;
+  close(): Promise<void>;
+}
+
+export interface PlaceOptions {
+  readonly customize?: (agent: EngineAgent) => void;
+  readonly parts?: Partial<ExecutorParts>;
+}
+
+export async function openWorkflowPlace(variant: Variant, options: PlaceOptions = {}): Promise<WorkflowPlace> {
+  let ahead = 0;
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + ahead };
+  const place = await createPlace(variant);
+  const store = await place.open({ clock });
+  const seller = databases.find(({ name }) => name === variant.server.dialect)!;
+  const { customize } = options;
+  const shop = await seller.open({ clock, ...(customize && { customize }) });
+  const observed: Observation[] = [];
+  const parts: ExecutorParts = {
+    store,
+    engine: shop.engine,
+    handlers: stepHandlers(),
+    sendWebhook: async () => 200,
+    clock,
+    observe: (one) => observed.push(one),
+    atOnce: 4,
+    code: [],
+    looks: false,
+    ...options.parts,
+  };
+  const executor = createExecutor(parts);
+  const addUser: WorkflowPlace['addUser'] = async (user) =>
+    (await store.identity.addUser({ team: 'Operations', role: 'Clerk', ...user })).id;
+  const userId = await addUser({ email: 'ada@b.example', firstName: 'Ada' });
+  await store.permissions.setRole('Clerk', { '*': everything });
+  let made = 0;
+  const opened: WorkflowPlace = {
+    place,
+    store,
+    shop,
+    engine: shop.engine,
+    executor,
+    room: createWorkflowRoom({ store, clock }),
+    observed,
+    wait: (ms) => {
+      ahead += ms;
+    },
+    userId,
+    addUser,
+    another: (more = {}) => createExecutor({ ...parts, ...more }),
+    async publish(steps, more = {}) {
+      const given = { name: `flow ${++made}`, collection: 'orders', steps, ...more };
+      const definition = readDefinition(given);
+      const { name, collection, concurrency = null } = definition;
+      const { renderingId } = (await store.permissions.caller(userId))!;
+      const wish = { renderingId, name, collection, concurrency, by: userId };
+      return store.workflows.publish({ ...wish, definition: JSON.stringify(definition) });
+    },
+    async start(workflow, recordId = '1', by = userId) {
+      const run = { workflow, recordId, userId: by, origin: 'webhook', originName: 'ci' } as const;
+      const created = await store.runs.create(run);
+      if (created.state !== 'created') throw new Error(`the run is ${created.state}`);
+      return created.runId;
+    },
+    async go(runId) {
+      await executor.take([runId]);
+      return (await store.runs.find(runId))!;
+    },
+    async run(steps, more) {
+      return opened.go(await opened.start(await opened.publish(steps, more)));
+    },
+    steps: (runId) => store.runs.steps(runId),
+    async close() {
+      await executor.stop(0);
+      await shop.close();
+    },
+  };
+  return opened;
+}
