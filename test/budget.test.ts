@@ -85,6 +85,8 @@ interface Listed {
 
 /** What we have more than the specification. */
 const beside = new Set(['aggregate', 'getChart', 'requestActionFileUpload']);
+/** Offered to those alone who have workflows. */
+const ofWorkflows = ['listWorkflows', 'triggerWorkflow', 'getWorkflowRun'];
 
 const modelView = ({ name, description, inputSchema }: Listed['tools'][number]) =>
   countTokens(JSON.stringify({ name, description, input_schema: inputSchema }));
@@ -93,7 +95,7 @@ describe('what a client is shown before it calls', () => {
   test('tools/list: no tool over 350 tokens, those of the specification at most 1,300, all at most 2,100; the former under 8 kB on the wire', async () => {
     const { body } = await post(house, legacy('tools/list'));
     const { tools } = (body as { result: Listed }).result;
-    expect(tools.map(({ name }) => name)).toEqual(toolNames);
+    expect(tools.map(({ name }) => name)).toEqual(toolNames.filter((name) => !ofWorkflows.includes(name)));
     const costs = tools.map(modelView);
     expect(Math.max(...costs)).toBeLessThanOrEqual(350);
     const sum = (some: readonly Listed['tools'][number][]) => some.map(modelView).reduce((a, b) => a + b);
@@ -102,6 +104,15 @@ describe('what a client is shown before it calls', () => {
     expect(sum(specified)).toBeLessThanOrEqual(1300);
     expect(sum(tools)).toBeLessThanOrEqual(2100);
     expect(JSON.stringify(specified).length).toBeLessThanOrEqual(8000);
+  });
+
+  test('workflows add three tools, of 300 tokens at most together, for those who have some', async () => {
+    const other = await openHouse({ workflowOn: 'notes' });
+    const { body } = await post(other, legacy('tools/list'));
+    await other.close();
+    const added = (body as { result: Listed }).result.tools.filter(({ name }) => ofWorkflows.includes(name));
+    expect(added.map(({ name }) => name)).toEqual(ofWorkflows);
+    expect(added.map(modelView).reduce((a, b) => a + b)).toBeLessThanOrEqual(300);
   });
 
   test('every argument has a type, and every list says of what: some model providers refuse a tool without', async () => {

@@ -21,6 +21,7 @@ import type { SignInWays } from '../oauth/sign-in-ways.ts';
 import type { OpenedStore } from '../store/open.ts';
 import type { WorkflowRoom } from '../workflow/room.ts';
 import { openApprovalDoor } from './approval.ts';
+import { openWorkflowDoor } from './workflow-door.ts';
 
 export interface McpOptions {
   readonly config: Config & { readonly publicUrl: string };
@@ -49,14 +50,15 @@ export interface McpRooms {
 }
 
 export function openMcp({ front, signIn, ways, fetchDocument, ...parts }: McpOptions): McpRooms {
-  const { config, store, engine, files, workflows, clock, observe, version } = parts;
+  const { config, store, engine, files, clock, observe, version } = parts;
   const paths = createPaths(config.publicUrl, config.basePath);
   const scopes = defaultScopes(selectTools(config.enabledTools, () => undefined).map((tool) => tool.scope));
   const gate = createGate({ store, paths, clock, defaultScopes: scopes, sso: config.ssoIssuer !== null });
   const { idempotency } = store;
   const approval = openApprovalDoor(store, config, clock);
   const pace = createPace(config.requestsPerMinute, clock, observe);
-  const calling = { config, engine, files, workflows, idempotency, approval, observe, clock, pace };
+  const workflows = openWorkflowDoor(parts.workflows, config);
+  const calling = { config, engine, files, idempotency, approval, workflows, observe, clock, pace };
   return {
     fileFront: createFileFront({ config, files, gate, observe, clock }),
     playground: createPlayground({ ...calling, store, statements: parts.statements }),

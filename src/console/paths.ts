@@ -44,5 +44,8 @@ export const frontEndPage = (state: string): string => `/front-ends/${state}`;
 /** Where an OpenID provider sends people back to. */
 export const ssoPage = '/sso/callback';
 
+/** The page on which a run is watched, and what it asks is answered. */
+export const runPage = (id: string): string => `/runs/${id}`;
+
 /** The page on which one approval is decided. */
 export const approvalPage = (id: string): string => `/approvals/${id}`;

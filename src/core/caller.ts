@@ -110,6 +110,8 @@ export interface Access {
   /** Whose yes it needs to write to the collection. */
   policy(verb: WriteVerb, collection: string): Policy;
   actionPolicy(collection: string, action: string): Policy;
+  /** Whether workflows may be started: what a run changes nobody knows before, so that who only reads starts none. */
+  readonly startsWorkflows: boolean;
   /** Whether the charts of the whole agent are there for the caller: what they tell is of any collection. */
   readonly seesAgentCharts: boolean;
 }
@@ -126,6 +128,7 @@ export function fullAccess(caller: Caller): Access {
     hasPolicies: false,
     policy: () => freely,
     actionPolicy: () => freely,
+    startsWorkflows: true,
     seesAgentCharts: true,
   };
 }

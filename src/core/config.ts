@@ -93,8 +93,7 @@ export const settings = {
   redisUrl: setting({
     env: 'SERVICE_REDIS_URL',
     secret: true,
-    about:
-      'A Redis that counts the calls of the public API and carries the runs of workflows for all processes; the storage does without one',
+    about: 'A Redis that counts the calls of the public API for all processes; the storage counts them without one',
     fallback: null as string | null,
     read: redisAddress,
   }),

@@ -193,6 +193,20 @@ const table = {
     status: 404,
     say: (d: { tool: string } & Near) => `No tool '${d.tool}'.${near(d)}`,
   },
+  UNKNOWN_WORKFLOW: {
+    status: 404,
+    say: (d: { workflow: string }) =>
+      `There is no workflow '${clipped(d.workflow)}' that can be started. listWorkflows tells which there are.`,
+  },
+  UNKNOWN_RUN: {
+    status: 404,
+    say: (d: { run: string }) => `There is no run '${clipped(d.run)}', or you may not see it.`,
+  },
+  RUN_ONGOING: {
+    status: 409,
+    say: (d: { run: string }) =>
+      `A run of this workflow on this record is not over: ${d.run}. Nothing was started. Look at that run, and start another when it is over.`,
+  },
   UNKNOWN_CHART: { status: 404, say: (d: { chart: string } & Near) => `No chart '${d.chart}'.${near(d)}` },
   CHART_FAILED: {
     status: 500,

@@ -21,7 +21,7 @@ import type { ApprovalDoor, Asker, Cleared, Question } from './approvals/approva
 import type { Files } from './files/files.ts';
 import { endHold, type Held, holdKey } from './once.ts';
 import { createProgress, type Progress, type TellProgress } from './progress.ts';
-import type { Tool, ToolAnswer, ToolCall } from './tools.ts';
+import type { Tool, ToolAnswer, ToolCall, WorkflowDoor } from './tools.ts';
 import { createWebhookSender } from './webhook.ts';
 
 /** Who makes one request; it lives as long as the request does. */
@@ -41,6 +41,7 @@ export interface CallParts {
   readonly activity: Pick<ActivityLog, 'record' | 'begin'>;
   readonly idempotency: IdempotencyKeys;
   readonly approval: ApprovalDoor;
+  readonly workflows?: WorkflowDoor | undefined;
   readonly config: Config;
   readonly files: Files;
   readonly observe: Observe;
@@ -84,12 +85,14 @@ interface Call {
 const ATTEMPTS = 2;
 
 export function createCallTool(parts: CallParts): CallTool {
-  const { engine, gate, config, clock, files, approval } = parts;
+  const { engine, gate, config, clock, files, approval, workflows } = parts;
   const sendWebhook = createWebhookSender(parts);
 
-  const callAs = ({ access }: Authenticated, { signal, progress }: Call): ToolCall => {
-    return { access, engine, config, signal, sendWebhook, files, ...(progress && { progress: progress.report }) };
-  };
+  const callAs = ({ access, clientId, clientName }: Authenticated, { signal, progress }: Call): ToolCall => ({
+    ...{ access, engine, config, signal, sendWebhook, files },
+    ...(progress && { progress: progress.report }),
+    ...(workflows && { workflows: { ...workflows, clientId, clientName } }),
+  });
 
   const work = async (call: Call, auth: Authenticated): Promise<ToolAnswer> => {
     const { tool, args } = call;

@@ -231,7 +231,7 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
         else leg.mux.serve(request, { ...from, identity: withRequestId(identity, request) }, res, acceptsStreams(req));
         return;
       }
-      const current = await confirm(identity);
+      const [current] = await Promise.all([confirm(identity), menu.look()]);
       const mask = menu.maskFor(current.auth);
       const list = leg.lists.get(keyOf(mask, current)) ?? (await leg.makeList(mask, current));
       const text = `{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},"result":${list}}`;

@@ -73,7 +73,7 @@ export interface PlaygroundCall {
 
 export function createPlayground({ store, pace, statements, ...parts }: PlaygroundParts): Playground {
   const tools = selectTools(parts.config.enabledTools, () => undefined);
-  const menu = createMenu(tools, parts.engine);
+  const menu = createMenu(tools, parts.engine, parts.workflows?.room.listActive);
   const scopes = new Set<string>(resourceScopes);
   const underWay = new Set<Promise<unknown>>();
 
@@ -88,12 +88,15 @@ export function createPlayground({ store, pace, statements, ...parts }: Playgrou
     holds: async (auth, versions) => sameRights(auth.versions, versions ?? (await store.versions())),
     renew: ({ userId }) => identify(userId),
   };
-  const offeredTo = (auth: Authenticated) => menu.toolsOf(menu.maskFor(auth));
+  const offeredTo = async (auth: Authenticated) => {
+    await menu.look();
+    return menu.toolsOf(menu.maskFor(auth));
+  };
 
   const play = async ({ userId, tool: name, args, signal }: PlaygroundCall): Promise<Played | undefined> => {
     pace.take(userId, 1);
     const auth = await identify(userId);
-    const tool = offeredTo(auth).find((offered) => offered.name === name);
+    const tool = (await offeredTo(auth)).find((offered) => offered.name === name);
     if (!tool) return undefined;
     const noted = noteEntries(store.activity);
     const kept: Statement[] = [];

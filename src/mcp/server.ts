@@ -108,8 +108,9 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
     });
     // Fail closed: a request that no bearer check vouches for is not served.
     const identify = (ctx: ServerContext): Identity => identityOf(ctx) ?? failUnknown();
-    server.setRequestHandler('tools/list', (_request, ctx) => {
+    server.setRequestHandler('tools/list', async (_request, ctx) => {
       const identity = identify(ctx);
+      await menu.look();
       const views = identity.views || declaresViews(server.getClientCapabilities());
       const define = (tool: Tool): ToolDefinition => {
         const definition = definitions.get(tool)!;

@@ -8,6 +8,7 @@ import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
 import type { Observe } from '../core/observe.ts';
+import type { WorkflowRoom } from '../workflow/room.ts';
 import type { Foresight } from './approvals/foresee.ts';
 import type { Files } from './files/files.ts';
 import type { Offer } from './offers/offers.ts';
@@ -20,9 +21,12 @@ import { dissociate } from './tools/dissociate.ts';
 import { executeAction } from './tools/execute-action.ts';
 import { getActionForm } from './tools/get-action-form.ts';
 import { getChart } from './tools/get-chart.ts';
+import { getWorkflowRun } from './tools/get-workflow-run.ts';
 import { list } from './tools/list.ts';
 import { listRelated } from './tools/list-related.ts';
+import { listWorkflows } from './tools/list-workflows.ts';
 import { requestActionFileUpload } from './tools/request-action-file-upload.ts';
+import { triggerWorkflow } from './tools/trigger-workflow.ts';
 import { update } from './tools/update.ts';
 
 export interface ToolCall {
@@ -36,6 +40,20 @@ export interface ToolCall {
   readonly files: Files;
   /** Whose uploads the values may name; the caller's own when absent. */
   readonly uploaderId?: number;
+  /** Absent where there are no workflows. */
+  readonly workflows?: WorkflowCall;
+}
+
+/** The door to workflows, and who comes in by it. */
+export interface WorkflowCall extends WorkflowDoor {
+  readonly clientId: string;
+  readonly clientName: string;
+}
+
+export interface WorkflowDoor {
+  readonly room: WorkflowRoom;
+  /** Address of the page where people look at a run and answer what it asks. */
+  readonly pageOf: (runId: string) => string;
 }
 
 /** The answer as compact JSON text: the one text block of the result. */
@@ -96,6 +114,9 @@ const table = [
   requestActionFileUpload,
   aggregate,
   getChart,
+  listWorkflows,
+  triggerWorkflow,
+  getWorkflowRun,
 ] as unknown as readonly Tool[];
 
 export const toolNames: readonly string[] = table.map((tool) => tool.name);

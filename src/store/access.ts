@@ -77,6 +77,7 @@ export function createAccess(facts: AccessFacts, observe: Observe): Access {
 
   return Object.freeze({
     caller,
+    startsWorkflows: true,
     seesAgentCharts: true,
     hasPolicies,
     policy: (verb: Verb, collection: string): Policy => grantOf(collection).policies[verb] ?? freely,

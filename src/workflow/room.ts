@@ -4,7 +4,8 @@ import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
 import type { Store } from '../store/store.ts';
-import type { CreatedRun, Run, RunOrigin, RunWish, Workflow } from '../store/workflow-types.ts';
+import type { CreatedRun, Run, RunOrigin, RunStep, RunWish, Workflow } from '../store/workflow-types.ts';
+import type { WorkflowDefinition } from './definition.ts';
 
 export interface WorkflowRoomParts {
   readonly store: Pick<Store, 'workflows' | 'runs' | 'activity'>;
@@ -32,12 +33,23 @@ export interface StartWish {
 export interface WorkflowRoom {
   /** Those of the caller's view whose collection he sees, by name. Not active ones too. */
   list(access: Access, wish?: { readonly collection?: string }): Promise<readonly Workflow[]>;
+  /** Of all views, for who asks often what there is to be started. */
+  listActive(): Promise<readonly Workflow[]>;
   /** Undefined for one that is not there, or not for the caller: the two are not told apart. */
   find(access: Access, id: string): Promise<Workflow | undefined>;
   /** One that the caller may see and that is active; INVALID_ARGUMENT for a record id that cannot be one. */
   start(by: Requester, wish: StartWish): Promise<CreatedRun>;
   runs(access: Access, wish: Omit<RunWish, 'renderingId'>): Promise<readonly Run[]>;
   run(access: Access, id: string): Promise<Run | undefined>;
+  /** A run with what it did, and the definition that it goes by; as `run` otherwise. */
+  trace(access: Access, id: string): Promise<RunTrace | undefined>;
+}
+
+export interface RunTrace {
+  readonly run: Run;
+  /** Those that were begun, in their order. */
+  readonly steps: readonly RunStep[];
+  readonly definition: WorkflowDefinition;
 }
 
 /** Of a packed id; as the storage keeps it. */
@@ -55,18 +67,24 @@ export const mayLookAt = (access: Access, run: Pick<Run, 'renderingId' | 'collec
 
 export function createWorkflowRoom({ store, clock, nudge }: WorkflowRoomParts): WorkflowRoom {
   const { workflows, runs, activity } = store;
+  const findRun = async (access: Access, id: string): Promise<Run | undefined> => {
+    const found = await runs.find(id);
+    return found && mayLookAt(access, found) ? found : undefined;
+  };
   return {
     async list(access, wish = {}) {
       const all = await workflows.list({ ...wish, renderingId: access.caller.renderingId });
       return all.filter((workflow) => maySee(access, workflow));
     },
+    listActive: async () => (await workflows.list({})).filter(({ isActive }) => isActive),
     async find(access, id) {
       const found = await workflows.find(id);
       return found && maySee(access, found) ? found : undefined;
     },
     async start({ access, origin, clientId, clientName }, { workflow, recordId, idempotencyKey }) {
       const { caller } = access;
-      if (!maySee(access, workflow)) fail('FORBIDDEN', { verb: 'start workflows of', collection: workflow.collection });
+      if (!maySee(access, workflow) || !access.startsWorkflows)
+        fail('FORBIDDEN', { verb: 'start workflows of', collection: workflow.collection });
       if (recordId === '' || recordId.length > recordIdMost || recordId.includes('\0')) {
         const problem = `expected the id of a record, 1 to ${recordIdMost} characters.`;
         fail('INVALID_ARGUMENT', { argument: 'record_id', problem });
@@ -105,9 +123,12 @@ export function createWorkflowRoom({ store, clock, nudge }: WorkflowRoomParts): 
       const found = await runs.list({ ...wish, ...own, renderingId });
       return found.filter((run) => mayLookAt(access, run));
     },
-    async run(access, id) {
-      const found = await runs.find(id);
-      return found && mayLookAt(access, found) ? found : undefined;
+    run: findRun,
+    async trace(access, id) {
+      const run = await findRun(access, id);
+      if (!run) return undefined;
+      const [steps, text] = await Promise.all([runs.steps(id), workflows.definition(run.workflowId, run.version)]);
+      return text === undefined ? undefined : { run, steps, definition: JSON.parse(text) as WorkflowDefinition };
     },
   };
 }

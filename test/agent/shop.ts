@@ -226,6 +226,7 @@ export function accessOf({
     },
     can: (verb: Verb, collection: string) =>
       (!browse || browse.includes(collection)) && !denied.includes(`${collection}.${verb}`),
+    startsWorkflows: true,
     seesAgentCharts: true,
     hasPolicies: false,
     policy: () => freely,

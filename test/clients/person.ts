@@ -14,8 +14,11 @@ export const notebook = {
   token_endpoint_auth_method: 'none',
 } satisfies OAuthClientMetadata;
 
-/** The tools that the demo shop has a use for, in order of their names: it has no actions and no charts. */
-const useless = new Set(['getActionForm', 'executeAction', 'requestActionFileUpload', 'getChart']);
+/** The tools that the demo shop has a use for, in order of their names: it has no actions, charts and workflows. */
+const useless = new Set([
+  ...['getActionForm', 'executeAction', 'requestActionFileUpload', 'getChart'],
+  ...['listWorkflows', 'triggerWorkflow', 'getWorkflowRun'],
+]);
 export const offered = toolNames.filter((name) => !useless.has(name)).sort();
 
 export interface Person {

@@ -60,7 +60,7 @@ const asking: Extension = {
 describe.each(['shared', 'sdk'] as const)('served by %s instances', (serving) => {
   let house: House;
   beforeAll(async () => {
-    house = await openHouse({ serving, customize: withExtras('notes', 'owner') });
+    house = await openHouse({ serving, customize: withExtras('notes', 'owner'), workflowOn: 'notes' });
   });
   afterAll(() => house.close());
 

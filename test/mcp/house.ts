@@ -20,6 +20,7 @@ import { createMcpFront, type McpFrontParts } from '../../src/mcp/front.ts';
 import type { Authenticated, Gate } from '../../src/oauth/bearer.ts';
 import { type OpenedStore, openStore } from '../../src/store/open.ts';
 import type { ActivityEntry } from '../../src/store/store.ts';
+import { createWorkflowRoom, type WorkflowRoom } from '../../src/workflow/room.ts';
 
 /** Called before a list is asked for. */
 export type BeforeList = (access: Access, signal: StopSignal | undefined) => Promise<void>;
@@ -89,8 +90,17 @@ export interface House {
   readonly asked: (string | undefined)[];
   /** Tokens that it was asked about once more. */
   readonly renewed: string[];
+  /** The door to workflows, and what lies behind it. */
+  readonly workflows: HouseWorkflows;
   tellOfChange(): void;
   close(): Promise<void>;
+}
+
+export interface HouseWorkflows {
+  readonly room: WorkflowRoom;
+  /** With `workflowOn`. */
+  readonly workflowId: string;
+  readonly runId: string;
 }
 
 export type HouseOptions = Partial<Pick<McpFrontParts, 'extension' | 'legacySessions' | 'serving'>> & {
@@ -103,6 +113,8 @@ export type HouseOptions = Partial<Pick<McpFrontParts, 'extension' | 'legacySess
   /** Wraps the engine, to see or steer what it is asked. */
   readonly around?: (engine: Engine) => Engine;
   readonly settings?: ConfigInput['file'];
+  /** A workflow on this collection, and a run of user 2 on its record 2. */
+  readonly workflowOn?: string;
   /** Of the storage and of files. */
   readonly clock?: Clock;
 };
@@ -132,6 +144,9 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     observe: () => undefined,
     clock: options.clock ?? systemClock,
   });
+  const room = createWorkflowRoom({ store, clock: options.clock ?? systemClock });
+  const made =
+    options.workflowOn === undefined ? { workflowId: '', runId: '' } : await makeRun(store, options.workflowOn);
   const gate = tokenGate(house, options.access ?? accessOf);
   const files = createFiles({
     rows: store.files,
@@ -155,6 +170,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
       clock: options.clock ?? systemClock,
       approvalAddress: (id) => `http://console.test/approvals/${id}`,
     }),
+    workflows: { room, pageOf: (runId) => `http://console.test/runs/${runId}` },
     activity: { ...store.activity, record: (entry) => house.activity.push(entry) },
     observe,
     clock: systemClock,
@@ -171,6 +187,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   return {
     ...house,
     store,
+    workflows: { room, ...made },
     config,
     port,
     url: `http://127.0.0.1:${port}/mcp`,
@@ -183,6 +200,17 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+async function makeRun({ workflows, runs }: OpenedStore, collection: string): Promise<Omit<HouseWorkflows, 'room'>> {
+  const steps = [{ id: 'look', title: 'Look at it', type: 'guidance', text: 'Look at {{record.id}}.' }];
+  const definition = JSON.stringify({ name: 'Look', collection, steps });
+  const wish = { renderingId: 1, name: 'Look', collection, definition, concurrency: null, by: 2 };
+  const workflow = await workflows.publish(wish);
+  const run = { workflow, recordId: '2', userId: 2, origin: 'mcp', originName: 'Test client' } as const;
+  const created = await runs.create(run);
+  if (created.state !== 'created') throw new Error(`the run is ${created.state}`);
+  return { workflowId: workflow.id, runId: created.runId };
 }
 
 const scopes = {

@@ -9,7 +9,7 @@ type Place = 'orders' | 'lines';
 export interface Row {
   readonly args: Readonly<Record<string, unknown>>;
   /** In the order in which they are asked for; how a call ends without one. */
-  readonly needs: readonly (readonly [need: `${Verb | 'trigger'} ${Place}`, otherwise: string])[];
+  readonly needs: readonly (readonly [need: `${Verb | 'trigger' | 'start'} ${Place}`, otherwise: string])[];
   /** Shown where the needs for orders are met for any other collection. */
   readonly isGeneral?: true;
   /** Is about order 1: where that may not be seen, it is not there. */
@@ -25,6 +25,10 @@ const seesLines = ['browse lines', 'UNKNOWN_FIELD'] as const;
 const triggers = ['trigger orders', 'UNKNOWN_ACTION'] as const;
 export const orders = { collectionName: 'orders' };
 const lines = { ...orders, relationName: 'lines', parentRecordId: 1 };
+/** What stands for the ids that the house gives to its workflow and its run. */
+export const workflowId = 'WORKFLOW';
+export const runId = 'RUN';
+
 const attributes = { label: 'socks', weight: 5 };
 const action = { ...orders, actionName: 'Cancel', recordIds: [1] };
 
@@ -71,6 +75,15 @@ export const rows: Readonly<Record<string, Row>> = {
     ],
   },
   aggregate: { args: { ...orders, operation: 'count' }, needs: [seesOrders], isGeneral: true },
+  listWorkflows: { args: orders, needs: [seesOrders] },
+  triggerWorkflow: {
+    args: { workflowId, recordId: 1 },
+    needs: [
+      ['browse orders', 'UNKNOWN_WORKFLOW'],
+      ['start orders', 'FORBIDDEN'],
+    ],
+  },
+  getWorkflowRun: { args: { runId }, needs: [['browse orders', 'UNKNOWN_RUN']] },
   getChart: {
     args: { ...orders, chartName: 'age', recordId: 1 },
     needs: [seesOrders, ['read orders', 'FORBIDDEN']],

@@ -6,7 +6,7 @@ import { createNarrowing, narrowAccess } from '../../src/core/caller/narrowing.t
 import { type Access, fullAccess, verbs } from '../../src/core/caller.ts';
 import { selectTools, toolNames } from '../../src/mcp/tools.ts';
 import { type House, legacy, openHouse, post } from './house.ts';
-import { customize, orders, rows, source } from './matrix-rows.ts';
+import { customize, orders, rows, runId, source, workflowId } from './matrix-rows.ts';
 
 // What deletes the record is called last.
 const tools = [...selectTools(null, () => undefined)];
@@ -36,6 +36,7 @@ function accessOf({ has, weight = 'write', isScoped, isConditioned }: Variant): 
     ...fullAccess({ id: 2, tags: {}, timezone: 'UTC', team: 'Operations', role: 'Member', renderingId: 1 } as never),
     can: (verb, collection) => has(`${verb} ${collection}`),
     canTrigger: (collection) => has(`trigger ${collection}`),
+    startsWorkflows: has('start orders'),
     triggerCondition: () => (isConditioned ? { field: 'weight', operator: 'GreaterThan', value: 10_000 } : null),
     field: (collection, field) => (collection === 'orders' && field === 'weight' ? weight : 'write'),
     scope: (name) => (isScoped && name === 'orders' ? { field: 'id', operator: 'NotEqual', value: 1 } : null),
@@ -48,7 +49,8 @@ function grantedOf(variant: Variant): Access {
 }
 
 async function open(variant: Variant, settings = {}): Promise<House> {
-  const house = await openHouse({ source: source(), customize, access: () => grantedOf(variant), settings });
+  const access = () => grantedOf(variant);
+  const house = await openHouse({ source: source(), customize, access, settings, workflowOn: 'orders' });
   onTestFinished(() => house.close());
   return { ...house, url: house.url + (variant.query ?? '') };
 }
@@ -59,7 +61,10 @@ async function shown(house: House, token = 'user-2'): Promise<string[]> {
 }
 
 /** How a call ends: `ok`, the code of an error result or of the protocol, or a status; and all of the text. */
-async function end(house: House, name: string, args: object, token = 'user-2'): Promise<readonly [string, string]> {
+async function end(house: House, name: string, given: object, token = 'user-2'): Promise<readonly [string, string]> {
+  const { workflows } = house;
+  const ids: Readonly<Record<string, string>> = { [workflowId]: workflows.workflowId, [runId]: workflows.runId };
+  const args = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, ids[value as string] ?? value]));
   const call = legacy('tools/call', { name, arguments: args });
   const { status, body, headers } = await post(house, call, { authorization: `Bearer ${token}` });
   const text = JSON.stringify(body);
@@ -129,6 +134,7 @@ const rights: readonly (readonly [what: string, variant: Variant])[] = [
   ]),
   ...all.map((lost): [string, Variant] => [`all but ${lost}`, { has: (need) => need !== lost }]),
   ['all but triggering', { has: (need) => !need.startsWith('trigger') }],
+  ['all but starting workflows', { has: (need) => !need.startsWith('start') }],
   ['a row scope', { ...everything, isScoped: true }],
   ['a condition of triggering', { ...everything, isConditioned: true }],
   ['a condition on a hidden field', { ...everything, isConditioned: true, weight: 'hidden' }],

@@ -265,6 +265,7 @@ test('no narrowing of any rights allows what they do not', () => {
       canTrigger: (collection) => has.has(`edit ${collection}`),
       field: (collection) => (has.has(`edit ${collection}`) ? 'write' : 'hidden'),
       seesAgentCharts: bits % 2 === 0,
+      startsWorkflows: bits % 3 === 0,
     };
     for (const query of ['?readonly=true', '?collections=a', '?collections=a,c&readonly=true']) {
       const narrowed = narrowAccess(access, readNarrowing(query)!);
@@ -278,6 +279,7 @@ test('no narrowing of any rights allows what they do not', () => {
         }
       }
       if (narrowed.seesAgentCharts && !access.seesAgentCharts) widened.push(query);
+      if (narrowed.startsWorkflows && !access.startsWorkflows) widened.push(query);
     }
   }
   expect(widened).toEqual([]);

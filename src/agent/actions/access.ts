@@ -25,6 +25,7 @@ export function selectingAccess(access: Access, collection: string, key: readonl
     hasPolicies: access.hasPolicies,
     policy: (verb, name) => access.policy(verb, name),
     actionPolicy: (name, action) => access.actionPolicy(name, action),
+    startsWorkflows: access.startsWorkflows,
     seesAgentCharts: access.seesAgentCharts,
   };
 }

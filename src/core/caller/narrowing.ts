@@ -51,6 +51,8 @@ function narrow(access: Access, { readOnly, collections }: Narrowing): Access {
     hasPolicies: access.hasPolicies,
     policy: (verb: WriteVerb, collection: string) => access.policy(verb, collection),
     actionPolicy: (collection: string, action: string) => access.actionPolicy(collection, action),
+    // A run changes what its steps say, with all rights of the caller.
+    startsWorkflows: !readOnly && access.startsWorkflows,
     seesAgentCharts: collections === null && access.seesAgentCharts,
   } satisfies Access);
 }

@@ -88,6 +88,15 @@ const schemas: Readonly<Record<string, Schema>> = {
     ['uploadUrl', 'fileHandle'],
   ),
   aggregate: object(table, ['columns', 'rows', 'hasMore']),
+  listWorkflows: object(table, ['columns', 'rows']),
+  triggerWorkflow: object({ runId: text, state: text, page: text }, ['runId', 'state']),
+  getWorkflowRun: object(
+    {
+      ...{ runId: text, workflow: text, collectionName: text, recordId: text, state: text, page: text, note: text },
+      ...{ columns: texts, rows, waitsFor: byName, failure: byName, startedAt: text, finishedAt: text },
+    },
+    ['runId', 'state'],
+  ),
   getChart: object({ ...table, value: {}, previous: {}, objective: {}, data: {}, start: text }),
 };
 

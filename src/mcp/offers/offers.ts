@@ -3,8 +3,12 @@
 // (menu.ts). It decides what is shown, never what is done: an operation asks the same Access again.
 import type { CollectionSummary, Engine, RelationDescription } from '../../agent/engine.ts';
 import type { Access } from '../../core/caller.ts';
+import type { Workflow } from '../../store/workflow-types.ts';
+import { maySee } from '../../workflow/room.ts';
 
-export type Offer = (access: Access, engine: Engine) => boolean;
+/** `workflows`: those that are active. */
+export type Offer = (access: Access, engine: Engine, workflows: readonly OfferedWorkflow[]) => boolean;
+export type OfferedWorkflow = Pick<Workflow, 'renderingId' | 'collection'>;
 
 const onSome =
   (suits: (collection: CollectionSummary, access: Access, engine: Engine) => boolean): Offer =>
@@ -27,6 +31,8 @@ const onSomeLink = (verb: 'add' | 'delete'): Offer =>
 
 const hasAction: Offer = onSome(({ name }, access, engine) => engine.actions.describe(access, name).length > 0);
 
+const seesWorkflow: Offer = (access, _engine, workflows) => workflows.some((workflow) => maySee(access, workflow));
+
 export const offers = {
   browse: onSome(() => true),
   browseRelated: onSome((collection, access, engine) => linksOf(collection, access, engine).length > 0),
@@ -39,4 +45,6 @@ export const offers = {
   chart: (access, engine) =>
     engine.charts.names(access).length > 0 ||
     engine.index(access).some(({ name }) => access.can('read', name) && engine.charts.names(access, name).length > 0),
+  workflow: seesWorkflow,
+  startWorkflow: (access, engine, workflows) => access.startsWorkflows && seesWorkflow(access, engine, workflows),
 } as const satisfies Readonly<Record<string, Offer>>;

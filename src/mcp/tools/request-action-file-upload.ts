@@ -40,7 +40,7 @@ export const requestActionFileUpload: Tool<UploadArguments> = {
 
 async function run(about: UploadArguments, { access, engine, files, config }: ToolCall): Promise<string> {
   // Who can execute nothing has nothing to send a file for.
-  if (!offers.trigger(access, engine)) fail('DENIED', { problem: 'There is no action that you may execute.' });
+  if (!offers.trigger(access, engine, [])) fail('DENIED', { problem: 'There is no action that you may execute.' });
   const { key, url } = await files.requestUpload(access.caller.id, about);
   return JSON.stringify({
     uploadUrl: url,

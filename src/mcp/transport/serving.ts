@@ -12,7 +12,7 @@ import { type CallTool, createCallTool } from '../call.ts';
 import type { Files } from '../files/files.ts';
 import { createMenu, type Menu } from '../offers/menu.ts';
 import { type BuildServer, createServerBuilder, type Extension, serverName } from '../server.ts';
-import { selectTools, type Tool } from '../tools.ts';
+import { selectTools, type Tool, type WorkflowDoor } from '../tools.ts';
 import { createDirectCalls, type DirectCalls } from './direct.ts';
 import { createNarrowingGate, type NarrowingGate } from './narrowing.ts';
 
@@ -24,6 +24,7 @@ export interface ServingParts {
   readonly activity: Pick<ActivityLog, 'record' | 'begin'>;
   readonly idempotency: IdempotencyKeys;
   readonly approval: ApprovalDoor;
+  readonly workflows?: WorkflowDoor | undefined;
   readonly observe: Observe;
   readonly clock: Clock;
   /** Of this package; told to clients. */
@@ -47,7 +48,7 @@ export function createServing(parts: ServingParts, notify: () => ServerNotifier)
   const { config, engine, observe, version, extension } = parts;
   const gate = createNarrowingGate(parts.gate);
   const tools = selectTools(config.enabledTools, observe);
-  const menu = createMenu(tools, engine);
+  const menu = createMenu(tools, engine, parts.workflows?.room.listActive);
   const { callTool, settled } = counted(createCallTool({ ...parts, gate }));
   const toolsByName = new Map(tools.map((tool) => [tool.name, tool]));
   const serverInfo = { ...serverName, version };

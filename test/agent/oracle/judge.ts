@@ -196,6 +196,7 @@ export function accessWith(scopes: Readonly<Record<string, PlainFilter>>, timezo
   return {
     caller: { ...caller, permissionLevel: 'user', renderingId: 1 },
     can: () => true,
+    startsWorkflows: true,
     seesAgentCharts: true,
     canTrigger: () => true,
     triggerCondition: () => null,

@@ -1,0 +1,210 @@
+// The tools for workflows: who is offered them, what they start, and what they tell of a run.
+import { afterEach, describe, expect, test } from 'vitest';
+import { fullAccess } from '../../src/core/caller.ts';
+import type { Workflow } from '../../src/store/workflow-types.ts';
+import { answerOf, type House, type HouseOptions, legacy, modern, openHouse, post } from './house.ts';
+
+let house: House;
+afterEach(() => house.close());
+
+const open = async (options: HouseOptions = {}): Promise<House> => {
+  house = await openHouse(options);
+  return house;
+};
+
+async function call(name: string, args: object, token = 'user-2', query = ''): Promise<unknown> {
+  const url = { url: house.url + query };
+  const { body } = await post(url, legacy('tools/call', { name, arguments: args }), {
+    authorization: `Bearer ${token}`,
+  });
+  return answerOf(body);
+}
+const shown = async (token = 'user-2'): Promise<readonly string[]> => {
+  const { body } = await post(house, legacy('tools/list'), { authorization: `Bearer ${token}` });
+  return (body as { result: { tools: { name: string }[] } }).result.tools.map(({ name }) => name);
+};
+const theirs = async (...of: Parameters<typeof shown>) => (await shown(...of)).filter((name) => /orkflow/.test(name));
+const all = ['listWorkflows', 'triggerWorkflow', 'getWorkflowRun'];
+
+const steps = [
+  { id: 'read', type: 'read-record', fields: ['text'], next: 'ask' },
+  { id: 'ask', title: 'Is it right?', type: 'guidance', text: 'Look at it.' },
+];
+const publish = (name: string, more: object = {}): Promise<Workflow> =>
+  house.store.workflows.publish({
+    ...{ renderingId: 1, name, collection: 'notes', concurrency: null, by: 2 },
+    definition: JSON.stringify({ name, collection: 'notes', steps }),
+    ...more,
+  });
+const claim = async (runId: string) => {
+  const wish = { owner: 'test', leaseMs: 60_000, limit: 1, ids: [runId] };
+  return (await house.store.runs.claim(wish))[0] ?? expect.fail('not claimed');
+};
+
+describe('who is offered them', () => {
+  test('nobody where there are no workflows, and by the next look who has some', async () => {
+    await open();
+    const before = await shown();
+    await publish('Check');
+    const after = await shown();
+    expect([before.filter((name) => all.includes(name)), after]).toEqual([[], [...before, ...all]]);
+    const { body, headers } = modern('tools/list');
+    const { tools } = ((await post(house, body, headers)).body as { result: { tools: { name: string }[] } }).result;
+    expect(tools.map(({ name }) => name)).toEqual(after);
+  });
+
+  test('not one of another view, or who does not see the collection, or whose workflows are all paused', async () => {
+    const access = (id: number) => {
+      const full = fullAccess({ id, tags: {}, timezone: 'UTC', renderingId: id === 4 ? 9 : 1 } as never);
+      return id === 6 ? { ...full, can: () => false } : full;
+    };
+    await open({ access });
+    const { id } = await publish('Check');
+    const before = [await theirs('user-2'), await theirs('user-4'), await theirs('user-6')];
+    await house.store.workflows.setActive(id, false, 2);
+    expect([before, await theirs()]).toEqual([[all, [], []], []]);
+  });
+});
+
+describe('a start', () => {
+  test('is queued, with an entry that names the workflow’s collection; a second one is told of the run', async () => {
+    await open();
+    const { id: workflowId } = await publish('Check');
+    const started = (await call('triggerWorkflow', { workflowId, recordId: 2 })) as Record<string, string>;
+    expect(started).toEqual({
+      runId: expect.stringMatching(/^[\w-]{36}$/),
+      state: 'queued',
+      page: `http://console.test/runs/${started.runId}`,
+    });
+    expect(await house.store.runs.find(started.runId!)).toMatchObject({ recordId: '2', userId: 2, origin: 'mcp' });
+    const second = await call('triggerWorkflow', { workflowId, recordId: '2' });
+    expect(second).toContain('RUN_ONGOING');
+    expect(second).toContain(started.runId);
+    await house.store.activity.flush();
+    const logged = await house.store.activity.list({ limit: 9 });
+    expect(
+      logged.map(({ action, collection, outcome, recordIds }) => [action, collection, outcome, recordIds]),
+    ).toEqual(expect.arrayContaining([['triggerWorkflow', 'notes', 'completed', ['2']]]));
+  });
+
+  test('with the same idempotencyKey answers the same run, and starts no other', async () => {
+    await open();
+    const { id: workflowId } = await publish('Check');
+    const given = { workflowId, recordId: '2', idempotencyKey: 'one' };
+    const answers = [await call('triggerWorkflow', given), await call('triggerWorkflow', given)];
+    const other = await call('triggerWorkflow', { ...given, recordId: '3' });
+    expect(answers[1]).toEqual(answers[0]);
+    expect(other).toContain('IDEMPOTENCY_KEY_REUSED');
+    expect(await house.store.runs.list({ limit: 9 })).toHaveLength(1);
+  });
+
+  test('of one that is not there, is paused, or is another team’s is told the same', async () => {
+    await open({
+      access: (id) => fullAccess({ id, tags: {}, timezone: 'UTC', renderingId: id === 4 ? 9 : 1 } as never),
+    });
+    const { id } = await publish('Check');
+    const { id: paused } = await publish('Paused');
+    await house.store.workflows.setActive(paused, false, 2);
+    const told = async (workflowId: string, token?: string) =>
+      `${await call('triggerWorkflow', { workflowId, recordId: 1 }, token)}`.replace(workflowId, 'ID');
+    const answers = [await told('gone'), await told(paused), await told(id, 'user-4')];
+    expect(answers[0]).toMatch(/^UNKNOWN_WORKFLOW: .*'ID'/);
+    expect(new Set(answers).size).toBe(1);
+    expect(await house.store.runs.list({ limit: 9 })).toEqual([]);
+  });
+
+  test('is not for an app that may only read, and not without the OAuth scope', async () => {
+    await open();
+    const { id: workflowId } = await publish('Check');
+    const given = { workflowId, recordId: 1 };
+    expect(await call('triggerWorkflow', given, 'user-2', '?readonly=true')).toContain('FORBIDDEN');
+    const sent = legacy('tools/call', { name: 'triggerWorkflow', arguments: given });
+    const { status } = await post(house, sent, { authorization: 'Bearer reader-2' });
+    expect([status, await house.store.runs.list({ limit: 9 })]).toEqual([403, []]);
+  });
+
+  test.each([
+    [{ recordId: 1 }, 'workflowId'],
+    [{ workflowId: 'x' }, 'recordId'],
+    [{ workflowId: 'x', recordId: { id: 1 } }, 'recordId'],
+    [{ workflowId: 'x', recordId: 1, record: 1 }, 'unknown argument'],
+  ])('with %j is told what to send', async (given, said) => {
+    await open({ workflowOn: 'notes' });
+    const answer = await call('triggerWorkflow', given);
+    expect(answer).toContain('INVALID_ARGUMENT');
+    expect(answer).toContain(said);
+  });
+
+  test('with the parts of a key takes them packed', async () => {
+    await open();
+    const { id: workflowId } = await publish('Check');
+    const { runId } = (await call('triggerWorkflow', { workflowId, recordId: ['a|b', 2] })) as { runId: string };
+    expect((await house.store.runs.find(runId))?.recordId).toBe('a\\|b|2');
+  });
+});
+
+describe('what is told', () => {
+  test('of workflows: those that can be started, of one collection where it is named', async () => {
+    await open();
+    const { id } = await publish('Check');
+    const rows = [[id, 'Check', 'notes']];
+    expect([
+      await call('listWorkflows', {}),
+      await call('listWorkflows', { collectionName: 'notes' }),
+      `${await call('listWorkflows', { collectionName: 'note' })}`.slice(0, 18),
+    ]).toEqual([
+      { columns: ['workflowId', 'name', 'collectionName'], rows, hasMore: false },
+      { columns: ['workflowId', 'name', 'collectionName'], rows, hasMore: false },
+      'UNKNOWN_COLLECTION',
+    ]);
+  });
+
+  test('of a run: its steps by their titles, and where a person answers what it waits for', async () => {
+    await open();
+    const { id: workflowId } = await publish('Check');
+    const { runId } = (await call('triggerWorkflow', { workflowId, recordId: 2 })) as { runId: string };
+    const held = await claim(runId);
+    await house.store.runs.finish(held, {
+      ...({ stepId: 'read', state: 'done', outcome: {}, data: { text: 'a secret' }, next: 'ask' } as const),
+    });
+    await house.store.runs.wait(held, {
+      ...({ stepId: 'ask', reason: 'guidance', outcome: {}, until: Date.UTC(2030, 0, 1) } as const),
+    });
+    const waiting = (await call('getWorkflowRun', { runId })) as Record<string, unknown>;
+    const page = `http://console.test/runs/${runId}`;
+    expect(waiting).toEqual({
+      ...{ runId, workflow: 'Check', collectionName: 'notes', recordId: '2', state: 'awaiting-input' },
+      waitsFor: {
+        step: 'Is it right?',
+        reason: 'guidance',
+        what: 'A person is to do something and say that it is done.',
+        answerBy: '2030-01-01T00:00:00.000Z',
+        answerAt: page,
+      },
+      columns: ['step', 'state'],
+      rows: [
+        ['read', 'done'],
+        ['Is it right?', 'waiting'],
+      ],
+      startedAt: expect.stringMatching(/^\d{4}-/),
+      page,
+    });
+    expect(JSON.stringify(waiting)).not.toContain('secret');
+    expect([
+      `${await call('getWorkflowRun', { runId }, 'user-4')}`.replace(runId, 'ID'),
+      `${await call('getWorkflowRun', { runId: 'gone' })}`.replace('gone', 'ID'),
+    ]).toEqual(Array(2).fill("UNKNOWN_RUN: There is no run 'ID', or you may not see it."));
+  });
+
+  test('of a run that failed: with what', async () => {
+    await open();
+    const { id: workflowId } = await publish('Check');
+    const { runId } = (await call('triggerWorkflow', { workflowId, recordId: 2 })) as { runId: string };
+    await house.store.runs.fail(await claim(runId), { code: 'RECORD_NOT_FOUND', message: 'It is gone.' });
+    expect(await call('getWorkflowRun', { runId })).toMatchObject({
+      state: 'failed',
+      failure: { code: 'RECORD_NOT_FOUND', message: 'It is gone.' },
+      finishedAt: expect.any(String),
+    });
+  });
+});
