@@ -127,7 +127,7 @@ export function createApp(configured: Config, options: AppOptions): App {
     const { store, engine } = await openData(config, observe, clock, options);
     try {
       const fronts = await openFronts(config, store, engine);
-      await fronts.workflows.executor.start();
+      await fronts.workflows.start();
       return fronts;
     } catch (error) {
       await engine.close();
@@ -233,7 +233,7 @@ export function createApp(configured: Config, options: AppOptions): App {
   };
 
   const closeRooms = async (): Promise<void> => {
-    await rooms?.workflows.executor.stop(0);
+    await rooms?.workflows.stop(0);
     rooms?.mcp?.authorization.close();
     await rooms?.mcp?.front.close();
     await rooms?.mcp?.playground.settled();
@@ -295,7 +295,7 @@ export function createApp(configured: Config, options: AppOptions): App {
         if (server && rooms) await clock.sleep(configured.drainSeconds * 1000);
         rooms?.mcp?.front.stopListening();
         const limitMs = configured.shutdownSeconds * 1000;
-        await Promise.all([server?.close(limitMs), host.close(limitMs), rooms?.workflows.executor.stop(limitMs)]);
+        await Promise.all([server?.close(limitMs), host.close(limitMs), rooms?.workflows.stop(limitMs)]);
         route = routeBeforeStart(claimed);
         await closeRooms();
         metrics?.close();

@@ -93,7 +93,8 @@ export const settings = {
   redisUrl: setting({
     env: 'SERVICE_REDIS_URL',
     secret: true,
-    about: 'A Redis that counts the calls of the public API for all processes; the storage counts them without one',
+    about:
+      'A Redis that counts the calls of the public API and carries the runs of workflows for all processes; the storage does without one',
     fallback: null as string | null,
     read: redisAddress,
   }),

@@ -23,8 +23,8 @@ export interface ExecutorParts extends ExecutionParts {
   readonly atOnce: number;
   /** What is defined in code; published at the start, and again for teams that were made since. */
   readonly code: readonly CodeWorkflow[];
-  /** False: runs are executed when they are given by `take` or `execute`, and not looked for. Default true. */
-  readonly looks?: boolean;
+  /** While it says no, runs are executed when they are given by `take` or `execute`, and not looked for. Absent: they are. */
+  readonly looks?: () => boolean;
 }
 
 export interface Executor {
@@ -129,7 +129,7 @@ export function createExecutor(parts: ExecutorParts): Executor {
   };
 
   function nudge(): void {
-    if (isStopping || parts.looks === false || forget.length === 0) return;
+    if (isStopping || parts.looks?.() === false || forget.length === 0) return;
     if (looking) {
       again = true;
       return;

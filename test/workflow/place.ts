@@ -70,7 +70,7 @@ export async function openWorkflowPlace(variant: Variant, options: PlaceOptions 
     observe: (one) => observed.push(one),
     atOnce: 4,
     code: [],
-    looks: false,
+    looks: () => false,
     ...options.parts,
   };
   const executor = createExecutor(parts);
