@@ -63,7 +63,7 @@ export function openWorkflows({ config, code, ...parts }: WorkflowsOptions): Wor
     else executor.nudge();
   };
   return {
-    room: createWorkflowRoom({ store, clock, nudge }),
+    room: createWorkflowRoom({ store, engine: parts.engine, clock, nudge }),
     async start() {
       await executor.start();
       queue?.start();

@@ -219,7 +219,7 @@ export interface Way {
 
 export function waysOf(step: WorkflowStep): readonly Way[] {
   if (step.type === 'condition') {
-    return step.options.map(({ id, label, next }) => ({ to: next ?? step.next ?? null, label: label ?? id }));
+    return step.options.map(({ id, label = id, next = step.next ?? null }) => ({ to: next, label }));
   }
   const next: Way = { to: step.next ?? null };
   if (step.type === 'load-related-record' && step.otherwise !== undefined) {

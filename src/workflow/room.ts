@@ -1,13 +1,17 @@
 // The door to workflows: who may see and start which, and who may look at a run. The webhook, the public API, the tools of
 // assistants and the console all come in here, each with an Access, so that none can allow what another refuses.
+import type { Engine } from '../agent/engine.ts';
 import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
 import type { Store } from '../store/store.ts';
 import type { CreatedRun, Run, RunOrigin, RunStep, RunWish, Workflow } from '../store/workflow-types.ts';
+import { type Answers, createAnswers } from './answers.ts';
 import type { WorkflowDefinition } from './definition.ts';
+import { createRunLog } from './run-log.ts';
 
 export interface WorkflowRoomParts {
+  readonly engine: Engine;
   readonly store: Pick<Store, 'workflows' | 'runs' | 'activity'>;
   readonly clock: Clock;
   /** Told of a run that was created or can go on, so that an executor of this process need not wait for its next look. */
@@ -30,7 +34,7 @@ export interface StartWish {
   readonly idempotencyKey?: string;
 }
 
-export interface WorkflowRoom {
+export interface WorkflowRoom extends Answers {
   /** Those of the caller's view whose collection he sees, by name. Not active ones too. */
   list(access: Access, wish?: { readonly collection?: string }): Promise<readonly Workflow[]>;
   /** Of all views, for who asks often what there is to be started. */
@@ -65,13 +69,14 @@ export const maySee = (
 export const mayLookAt = (access: Access, run: Pick<Run, 'renderingId' | 'collection' | 'userId'>): boolean =>
   maySee(access, run) && (run.userId === access.caller.id || access.caller.permissionLevel !== 'user');
 
-export function createWorkflowRoom({ store, clock, nudge }: WorkflowRoomParts): WorkflowRoom {
+export function createWorkflowRoom({ store, engine, clock, nudge }: WorkflowRoomParts): WorkflowRoom {
   const { workflows, runs, activity } = store;
   const findRun = async (access: Access, id: string): Promise<Run | undefined> => {
     const found = await runs.find(id);
     return found && mayLookAt(access, found) ? found : undefined;
   };
   return {
+    ...createAnswers({ store, engine, log: createRunLog(activity, clock), find: findRun, nudge }),
     async list(access, wish = {}) {
       const all = await workflows.list({ ...wish, renderingId: access.caller.renderingId });
       return all.filter((workflow) => maySee(access, workflow));

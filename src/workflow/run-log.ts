@@ -32,7 +32,11 @@ export interface RunLog {
 }
 
 export function createRunLog(activity: Pick<ActivityLog, 'record' | 'begin'>, clock: Clock): RunLog {
-  const entryOf = (run: Run, { action, collection, recordIds }: StepSubject) => ({
+  const entryOf = (
+    run: Run,
+    { action, collection, recordIds }: StepSubject,
+    { step, option }: { readonly step?: string; readonly option?: string } = {},
+  ) => ({
     userId: run.userId,
     renderingId: run.renderingId,
     clientId: 'workflow',
@@ -41,6 +45,12 @@ export function createRunLog(activity: Pick<ActivityLog, 'record' | 'begin'>, cl
     collection: collection ?? run.collection,
     recordIds: recordIds ?? [run.recordId],
     startedAt: clock.now(),
+    workflow: {
+      name: run.name,
+      runId: run.id,
+      ...(step !== undefined && { stepName: step }),
+      ...(option !== undefined && { optionName: option }),
+    },
   });
   const record = (
     entry: ReturnType<typeof entryOf>,
@@ -57,8 +67,8 @@ export function createRunLog(activity: Pick<ActivityLog, 'record' | 'begin'>, cl
       durationMs: 0,
     });
   return {
-    tell: (run, action, { code, userId } = {}) => record(entryOf(run, { action }), 'write', code, userId),
-    read: (run, _step, subject) => record(entryOf(run, subject), 'read', undefined),
-    begin: (run, _step, subject) => activity.begin({ ...entryOf(run, subject), type: 'write' }),
+    tell: (run, action, { code, userId, ...at } = {}) => record(entryOf(run, { action }, at), 'write', code, userId),
+    read: (run, step, subject) => record(entryOf(run, subject, { step }), 'read', undefined),
+    begin: (run, step, subject) => activity.begin({ ...entryOf(run, subject, { step }), type: 'write' }),
   };
 }

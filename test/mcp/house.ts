@@ -144,7 +144,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     observe: () => undefined,
     clock: options.clock ?? systemClock,
   });
-  const room = createWorkflowRoom({ store, clock: options.clock ?? systemClock });
+  const room = createWorkflowRoom({ store, engine, clock: options.clock ?? systemClock });
   const made =
     options.workflowOn === undefined ? { workflowId: '', runId: '' } : await makeRun(store, options.workflowOn);
   const gate = tokenGate(house, options.access ?? accessOf);

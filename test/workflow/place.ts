@@ -85,7 +85,7 @@ export async function openWorkflowPlace(variant: Variant, options: PlaceOptions 
     shop,
     engine: shop.engine,
     executor,
-    room: createWorkflowRoom({ store, clock }),
+    room: createWorkflowRoom({ store, engine: shop.engine, clock }),
     observed,
     wait: (ms) => {
       ahead += ms;

@@ -85,11 +85,11 @@ export const lastOf = (steps: readonly RunStep[], id: string): RunStep | undefin
 
 /** Reads the fields of one record. RECORD_NOT_FOUND, also where the user may not see it. */
 export async function readFields(
-  { engine, access, signal }: Pick<StepCall, 'engine' | 'access' | 'signal'>,
+  { engine, access, signal }: Pick<StepCall, 'engine' | 'access'> & Partial<Pick<StepCall, 'signal'>>,
   { collection, id }: RecordPlace,
   fields: readonly string[],
 ): Promise<Readonly<Record<string, unknown>>> {
-  const { columns, rows } = await engine.get(access, { collection, id, fields }, { signal });
+  const { columns, rows } = await engine.get(access, { collection, id, fields }, { ...(signal && { signal }) });
   return Object.fromEntries(columns.map((column, at) => [column, rows[0]![at]]));
 }
 

@@ -1,0 +1,287 @@
+// What a waiting step asks, as whoever looks at it is shown it: a text, fields with types, and what can be decided. What is shown
+// of a record is read with the rights of the viewer; of what the run has read, only its own user is shown values.
+import type { Engine } from '../agent/engine.ts';
+import type { Access } from '../core/caller.ts';
+import { isAppError } from '../core/errors.ts';
+import type { Run, RunStep } from '../store/workflow-types.ts';
+import { stepOf, type TypedAnswer, type WorkflowDefinition, type WorkflowStep } from './definition.ts';
+import type { Asked } from './steps/asked.ts';
+import { CANDIDATES, findRelated } from './steps/load-related-record.ts';
+import { readFields } from './steps/step.ts';
+import { loadForm } from './steps/trigger-action.ts';
+import { previewChange } from './steps/update-record.ts';
+import { fillTemplates, type Reference, referencesOf } from './template.ts';
+
+export interface Question {
+  /** Of the step; an answer names it. */
+  readonly position: number;
+  readonly stepId: string;
+  readonly type: WorkflowStep['type'];
+  readonly title: string;
+  readonly text?: string;
+  readonly fields: readonly QuestionField[];
+  /** What would change, where that is what is asked. */
+  readonly changes?: readonly { readonly field: string; readonly before: unknown; readonly after: unknown }[];
+  readonly decisions: readonly Decision[];
+  /** Why the viewer may not answer it; null when he may. */
+  readonly refusal: string | null;
+}
+
+export interface QuestionField {
+  readonly name: string;
+  readonly label: string;
+  /** `list`: of texts; `number-list`; `json`: any JSON. */
+  readonly type: TypedAnswer['type'] | 'date' | 'day' | 'time' | 'list' | 'number-list' | 'json';
+  readonly required: boolean;
+  /** What stands in it at first. */
+  readonly value?: unknown;
+  /** With `enum`, and where a list takes only these. */
+  readonly options?: readonly { readonly value: string; readonly label: string }[];
+  readonly description?: string;
+  /** With `text` and `number`. */
+  readonly answer?: TypedAnswer;
+  /** What is wrong with the value that stands in it. */
+  readonly problem?: string;
+}
+
+export interface Decision {
+  readonly id: string;
+  readonly label: string;
+  /** Whether the values of the fields are looked at. */
+  readonly takesFields: boolean;
+}
+
+export interface QuestionParts {
+  readonly engine: Engine;
+  readonly access: Access;
+  readonly run: Run;
+  readonly definition: WorkflowDefinition;
+  readonly steps: readonly RunStep[];
+}
+
+type Shown = Pick<Question, 'fields' | 'decisions'> & Partial<Pick<Question, 'text' | 'changes'>>;
+type Place = QuestionParts & { readonly step: WorkflowStep };
+
+/** Undefined for a run that waits for nobody. */
+export async function questionOf(parts: QuestionParts): Promise<Question | undefined> {
+  const { run, steps, definition } = parts;
+  const open = steps.at(-1);
+  if (run.state !== 'awaiting-input' || open?.state !== 'waiting' || run.stepId === null) return undefined;
+  const step = stepOf(definition, run.stepId);
+  if (!step) return undefined;
+  const place = { ...parts, step };
+  const about = { position: open.position, stepId: step.id, type: step.type, title: step.title ?? step.id };
+  try {
+    const asked = open.data as Asked;
+    return { ...about, ...(await show(place, asked)), refusal: refusalOf(place, asked) };
+  } catch (error) {
+    // What it is about is not there for the viewer: so he is not shown it, and cannot answer it.
+    if (!isAppError(error)) throw error;
+    return { ...about, fields: [], decisions: [], refusal: error.message };
+  }
+}
+
+const decision = (id: string, label: string, takesFields = false): Decision => ({ id, label, takesFields });
+const decline = decision('decline', 'No: end the run here');
+
+async function show(place: Place, asked: Asked): Promise<Shown> {
+  const { step } = place;
+  const isOwn = place.access.caller.id === place.run.userId;
+  switch (asked.ask) {
+    case 'inputs': {
+      const inputs = step.type === 'guidance' ? (step.inputs ?? []) : [];
+      const fields = inputs.map(({ name, label = name, required = true, answer }) =>
+        typedField({ name, label, required }, answer),
+      );
+      const text = isOwn ? asked.text : await fillFor(place, step.type === 'guidance' ? step.text : '');
+      return { text, fields, decisions: [decision('done', 'Done: go on', true)] };
+    }
+    case 'option': {
+      const { options, question } = step as Extract<WorkflowStep, { type: 'condition' }>;
+      const text = question === undefined ? undefined : await fillFor(place, question);
+      const choices = options.map(({ id, label = id }) => ({ value: id, label }));
+      const { proposed } = asked;
+      const field = choiceField('option', 'Which way', choices, proposed);
+      return {
+        ...(text !== undefined && { text }),
+        fields: [field],
+        decisions: [decision('choose', 'Go this way', true)],
+      };
+    }
+    case 'values':
+      return { fields: valueFields(place, asked), decisions: [decision('save', 'Save', true), decline] };
+    case 'change': {
+      const changes = Object.entries(await previewChange(place, asked, asked.values));
+      const shown = changes.map(([field, { before, after }]) => ({ field, before, after }));
+      return { fields: [], changes: shown, decisions: [decision('confirm', 'Yes: change it'), decline] };
+    }
+    case 'form':
+      return { fields: await formFields(place, asked), decisions: [decision('run', 'Execute', true), decline] };
+    case 'action': {
+      const { fields } = await loadForm(place, asked, asked.action, asked.values);
+      const changes = fields.map(({ label, value }) => ({ field: label, before: null, after: value }));
+      const decisions = [decision('confirm', `Yes: execute '${asked.action}'`), decline];
+      return {
+        text: `The action '${asked.action}' of '${asked.collection}' is to be executed.`,
+        fields: [],
+        changes,
+        decisions,
+      };
+    }
+    case 'call': {
+      const given = Object.entries(isOwn ? asked.arguments : {});
+      const changes = given.map(([field, after]) => ({ field, before: null, after }));
+      const text = `The tool '${asked.tool}' of the server '${asked.server}' is to be called.`;
+      return { text, fields: [], changes, decisions: [decision('confirm', 'Yes: call it'), decline] };
+    }
+    case 'record': {
+      const { engine, access } = place;
+      const reader = { engine, access, step: step as Extract<WorkflowStep, { type: 'load-related-record' }> };
+      const filter = reader.step.filter && (await fillRaw(place, reader.step.filter));
+      const ids = await findRelated(reader, asked, { filter, limit: CANDIDATES });
+      const choices = ids.map((value) => ({ value, label: value }));
+      const field = choiceField('record', asked.relation, choices, asked.proposed);
+      const decisions = [decision('choose', 'Take this one', true), decision('none', 'None of them')];
+      return { fields: [field], decisions };
+    }
+    case 'answer': {
+      const { answer, prompt } = step as Extract<WorkflowStep, { type: 'ai' }>;
+      const text = isOwn ? asked.prompt : await fillFor(place, prompt);
+      const field = typedField({ name: 'answer', label: 'Answer', required: true }, answer);
+      const value = isOwn ? asked.proposed : undefined;
+      return {
+        text,
+        fields: [{ ...field, ...(value !== undefined && { value }) }],
+        decisions: [decision('answer', 'Answer', true)],
+      };
+    }
+    case 'reconnect': {
+      const text = `The server '${asked.server}' must be connected again; then this can go on.`;
+      return { text, fields: [], decisions: [decision('done', 'It is connected: go on'), decline] };
+    }
+    case 'uncertain': {
+      const text =
+        'This step was begun and cut off. Whether it was done is not known here: look at the record, and say what is to happen.';
+      const decisions = [
+        decision('done', 'It was done: go on'),
+        decision('again', 'It was not: do it again'),
+        decision('end', 'End the run'),
+      ];
+      return { text, fields: [], decisions };
+    }
+  }
+}
+
+/** Who answers must hold the right that the step needs, and be another where a second person is needed. */
+function refusalOf({ access, step, definition, run }: Place, asked: Asked): string | null {
+  if ('notBy' in asked && asked.notBy?.includes(access.caller.id)) return 'This needs the yes of another person.';
+  const collection = 'collection' in asked ? asked.collection : run.collection;
+  if (step.type === 'update-record' && !access.can('edit', collection)) return `You may not edit '${collection}'.`;
+  if (step.type === 'trigger-action' && !access.canTrigger(collection, step.action)) {
+    return `You may not trigger '${step.action}' of '${collection}'.`;
+  }
+  return access.can('browse', definition.collection) ? null : `You may not see '${definition.collection}'.`;
+}
+
+const typedField = (about: Pick<QuestionField, 'name' | 'label' | 'required'>, answer: TypedAnswer): QuestionField => ({
+  ...about,
+  type: answer.type,
+  answer,
+  ...(answer.type === 'enum' && { options: answer.options.map((value) => ({ value, label: value })) }),
+});
+
+const choiceField = (
+  name: string,
+  label: string,
+  options: NonNullable<QuestionField['options']>,
+  value: string | undefined,
+): QuestionField => ({ name, label, type: 'enum', required: true, options, ...(value !== undefined && { value }) });
+
+const columnTypes: Readonly<Record<string, QuestionField['type']>> = {
+  String: 'text',
+  Uuid: 'text',
+  Number: 'number',
+  Boolean: 'boolean',
+  Enum: 'enum',
+  Date: 'date',
+  Dateonly: 'day',
+  Time: 'time',
+};
+
+/** Fields of the record, of those that the viewer may see. */
+function valueFields(
+  { engine, access, run }: Place,
+  { collection, values }: Extract<Asked, { ask: 'values' }>,
+): readonly QuestionField[] {
+  const { fields } = engine.describe(access, collection);
+  return Object.entries(values).flatMap(([name, value]) => {
+    const known = fields.find((field) => field.name === name);
+    if (!known) return [];
+    const { type, nullable, enumValues } = known;
+    const options = enumValues?.map((each) => ({ value: each, label: each }));
+    const isOwn = access.caller.id === run.userId;
+    return [
+      {
+        name,
+        label: name,
+        type: columnTypes[type] ?? 'json',
+        required: !nullable,
+        ...(isOwn && value !== null && { value }),
+        ...(options && { options }),
+      },
+    ];
+  });
+}
+
+const formTypes: Readonly<Record<string, QuestionField['type']>> = {
+  ...columnTypes,
+  EnumList: 'list',
+  StringList: 'list',
+  NumberList: 'number-list',
+};
+
+async function formFields(place: Place, asked: Extract<Asked, { ask: 'form' }>): Promise<readonly QuestionField[]> {
+  const isOwn = place.access.caller.id === place.run.userId;
+  const form = await loadForm(place, asked, asked.action, isOwn ? asked.values : {});
+  return form.fields
+    .filter(({ isReadOnly }) => !isReadOnly)
+    .map(({ id, label, type, value, isRequired, description, enumValues, options }) => {
+      const choices =
+        enumValues?.map((each) => ({ value: each, label: each })) ??
+        options?.map((option) => ({ value: String(option.value), label: option.label }));
+      const problem = form.problems.find(({ field }) => field === id)?.problem;
+      const plain = formTypes[type] ?? 'json';
+      return {
+        name: id,
+        label,
+        type: choices && plain === 'text' ? 'enum' : plain,
+        required: isRequired,
+        ...(value != null && { value }),
+        ...(choices && { options: choices }),
+        ...(description !== undefined && { description }),
+        ...(problem !== undefined && { problem }),
+      };
+    });
+}
+
+/** Of the record what the viewer himself may read; of what the run has read, nothing unless it is his run. */
+async function fillRaw<T>(place: Place, value: T): Promise<T> {
+  const { access, run, steps, step } = place;
+  const { id, email, firstName, lastName, team } = access.caller;
+  const names = referencesOf(value, step.id).filter(({ root }) => root === 'record');
+  const fields = [...new Set(names.map(({ name }) => name))];
+  const record =
+    fields.length === 0 ? {} : await readFields(place, { collection: run.collection, id: run.recordId }, fields);
+  const isOwn = id === run.userId;
+  const look = ({ root, name, member }: Reference): unknown => {
+    if (root === 'record') return record[name] ?? null;
+    if (root === 'run') return { id: run.id, record: run.recordId, workflow: run.name }[name] ?? null;
+    if (!isOwn) return '(not shown)';
+    if (root === 'user') return { id, email, firstName, lastName, team }[name] ?? null;
+    const data = steps.findLast((each) => each.stepId === name && each.state === 'done')?.data;
+    return (data as Readonly<Record<string, unknown>> | undefined)?.[member!] ?? null;
+  };
+  return fillTemplates(value, look);
+}
+
+const fillFor = async (place: Place, text: string): Promise<string> => String(await fillRaw(place, text));

@@ -1,0 +1,81 @@
+import type { FormAnswer } from '../../agent/actions/answer.ts';
+import type { ActionResult } from '../../agent/actions/results.ts';
+import type { Engine } from '../../agent/engine.ts';
+import { type Access, freely, type Policy, strictestOf } from '../../core/caller.ts';
+import type { StopSignal } from '../../core/clock/stop.ts';
+import { AppError } from '../../core/errors.ts';
+import type { StepOf } from '../definition.ts';
+import { consentOf } from './consent.ts';
+import { approvalOf, type Done, fill, placeOf, type RecordPlace, type StepCall, type StepHandler } from './step.ts';
+
+type TriggerAction = StepOf<'trigger-action'>;
+type Values = Readonly<Record<string, unknown>>;
+
+/** Executes an action on the record. Where its form lacks something, a person is asked for it. */
+export const triggerAction: StepHandler<TriggerAction> = async (call) => {
+  const { step, answered, access, run, engine, signal } = call;
+  const { mode = 'confirm', action } = step;
+  const place = placeOf(call);
+  const { collection, id } = place;
+  const asked = answered?.asked;
+  const known = asked?.ask === 'form' || asked?.ask === 'action' ? asked.values : await fill(call, step.values ?? {});
+  const values: Values = asked?.ask === 'form' ? { ...known, ...answered!.answer.values } : known;
+  const form = await loadForm({ engine, access, signal }, place, action, values);
+  const policy = approvalOf(policyOf(engine, access, collection, action), `trigger '${action}' of`, collection);
+  if ((mode === 'manual' && !answered) || !form.canExecute) {
+    return { kind: 'wait', reason: 'form', asked: { ask: 'form', ...place, action, values } };
+  }
+  const { reason, notBy } = consentOf(policy, mode, run, answered);
+  if (reason) return { kind: 'wait', reason, asked: { ask: 'action', ...place, action, values, notBy } };
+  return {
+    kind: 'change',
+    action: 'action',
+    collection,
+    recordIds: [id],
+    async make(stop) {
+      const request = { collection, action, recordIds: [id], values };
+      return toDone(call, await engine.actions.execute(access, request, { signal: stop }), stop);
+    },
+  };
+};
+
+/** The stricter of what the role and the code say. */
+function policyOf(engine: Engine, access: Access, collection: string, action: string): Policy {
+  const known = engine.actions.describe(access, collection).find(({ name }) => name === action);
+  return strictestOf(access.actionPolicy(collection, action), known?.policy ?? freely);
+}
+
+export function loadForm(
+  { engine, access, signal }: Pick<StepCall, 'engine' | 'access'> & Partial<Pick<StepCall, 'signal'>>,
+  { collection, id }: RecordPlace,
+  action: string,
+  values: Values,
+): Promise<FormAnswer> {
+  return engine.actions.loadForm(
+    access,
+    { collection, action, recordIds: [id], values },
+    { ...(signal && { signal }) },
+  );
+}
+
+/** What it came to: of what kind it is lies open, what it says is sealed with the values. */
+async function toDone(call: StepCall<TriggerAction>, result: ActionResult, signal: StopSignal): Promise<Done> {
+  const { type } = result;
+  const done = (data: Values, more: Values = {}): Done => ({ kind: 'done', outcome: { result: type, ...more }, data });
+  switch (type) {
+    case 'success':
+      return done({ message: result.message, html: result.html ?? null });
+    case 'error':
+      throw new AppError('ACTION_REFUSED', { message: result.message });
+    case 'webhook': {
+      const status = (await call.sendWebhook(result, signal)) ?? null;
+      return done({ status }, { status });
+    }
+    case 'redirect':
+      return done({ path: result.path });
+    case 'file':
+      // Nobody is there to be given it.
+      result.stream.destroy();
+      return done({ filename: result.filename });
+  }
+}

@@ -1,0 +1,253 @@
+// What each type of step does in each of its modes, on the records of a real database.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { Run } from '../../src/store/workflow-types.ts';
+import { dropSpares } from '../store/spares.ts';
+import { cleanUpAfterAll, variants } from '../store/stores.ts';
+import { openWorkflowPlace, type WorkflowPlace } from './place.ts';
+
+afterAll(dropSpares);
+
+/** What the action was executed with, by order. */
+const executed: unknown[] = [];
+
+function customize(agent: EngineAgent): void {
+  agent.customizeCollection('orders', (orders) =>
+    orders
+      .addAction('refund', {
+        scope: 'Single',
+        form: [
+          { label: 'reason', type: 'String', isRequired: true },
+          { label: 'amount', type: 'Number' },
+        ],
+        execute: async (context, result) => {
+          executed.push({ id: await context.getRecordId(), ...context.formValues });
+          if (context.formValues.reason === 'refuse') return result.error('Order 4711 of Ada is closed.');
+          if (context.formValues.reason === 'break') throw new Error('broken');
+          return result.success('Refunded.');
+        },
+      })
+      .addAction('tell', {
+        scope: 'Single',
+        execute: (_, result) => result.webhook('https://example.com/told', 'POST', {}, { a: 1 }),
+      }),
+  );
+}
+
+describe.each(variants)('steps on $name', (variant) => {
+  cleanUpAfterAll();
+  let at: WorkflowPlace;
+  const sent: string[] = [];
+  beforeAll(async () => {
+    const sendWebhook = async ({ url }: { readonly url: string }) => {
+      sent.push(url);
+      return 204;
+    };
+    at = await openWorkflowPlace(variant, { customize, parts: { sendWebhook } });
+  });
+  afterAll(() => at.close());
+
+  const access = async (userId = at.userId) => (await at.store.permissions.accessOf(userId))!;
+  const question = async (run: Run, userId?: number) => (await at.room.question(await access(userId), run.id))!;
+  /** Answers as a person would on the page, and goes on. */
+  const answer = async (run: Run, decision: string, values: object = {}, userId?: number): Promise<Run> => {
+    const given = { decision, values: values as Record<string, unknown> };
+    expect(await at.room.answer(await access(userId), run.id, run.position, given)).toBe(true);
+    return at.go(run.id);
+  };
+  const total = async (id: number): Promise<unknown> => {
+    const { rows } = await at.engine.get(await access(), { collection: 'orders', id, fields: ['total'] });
+    return rows[0]![0];
+  };
+  const on = async (recordId: string, steps: readonly object[]): Promise<Run> =>
+    at.go(await at.start(await at.publish(steps), recordId));
+  const last = async (run: Run) => (await at.steps(run.id)).at(-1)!;
+
+  const way = (id: string, value: number) => ({
+    id,
+    when: { field: 'total', operator: 'GreaterThan', value },
+    next: `to-${id}`,
+  });
+  const ends = ['to-dear', 'to-cheap'].map((id) => ({ id, type: 'read-record', fields: ['id'] }));
+
+  test('condition: the first way whose filter the record satisfies', async () => {
+    const step = { id: 'which', type: 'condition', options: [way('dear', 15), way('cheap', 0)] };
+    for (const [id, option] of [
+      ['1', 'cheap'],
+      ['2', 'dear'],
+    ] as const) {
+      const run = await on(id, [step, ...ends]);
+      expect(run).toMatchObject({ state: 'succeeded', position: 2 });
+      expect(await at.steps(run.id)).toMatchObject([{ outcome: { option } }, { stepId: `to-${option}` }]);
+    }
+    const none = { ...step, options: [way('dear', 900), { ...way('cheap', 800) }] };
+    expect(await on('1', [none, ...ends])).toMatchObject({ state: 'failed', failure: { code: 'STEP_FAILED' } });
+    expect(await on('99', [none, ...ends])).toMatchObject({ failure: { code: 'RECORD_NOT_FOUND' } });
+  });
+
+  test('condition: a person chooses, or confirms what was found', async () => {
+    const options = [{ ...way('dear', 15), label: 'Too dear' }, way('cheap', 0)];
+    const confirm = await on('2', [{ id: 'which', type: 'condition', mode: 'confirm', options }, ...ends]);
+    expect(confirm).toMatchObject({ state: 'awaiting-input', reason: 'choice' });
+    const asked = await question(confirm);
+    expect(asked.fields).toMatchObject([{ name: 'option', type: 'enum', value: 'dear', required: true }]);
+    expect(asked.fields[0]!.options).toEqual([
+      { value: 'dear', label: 'Too dear' },
+      { value: 'cheap', label: 'cheap' },
+    ]);
+    const wrong = { decision: 'choose', values: { option: 'other' } };
+    await expect(at.room.answer(await access(), confirm.id, 1, wrong)).rejects.toThrow('expected one of dear, cheap');
+    expect(await answer(confirm, 'choose', { option: 'cheap' })).toMatchObject({ state: 'succeeded' });
+    expect((await last(confirm)).stepId).toBe('to-cheap');
+    const manual = await on('2', [{ id: 'which', type: 'condition', mode: 'manual', options }, ...ends]);
+    expect((await question(manual)).fields[0]!.value).toBeUndefined();
+    await answer(manual, 'choose', { option: 'dear' });
+    expect((await last(manual)).stepId).toBe('to-dear');
+  });
+
+  test('update-record: by itself, with templates', async () => {
+    const steps = [
+      { id: 'look', type: 'read-record', fields: ['total'], next: 'set' },
+      {
+        id: 'set',
+        type: 'update-record',
+        mode: 'automatic',
+        values: { total: '{{steps.look.total}}', customer_id: 3 },
+      },
+    ];
+    const run = await on('2', steps);
+    expect(run).toMatchObject({ state: 'succeeded', position: 2 });
+    expect(await last(run)).toMatchObject({
+      data: { total: 20, customer_id: 3 },
+      outcome: { fields: ['customer_id'] },
+    });
+  });
+
+  test('update-record: what would change is shown and confirmed, and asked again when the record is another', async () => {
+    const step = { id: 'set', type: 'update-record', values: { total: 99 } };
+    const run = await on('3', [step]);
+    expect(run).toMatchObject({ state: 'awaiting-input', reason: 'confirmation' });
+    expect((await question(run)).changes).toEqual([{ field: 'total', before: 20, after: 99 }]);
+    await at.engine.update(await access(), { collection: 'orders', ids: [3], values: { total: 21 } });
+    const again = await answer(run, 'confirm');
+    expect(again).toMatchObject({ state: 'awaiting-input', position: 1 });
+    expect([await total(3), (await question(again)).changes![0]!.before]).toEqual([21, 21]);
+    expect(await answer(again, 'confirm')).toMatchObject({ state: 'succeeded' });
+    expect(await total(3)).toBe(99);
+    const declined = await answer(await on('3', [{ ...step, values: { total: 1 } }]), 'decline');
+    expect(declined).toMatchObject({ state: 'failed', failure: { code: 'STEP_DECLINED' } });
+    expect(await total(3)).toBe(99);
+  });
+
+  test('update-record: a person gives the values', async () => {
+    const run = await on('4', [{ id: 'set', type: 'update-record', mode: 'manual', values: { total: 31 } }]);
+    expect(run).toMatchObject({ reason: 'form' });
+    expect((await question(run)).fields).toMatchObject([{ name: 'total', type: 'number', value: 31, required: true }]);
+    const given = { decision: 'save', values: { total: 'much' } };
+    await expect(at.room.answer(await access(), run.id, 1, given)).rejects.toThrow('expected a number');
+    expect(await answer(run, 'save', { total: '32.5' })).toMatchObject({ state: 'succeeded' });
+    expect(await total(4)).toBe(32.5);
+  });
+
+  test('trigger-action: what is missing is asked for, and an action that refuses ends the run without its words', async () => {
+    executed.length = 0;
+    const step = { id: 'pay', type: 'trigger-action', action: 'refund', mode: 'automatic', values: { amount: 5 } };
+    const run = await on('1', [step]);
+    expect(run).toMatchObject({ state: 'awaiting-input', reason: 'form' });
+    expect((await question(run)).fields).toMatchObject([
+      { name: 'reason', type: 'text', required: true },
+      { name: 'amount', type: 'number', value: 5 },
+    ]);
+    const given = { decision: 'run', values: { amount: 6 } };
+    await expect(at.room.answer(await access(), run.id, 1, given)).rejects.toThrow('a value is needed');
+    const done = await answer(run, 'run', { reason: 'late', amount: '7' });
+    expect(done).toMatchObject({ state: 'succeeded', position: 1 });
+    expect(executed).toEqual([{ id: 1, reason: 'late', amount: 7 }]);
+    expect(await last(done)).toMatchObject({ outcome: { result: 'success' }, data: { message: 'Refunded.' } });
+    const refused = await on('1', [{ ...step, values: { reason: 'refuse' } }]);
+    expect(refused.failure).toEqual({ code: 'ACTION_REFUSED', message: 'The action said that it could not be done.' });
+  });
+
+  test('trigger-action: confirmed; code that breaks leaves it open whether it was done, and a person says', async () => {
+    executed.length = 0;
+    const step = { id: 'pay', type: 'trigger-action', action: 'refund', values: { reason: 'break' } };
+    const run = await on('2', [step]);
+    expect(run).toMatchObject({ reason: 'confirmation' });
+    const unsure = await answer(run, 'confirm');
+    expect(unsure).toMatchObject({ state: 'awaiting-input', reason: 'uncertain', position: 1 });
+    expect((await question(unsure)).decisions.map(({ id }) => id)).toEqual(['done', 'again', 'end']);
+    const again = await answer(unsure, 'again');
+    expect([again.reason, executed.length]).toEqual(['uncertain', 2]);
+    expect(await answer(again, 'done')).toMatchObject({ state: 'succeeded' });
+    expect(executed).toHaveLength(2);
+  });
+
+  test('trigger-action: a webhook is sent from here', async () => {
+    const run = await on('1', [{ id: 'tell', type: 'trigger-action', action: 'tell', mode: 'automatic' }]);
+    expect([run.state, sent]).toEqual(['succeeded', ['https://example.com/told']]);
+    expect((await last(run)).outcome).toMatchObject({ result: 'webhook', status: 204 });
+  });
+
+  test('load-related-record: one and many, in order, none, and by a person', async () => {
+    const buyer = { id: 'buyer', type: 'load-related-record', relation: 'customer', next: 'look' };
+    const look = { id: 'look', type: 'read-record', record: 'buyer', fields: ['name'] };
+    const run = await on('1', [buyer, look]);
+    expect(await at.steps(run.id)).toMatchObject([
+      { data: { collection: 'customers', id: '1' } },
+      { data: { name: 'Ada' } },
+    ]);
+    const lines = await relationTo('order_lines');
+    const many = { id: 'line', type: 'load-related-record', relation: lines, sort: [{ field: 'article' }] };
+    expect((await last(await on('1', [many]))).data).toEqual({ collection: 'order_lines', id: '1|2' });
+    const filter = { field: 'article', operator: 'Equal', value: 'pen' };
+    expect((await last(await on('1', [{ ...many, filter }]))).data).toMatchObject({ id: '1|1' });
+    const none = await on('1', [
+      { ...many, filter: { ...filter, value: 'hat' }, next: 'look', otherwise: null },
+      { ...look, record: undefined, fields: ['id'] },
+    ]);
+    expect(none).toMatchObject({ state: 'succeeded', position: 1 });
+    expect((await last(none)).state).toBe('skipped');
+    const chosen = await on('1', [{ ...many, mode: 'confirm' }]);
+    expect((await question(chosen)).fields[0]).toMatchObject({
+      value: '1|2',
+      options: [{ value: '1|2' }, { value: '1|1' }],
+    });
+    expect(await answer(chosen, 'choose', { record: '1|1' })).toMatchObject({ state: 'succeeded' });
+    expect((await last(chosen)).data).toMatchObject({ id: '1|1' });
+  });
+
+  const relationTo = async (to: string): Promise<string> =>
+    at.engine.describe(await access(), 'orders').relations.find((each) => each.to === to)!.name;
+
+  test('guidance: what is asked for is typed, and used later', async () => {
+    const inputs = [
+      { name: 'parcel', answer: { type: 'text' } },
+      { name: 'weight', required: false, answer: { type: 'number', min: 1 } },
+    ];
+    const steps = [
+      { id: 'pack', type: 'guidance', text: 'Pack {{record.total}}.', inputs, next: 'then' },
+      { id: 'then', type: 'guidance', text: 'Send {{steps.pack.parcel}} of {{steps.pack.weight}} kg.' },
+    ];
+    const run = await on('1', steps);
+    const given = { decision: 'done', values: { parcel: 'P1', weight: 0 } };
+    await expect(at.room.answer(await access(), run.id, 1, given)).rejects.toThrow('a number of 1 or more');
+    const next = await answer(run, 'done', { parcel: 'P1', weight: '2' });
+    expect((await question(next)).text).toBe('Send P1 of 2 kg.');
+    expect(await answer(next, 'done')).toMatchObject({ state: 'succeeded' });
+  });
+
+  test('ai: without a model, what the definition says, or a person', async () => {
+    const step = { id: 'mood', type: 'ai', prompt: 'Angry?', answer: { type: 'enum', options: ['yes', 'no'] } };
+    const said = await on('1', [{ ...step, otherwise: 'no' }]);
+    expect(await last(said)).toMatchObject({ data: { answer: 'no' }, outcome: { answeredBy: 'definition' } });
+    const run = await on('1', [step]);
+    expect(run).toMatchObject({ reason: 'form' });
+    await answer(run, 'answer', { answer: 'yes' });
+    expect(await last(run)).toMatchObject({ data: { answer: 'yes' }, outcome: { answeredBy: 'person' } });
+  });
+
+  test('mcp: is not executed where nothing was given for it', async () => {
+    const run = await on('1', [{ id: 'far', type: 'mcp', server: 's', tool: 't' }]);
+    expect(run.failure?.message).toContain('steps of the type mcp are not executed here');
+  });
+});
