@@ -2,6 +2,7 @@
 // with a sign that turns when the call arrives; from then on what waits for him, his apps and his last calls.
 import { findConnections } from '../oauth/connection.ts';
 import { type Html, html } from '../oauth/html.ts';
+import type { LoggedActivity } from '../store/log-types.ts';
 import type { ActivityEntry } from '../store/store.ts';
 import { approvalRows, findDecidable } from './approvals.ts';
 import { type ClientWay, clientWays, isPublic } from './clients.ts';
@@ -14,7 +15,8 @@ import type { Answer, MemberVisit, Parts } from './visit.ts';
 const SHOWN = 5;
 const firstCallPage = '/start/first-call';
 
-const lastCalls = ({ access }: MemberVisit, { store }: Parts, limit: number): Promise<readonly ActivityEntry[]> =>
+/** With the id of the entry, which has a page. */
+const lastCalls = ({ access }: MemberVisit, { store }: Parts, limit: number): Promise<readonly LoggedActivity[]> =>
   store.activity.search({ userId: access.caller.id, limit });
 
 export async function showStart(visit: MemberVisit, parts: Parts): Promise<Answer> {
@@ -99,13 +101,15 @@ const outcomes: Readonly<Record<ActivityEntry['outcome'], string>> = {
   unknown: 'not known',
 };
 
-function callsSection(calls: readonly ActivityEntry[], parts: Parts): Html {
+function callsSection(calls: readonly LoggedActivity[], parts: Parts): Html {
+  const { paths, playground } = parts;
   const rows = calls.map((call) => [
-    describeCall(call),
+    html`<a href="${paths.path(`/activity/${call.id}`)}">${describeCall(call)}</a>`,
     call.clientName,
     html`<span class="badge${call.outcome !== 'completed' && ' unsure'}">${outcomes[call.outcome]}</span>`,
     describeAgo(call, parts),
   ]);
   return html`<section aria-labelledby="calls"><h2 class="plainly" id="calls">Last calls</h2>
-${table({ caption: 'Last calls', heads: ['Call', 'App', 'Outcome', 'When'], rows })}</section>`;
+${table({ caption: 'Last calls', heads: ['Call', 'App', 'Outcome', 'When'], rows })}
+<p class="quietly"><a href="${paths.path('/activity')}">All activity</a>${playground !== null && html` · <a href="${paths.path('/playground')}">Call a tool yourself</a>`}</p></section>`;
 }

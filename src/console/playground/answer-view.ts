@@ -36,7 +36,7 @@ ${nextPage(view, value)}
 <details class="more"${!seen && html` open`}><summary>What the model is given, to the letter</summary><pre tabindex="0" aria-label="Text of the answer">${shownText(played.text)}</pre></details>
 <details class="more"><summary>The call, as an assistant makes it</summary><pre tabindex="0" aria-label="The call">${shownText(JSON.stringify({ name: tool, arguments: args }, null, 2))}</pre>${link !== undefined && html`<p class="quietly"><a href="${link}">Address of this call</a>, to keep or to send: it opens the form and runs nothing.</p>`}</details>
 ${mayCustomize(visit.access.caller.permissionLevel) && plan(played)}
-<details class="more"><summary>In the activity log</summary>${logged(played, visit)}</details>
+<details class="more"><summary>In the activity log</summary>${logged(played, visit, parts)}</details>
 </section>`;
 }
 
@@ -132,10 +132,10 @@ ${moreStatements > 0 && html`<p class="quietly">${moreStatements} more.</p>`}
 <p class="quietly">Values are bound and stand in no statement. Only administrators and developers see this part.</p></details>`;
 }
 
-function logged({ entry }: Played, { access }: MemberVisit): Html {
+function logged({ entry }: Played, { access }: MemberVisit, { paths }: Parts): Html {
   const { id, action, type, collection, recordIds, outcome, code, clientName, startedAt } = entry;
   return html`${facts([
-    ['Entry', id ?? 'not written yet'],
+    ['Entry', id === undefined ? 'not written yet' : html`<a href="${paths.path(`/activity/${id}`)}">${id}</a>`],
     ['What', `${action}, a ${type}`],
     ['Collection', collection],
     ['Records', recordIds?.slice(0, IDS_SHOWN).join(', ')],

@@ -1,0 +1,97 @@
+// From what an assistant did to its entry in the log, as a person finds it: in a browser, on a phone, with a real client of MCP
+// beside it.
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { signedIn } from '../app/shop.ts';
+import { connectClient } from '../mcp/client.ts';
+import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { openPlace, type Place } from './place.ts';
+
+const executablePath = findChromium();
+
+describe.skipIf(!executablePath)('in a browser without scripts', () => {
+  let place: Place;
+  let browser: Browser;
+  let tab: Page;
+  beforeAll(async () => {
+    place = await openPlace();
+    const { token } = await signedIn(place);
+    const client = await connectClient('client 2.x, pinned to 2026-07-28', place.mcpUrl, token);
+    await client.callTool({ name: 'list', arguments: { collectionName: 'customers' } });
+    await client.callTool({
+      name: 'update',
+      arguments: { collectionName: 'orders', recordIds: ['17', '18'], attributes: { note: 'By phone' } },
+    });
+    await client.callTool({ name: 'list', arguments: { collectionName: 'nowhere' } });
+    await client.close();
+    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+    const viewport = { width: 375, height: 812 };
+    tab = await (await browser.newContext({ javaScriptEnabled: false, viewport })).newPage();
+    await tab.goto(place.at(''));
+    await tab.getByLabel('E-mail').fill(place.account.email);
+    await tab.getByLabel('Password').fill(place.account.password);
+    await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await tab.getByRole('heading', { name: 'Last calls' }).waitFor();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await place.stop();
+  });
+
+  const main = () => tab.getByRole('main');
+  const factsOf = async () => {
+    const [names, texts] = await Promise.all([
+      main().locator('dt').allTextContents(),
+      main().locator('dd').allTextContents(),
+    ]);
+    return Object.fromEntries(names.map((name, at) => [name, texts[at]]));
+  };
+
+  test('the entry of a call is found by a filter, and opens', async () => {
+    await main().getByRole('link', { name: 'All activity' }).click();
+    await tab.getByRole('heading', { name: 'Activity' }).waitFor();
+    const all = await main().getByRole('row').count();
+    await tab.getByLabel('Record').fill('18');
+    await tab.getByLabel('Type').selectOption('write');
+    await tab.getByRole('button', { name: 'Find' }).click();
+    const address = new URL(tab.url()).searchParams;
+    const found = await main().locator('tbody tr').allTextContents();
+    await main().locator('tbody a').click();
+    await tab.getByRole('heading', { name: 'update' }).waitFor();
+    const told = await factsOf();
+    const text = `${await main().textContent()}`;
+
+    expect([all > 3, address.get('record'), address.get('type')]).toEqual([true, '18', 'write']);
+    expect(found.map((row) => row.replace(/\s+/g, ' '))).toEqual([
+      expect.stringMatching(/ada@example\.com.*Notebook.*update.*orders \(2 records\).*completed/),
+    ]);
+    expect(told).toMatchObject({ Collection: 'orders', Records: '17, 18', Outcome: 'completed', Team: 'Operations' });
+    expect(told.Person).toContain('ada@example.com');
+    // What was sent is kept nowhere.
+    expect(text).not.toContain('By phone');
+  });
+
+  test('the start page leads to the entry of each of the last calls', async () => {
+    await tab.goto(place.at(''));
+    await main().getByRole('link', { name: 'list on customers' }).click();
+    await tab.getByRole('heading', { name: 'list' }).waitFor();
+    expect(await factsOf()).toMatchObject({ Collection: 'customers', Type: 'read', Outcome: 'completed' });
+  });
+
+  test('an answer of the playground leads to its entry', async () => {
+    await tab.goto(place.at(''));
+    await main().getByRole('link', { name: 'Call a tool yourself' }).click();
+    await tab.getByRole('heading', { name: 'Playground' }).waitFor();
+    await tab.goto(place.at('/playground/list?arg.collectionName=orders'));
+    await tab.getByRole('button', { name: 'Call it' }).click();
+    await tab.getByText('In the activity log').click();
+    const link = tab.locator('#answer').getByRole('link', { name: /^\d+$/ });
+    const id = await link.textContent();
+    await link.click();
+    await tab.getByRole('heading', { name: 'list' }).waitFor();
+    expect([new URL(tab.url()).pathname, (await factsOf()).App]).toEqual([
+      `/console/activity/${id}`,
+      expect.stringContaining('Playground'),
+    ]);
+  });
+});
