@@ -4,6 +4,8 @@
 import type { Caller } from '../core/caller.ts';
 import { fail } from '../core/errors.ts';
 import { type Html, html } from '../oauth/html.ts';
+import type { ConfirmAnswer } from '../oauth/sign-in.ts';
+import { readCode } from '../oauth/sign-in-form.ts';
 import type { ListedSession } from '../store/store.ts';
 import { describeBrowser } from './browsers.ts';
 import { createFramed } from './frame.ts';
@@ -240,8 +242,11 @@ export async function confirmed(
 
 export const wrongPresent = 'This is not your present password.';
 
-export async function confirmPassword(visit: MemberVisit, parts: Parts) {
-  const answer = await parts.signIn.confirm(visit.access.caller, visit.form.get('password') ?? '');
+/** `withCode`: by the code of his app as well. */
+export async function confirmPassword(visit: MemberVisit, parts: Parts, withCode = false): Promise<ConfirmAnswer> {
+  const { form, access } = visit;
+  const code = withCode ? readCode(form).code : undefined;
+  const answer = await parts.signIn.confirm(access.caller, form.get('password') ?? '', code);
   if (answer.state !== 'ok') tell(visit, parts, `confirm.${answer.state}`);
   return answer;
 }

@@ -93,7 +93,7 @@ export function createConsole(options: ConsoleOptions): Console {
     };
     const { session } = visitor;
     if (!route.open && !session) {
-      await answer(req, res, toSignIn(route.get ? page : ''));
+      await answer(req, res, toSignIn(route.get ? readReturn(`${page}?${splitUrl(req)[1]}`) : ''));
       return;
     }
     // OWASP CSRF prevention: the form comes from a page of ours, as the browser says, and carries the token of this session.

@@ -129,11 +129,19 @@ function decode(segment: string): string | undefined {
   }
 }
 
+/** Far longer than what any page of ours looks for. */
+const QUERY_MOST = 4000;
+
 /**
- * Where a sign-in may lead: a page of ours that shows something, else the start page. What is sent is never more than the
- * name of a page, so that it can lead to no other site (CWE-601).
+ * Where a sign-in may lead: a page of ours that shows something, with what it is asked for, else the start page. What is sent is
+ * never more than the name of a page and a query, so that it can lead to no other site (CWE-601); and a page changes nothing,
+ * whatever its address says.
  */
 export function readReturn(sent: string | null): string {
-  const found = sent === null || !/^[\w/.%~-]*$/.test(sent) ? undefined : findRoute(sent);
-  return found && !found.route.open && found.route.get ? `${sent}` : '';
+  const [page = '', query = ''] = (sent ?? '').split(/\?(.*)/s);
+  const found = /^[\w/.%~-]*$/.test(page) ? findRoute(page) : undefined;
+  if (!found || found.route.open || !found.route.get) return '';
+  // RFC 3986 section 3.4: the signs of a query, and so no end of one.
+  const isQuery = query !== '' && query.length <= QUERY_MOST && /^[\w.~%!$&'()*+,;=:@/?-]+$/.test(query);
+  return isQuery ? `${page}?${query}` : page;
 }

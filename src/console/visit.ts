@@ -25,7 +25,7 @@ export interface Parts {
   readonly reviewer: Reviewer;
   readonly signIn: SignIn;
   readonly ways: SignInWays;
-  /** Where a sign-in may lead: the page, where it is one of ours, else the start page. */
+  /** Where a sign-in may lead: the page with its query, where it is one of ours, else the start page. */
   readonly readReturn: (page: string) => string;
   readonly paths: ConsolePaths;
   readonly clock: Pick<Clock, 'now'>;

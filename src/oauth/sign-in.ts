@@ -48,14 +48,19 @@ export type SignInAnswer =
   | { readonly state: 'stale' }
   | { readonly state: 'throttled'; readonly retryAfterSeconds: number };
 
+export type ConfirmAnswer =
+  | { readonly state: 'ok' }
+  | { readonly state: 'failed'; readonly wrong: 'password' | 'code' }
+  | Extract<SignInAnswer, { state: 'throttled' }>;
+
 export interface SignIn {
   password(credentials: Credentials): Promise<SignInAnswer>;
   code(code: Code): Promise<SignInAnswer>;
-  /** Asks somebody who is signed in once more, before something that matters. Counted by itself. */
-  confirm(
-    user: Pick<User, 'id' | 'email'>,
-    password: string,
-  ): Promise<Extract<SignInAnswer, { state: 'failed' | 'throttled' }> | { readonly state: 'ok' }>;
+  /**
+   * Asks somebody who is signed in once more, before something that matters: for his password, and with a `code` for the one of
+   * his app as well. Counted by itself.
+   */
+  confirm(user: Pick<User, 'id' | 'email'>, password: string, code?: string): Promise<ConfirmAnswer>;
   /** What the browser of somebody who proved who he is by a link is to keep; and wrong guesses of before count no more. */
   introduce(email: string): Promise<string>;
 }
@@ -154,11 +159,13 @@ export function createSignIn(options: {
         await giveBack(true);
         return begin(user, found.since, by);
       }),
-    confirm: ({ id, email }, password) =>
+    confirm: ({ id, email }, password, code) =>
       throttled(async () => {
         await confirmations.consume(`${id}`);
         const user = await identity.verifyPassword(email, password);
-        if (user?.id !== id) return { state: 'failed' };
+        if (user?.id !== id) return { state: 'failed', wrong: 'password' };
+        // After the password, so that a code is not used up by who does not know it.
+        if (code !== undefined && !(await secondFactors.check(id, code))) return { state: 'failed', wrong: 'code' };
         await confirmations.reset(`${id}`);
         return { state: 'ok' };
       }),

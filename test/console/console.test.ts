@@ -60,7 +60,10 @@ describe('signing in', () => {
     '//evil.example/',
     '/\\evil.example',
     '/approvals/../../mcp',
-    '/approvals?x=1',
+    '/sign-in?to=/approvals',
+    '/sso/callback?code=1',
+    '//evil.example/?x=/approvals',
+    '/@evil.example?x=1',
     'approvals',
     '/sign-out',
     '/sign-in',
@@ -80,6 +83,30 @@ describe('signing in', () => {
       undefined,
       place.at(''),
     ]);
+  });
+
+  test.each([
+    ['/activity?record=18&type=write', '/activity?record=18&type=write'],
+    ['/playground/list?arg.collectionName=b%C3%A9', '/playground/list?arg.collectionName=b%C3%A9'],
+    ['/approvals?x=https://evil.example/', '/approvals?x=https://evil.example/'],
+    ['/approvals?x=1\r\nSet-Cookie: a=b', '/approvals'],
+    ['/approvals?x=1#y', '/approvals'],
+    ['/approvals?x=\\evil', '/approvals'],
+    [`/approvals?x=${'y'.repeat(4000)}`, '/approvals'],
+  ])('leads to the page with what it was asked for, and to nothing more: %s', async (to, led) => {
+    const browser = createBrowser();
+    const asked = await browser.open(place.at(`/sign-in?${new URLSearchParams({ to })}`));
+    const page = await browser.press(asked, 'sign-in', { ...place.account });
+    expect([page.leftTo, page.url, page.headers.get('set-cookie')]).toEqual([undefined, place.at(led), null]);
+  });
+
+  test('is asked for with the query of the page, and leads back to it', async () => {
+    const browser = createBrowser();
+    const asked = await browser.open(place.at('/activity?record=18&type=write'));
+    const wrong = await browser.press(asked, 'sign-in', { ...place.account, password: 'wrong password' });
+    const page = await browser.press(wrong, 'sign-in', { ...place.account });
+    expect([heading(asked), page.url]).toEqual(['Sign in', place.at('/activity?record=18&type=write')]);
+    expect(page.html).toContain('name="record" type="search" value="18"');
   });
 
   test('makes a session of a new id, whatever the browser brought', async () => {

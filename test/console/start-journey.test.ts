@@ -121,7 +121,7 @@ describe.skipIf(!executablePath)('in a browser', () => {
     const before = await use();
     const address = tab.url();
     await tab.reload();
-    await tab.getByText('has a token').waitFor();
+    await tab.getByText('was sent already').waitFor();
     const again = await tab.content();
     await tab.goto(place.at('/tokens'));
     await tabTo(tab, /^Revoke Nightly report$/);

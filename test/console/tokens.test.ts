@@ -1,4 +1,5 @@
 // Application tokens in the console: made by somebody for himself, shown once, used at the entrance they are for, and revoked.
+import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../app/call.ts';
 import type { Account, Page } from '../oauth/flow.ts';
@@ -62,9 +63,54 @@ test('the same form sent again, as a reload does, shows nothing and makes nothin
   const typed = { name: 'Once', scope: ['notes:read'] };
   const { browser, form } = await make(place.account, 'api', typed);
   const count = (await place.store.tokens.list()).length;
-  const again = await browser.press(form, 'make', { ...typed, expires: '30', password: place.account.password });
-  expect([again.status, secretIn(again), /has a token .{1,6}Once/.test(read(again))]).toEqual([400, 'none', true]);
-  expect((await place.store.tokens.list()).length).toBe(count);
+  const sent = { ...typed, expires: '30', password: place.account.password };
+  const again = await browser.press(form, 'make', sent);
+  // Its name is free once it is revoked.
+  await place.store.tokens.revoke((await find('Once'))!.id, place.ada.id);
+  const afterwards = await browser.press(form, 'make', sent);
+  const unmarked = await browser.press(form, 'make', { ...sent, once: '' });
+  for (const page of [again, afterwards, unmarked])
+    expect([page.status, secretIn(page), read(page).includes('was sent already')]).toEqual([400, 'none', true]);
+  expect((await place.store.tokens.list()).length).toBe(count - 1);
+  // The page that says so can be sent.
+  expect(secretIn(await browser.press(afterwards, 'make', sent))).toMatch(/^svc_/);
+});
+
+test('two of one name are not made', async () => {
+  const typed = { name: 'Twin', scope: ['notes:read'] };
+  await make(place.account, 'api', typed);
+  const { made } = await make(place.account, 'api', typed);
+  expect([made.status, secretIn(made), /has a token .{1,6}Twin/.test(read(made))]).toEqual([400, 'none', true]);
+});
+
+test('who has switched on an app is asked for a code of it too, after the password', async () => {
+  const kim = await place.addUser({ email: 'kim@example.com' });
+  const { id } = await place.userOf(kim);
+  const { browser } = await place.browse(kim, '/tokens');
+  const { secret } = await place.store.secondFactors.propose('kim@example.com', 'here');
+  const codes = await place.store.secondFactors.switchOn(id, secret, new TOTP({ secret }).generate());
+  const form = await browser.open(place.at('/tokens/new?for=api'));
+  const typed = { name: 'With a code', scope: ['notes:read'], expires: '30', password: kim.password };
+  const none = await browser.press(form, 'make', typed);
+  const wrong = await browser.press(none, 'make', { ...typed, code: '000000' });
+  const noPassword = await browser.press(wrong, 'make', { ...typed, password: 'not hers', code: codes![0]! });
+  const before = await find('With a code');
+  const made = await browser.press(noPassword, 'make', { ...typed, code: codes![0]! });
+
+  expect([none, wrong].map((page) => [page.status, read(page).includes('This code is not right')])).toEqual(
+    Array(2).fill([400, true]),
+  );
+  expect([noPassword.status, read(noPassword).includes('This is not your present password'), before]).toEqual([
+    400,
+    true,
+    undefined,
+  ]);
+  // It was not used up by the wrong password, and is used up now.
+  expect([made.status, secretIn(made)]).toEqual([200, expect.stringMatching(/^svc_/)]);
+  expect((await place.store.secondFactors.of(id))?.recoveryCodes).toBe(codes!.length - 1);
+  // Of those who have none nothing more is asked.
+  const { form: plain } = await make(bob, 'api', { name: 'No code', scope: ['notes:read'] });
+  expect([plain.html.includes('name="code"'), form.html.includes('name="code"')]).toEqual([false, true]);
 });
 
 test('one for assistants opens /mcp and not the public API', async () => {

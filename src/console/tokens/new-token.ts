@@ -1,8 +1,10 @@
 // Making a token: for whom it is, what it may, until when. It is shown on the answer to the form and nowhere else: it is in no
-// address, no log and no cache. Names are unique to a person, so that a page that is loaded again sends a form that is
-// refused: it neither shows the token again nor makes another.
+// address, no log and no cache. A form is taken once, so that an answer that is loaded again neither shows the token again
+// nor makes another.
 import { isAppError } from '../../core/errors.ts';
+import { randomToken } from '../../core/secret.ts';
 import { type Html, html } from '../../oauth/html.ts';
+import { wrongCode } from '../../oauth/sign-in-form.ts';
 import type { ApplicationToken, TokenEntrance } from '../../store/store.ts';
 import { confirmPassword, wrongPresent } from '../account.ts';
 import { createFramed } from '../frame.ts';
@@ -23,12 +25,16 @@ interface Standing {
   readonly refused: string | undefined;
   readonly sso: boolean;
   readonly needsPassword: boolean;
+  /** Of the app that he has switched on. */
+  readonly needsCode: boolean;
 }
 
 async function standingOf(visit: MemberVisit, { store, ways }: Parts): Promise<Standing> {
-  const [session, user] = await Promise.all([
+  const { id } = visit.access.caller;
+  const [session, user, factor] = await Promise.all([
     store.sessions.find(visit.visitor.session?.id ?? ''),
-    store.identity.findUser(visit.access.caller.id),
+    store.identity.findUser(id),
+    store.secondFactors.of(id),
   ]);
   const issuer = session?.issuer ?? null;
   const sso = ways.sso !== undefined && issuer === ways.sso.issuer;
@@ -36,7 +42,8 @@ async function standingOf(visit: MemberVisit, { store, ways }: Parts): Promise<S
     ways.sso && !sso
       ? `Single sign-on is on here, and you signed in without it. Sign out, sign in with ${ways.sso.name}, and make the token then.`
       : undefined;
-  return { refused, sso, needsPassword: issuer === null && ways.passwords && Boolean(user?.hasPassword) };
+  const needsPassword = issuer === null && ways.passwords && Boolean(user?.hasPassword);
+  return { refused, sso, needsPassword, needsCode: needsPassword && factor !== undefined };
 }
 
 export async function showNewToken(visit: MemberVisit, parts: Parts): Promise<Answer> {
@@ -74,7 +81,7 @@ function formPage(typed: Typed, problems: Problems, standing: Standing, visit: M
     html`<legend>${text}</legend>${problem && html`<p class="note" role="alert">${problem}</p>`}`;
   const content = html`<h1>${title}</h1>
 <p class="lead">${words.detail} Whoever holds it works in your name.</p>
-${formOf(visit, parts, '/tokens/new')}<input type="hidden" name="entrance" value="${entrance}">
+${formOf(visit, parts, '/tokens/new')}<input type="hidden" name="entrance" value="${entrance}"><input type="hidden" name="once" value="${randomToken(128)}">
 ${field({ id: 'name', label: 'Name', value: name, most: 100, required: true, problem: problems.name, hint: 'Where it is used, such as “Nightly report”.' })}
 <fieldset class="plain-set">${legend('It may')}
 ${checkField({ id: 'level-read', name: 'level', type: 'radio', value: 'read-only', checked: level === 'read-only', label: 'Read only', hint: 'It changes nothing, whatever else is chosen.' })}
@@ -87,6 +94,7 @@ ${scopeWords[entrance].map((one) => scopeField(one, typed))}
 <div class="two">${selectField({ id: 'expires', label: 'It ends', value: expires, options: expiries, problem: problems.expires })}
 ${field({ id: 'date', label: 'The date, where you chose one', type: 'date', value: date })}</div>
 ${standing.needsPassword && field({ id: 'password', label: 'Your password', type: 'password', most: 1024, autocomplete: 'current-password', required: true, problem: problems.password, hint: 'Once more, since a token opens what you can open.' })}
+${standing.needsCode && field({ id: 'code', label: 'Code', most: 40, autocomplete: 'one-time-code', required: true, problem: problems.code, hint: 'The six digits that your authenticator app shows now, or one of your recovery codes.' })}
 <button class="primary slim" name="action" value="make">Make the token</button> <a class="aside" href="${parts.paths.path(under)}">Leave it</a>
 </form>`;
   const page = createFramed(visit, parts, { title: wrong ? `Error: ${title}` : title, under, content });
@@ -118,10 +126,12 @@ export async function makeToken(visit: MemberVisit, parts: Parts): Promise<Answe
   if (Object.keys(problems).length > 0 || expiresAt === undefined) return again(problems);
   // OWASP ASVS 3.7.1: an open browser is not enough to get a key that outlives it.
   if (standing.needsPassword) {
-    const answer = await confirmPassword(visit, parts);
+    const answer = await confirmPassword(visit, parts, standing.needsCode);
     if (answer.state === 'throttled') return toWait(answer.retryAfterSeconds, 'try again.');
-    if (answer.state === 'failed') return again({ password: wrongPresent });
+    if (answer.state === 'failed')
+      return again(answer.wrong === 'code' ? { code: wrongCode } : { password: wrongPresent });
   }
+  if (!(await isFirst(visit, parts))) return again({ name: sentAlready });
   const { name, scopes } = typed;
   const wanted = { userId: caller.id, name, scopes, expiresAt, sso: standing.sso };
   const made = await parts.store.tokens.create(wanted, caller.id).catch((error: unknown) => {
@@ -133,6 +143,18 @@ export async function makeToken(visit: MemberVisit, parts: Parts): Promise<Answe
   parts.observe({ type: 'security', event: 'token.made', userId: caller.id, clientId, detail: `${made.token.id}` });
   return madePage(made.token, made.secret, visit, parts);
 }
+
+const sentAlready = 'This form was sent already. If you want another token, send it once more.';
+
+/** Each form makes one token. A page that is loaded again sends its form again, also after the token of it was revoked. */
+async function isFirst({ form, access }: MemberVisit, { store }: Parts): Promise<boolean> {
+  const once = form.get('once') ?? '';
+  if (!/^[\w-]{22}$/.test(once)) return false;
+  return (await store.windows.add(`new token ${access.caller.id} ${once}`, FORM_MS)).count === 1;
+}
+
+/** Longer than a session lasts: a form of an earlier one is not taken anyway. */
+const FORM_MS = 90 * 86_400_000;
 
 const sentence = (text: string): string => `${text[0]?.toUpperCase()}${text.slice(1)}`;
 

@@ -13,7 +13,7 @@ export interface Typed {
   readonly date: string;
 }
 
-export type Problems = Partial<Record<'name' | 'scopes' | 'expires' | 'password', string>>;
+export type Problems = Partial<Record<'name' | 'scopes' | 'expires' | 'password' | 'code', string>>;
 
 export const expiries = [
   ['30', 'In 30 days'],
