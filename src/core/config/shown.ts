@@ -38,7 +38,7 @@ function showValue(name: SettingName, value: unknown): string {
   return Array.isArray(value) ? value.join(',') : String(value);
 }
 
-/** Every setting is in one of them. */
+/** Every setting is in one of them, in the order in which the page shows them. */
 export const settingGroups: readonly (readonly [title: string, names: readonly SettingName[]])[] = [
   ['Data and storage', ['dataDir', 'database', 'environment', 'storageUrl', 'sqlite', 'secret', 'redisUrl']],
   [
@@ -88,6 +88,7 @@ export const settingGroups: readonly (readonly [title: string, names: readonly S
       ...(['requestSeconds', 'bodyLimitBytes', 'jsonDepthLimit'] as const),
     ],
   ],
+  ['Workflows', ['workflows', 'workflowRunsAtOnce']],
   ['Logs and metrics', ['activityDays', 'adminLogDays', 'logLevel', 'metricsPort', 'metricsHost']],
   ['Start and stop', ['drainSeconds', 'shutdownSeconds']],
   ['Other servers', ['serverUrl', 'envSecret', 'platformDoor', 'platformPath', 'cloud']],
