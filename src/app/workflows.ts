@@ -13,7 +13,7 @@ import { createWorkflowRoom, type WorkflowRoom } from '../workflow/room.ts';
 import { stepHandlers } from '../workflow/steps.ts';
 
 export interface WorkflowsOptions {
-  readonly config: Pick<Config, 'workflows' | 'workflowRunsAtOnce' | 'redisUrl'>;
+  readonly config: Pick<Config, 'workflows' | 'workflowRunsAtOnce' | 'redisUrl' | 'environment'>;
   readonly store: OpenedStore;
   readonly engine: Engine;
   readonly sendWebhook: SendWebhook;
@@ -51,7 +51,10 @@ export function openWorkflows({ config, code, ...parts }: WorkflowsOptions): Wor
       : createRunQueue({
           url: config.redisUrl,
           // The first one, so that a new key does not part the processes.
-          name: async () => hashToken((await store.keys.of(QUEUE_KEY, () => randomToken())).at(-1)!.value).slice(0, 16),
+          name: async () => {
+            const first = (await store.keys.of(QUEUE_KEY, () => randomToken())).at(-1)!.value;
+            return hashToken(JSON.stringify([first, config.environment])).slice(0, 16);
+          },
           runs: store.runs,
           clock,
           observe,
