@@ -1,0 +1,23 @@
+// A sample of what the long test proves: workers that are killed where it hurts.
+import { afterAll, describe, expect, test } from 'vitest';
+import { servers } from '../databases.ts';
+import { proveFaults } from './faults.ts';
+import { hasRedisServer, makeRedis, type OwnRedis } from './own-redis.ts';
+
+const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+let redis: OwnRedis | undefined;
+afterAll(() => redis?.kill());
+
+describe('workers that are killed', { timeout: 300_000 }, () => {
+  test(`4 of them, one after the other (TEST_SEED=${seed})`, async () => {
+    const seen = await proveFaults(servers[0]!, { kills: 4, seed });
+    expect(seen).toMatchObject({ runs: 16, kills: 4, flushes: 0 });
+  });
+
+  test.skipIf(!hasRedisServer)(`4 of them beside one that lives, with Redis (TEST_SEED=${seed})`, async () => {
+    redis = await makeRedis();
+    await redis.start();
+    const seen = await proveFaults(servers.at(1) ?? servers[0]!, { kills: 4, seed, redis });
+    expect(seen).toMatchObject({ runs: 16, kills: 4 });
+  });
+});

@@ -1,0 +1,102 @@
+// A process that executes runs: storage, engine, executor and queue as the server puts them together, without its fronts. It
+// counts the points that it passes (every call of the storage that moves a run, before and after; the hooks around a
+// change, and the code of an action), and where it is told to, it kills itself there: nothing of it is said goodbye to.
+import { createEngineAgent } from '../../src/agent/agent.ts';
+import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
+import { openWorkflows } from '../../src/app/workflows.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { loadConfig } from '../../src/core/config.ts';
+import type { Observation } from '../../src/core/observe.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Runs } from '../../src/store/workflow-types.ts';
+
+export interface WorkerWish {
+  readonly env: Readonly<Record<string, string>>;
+  /** Of the served database. */
+  readonly url: string;
+}
+/** `dieAt`: the point at which it kills itself. `stop`: it drains and ends. */
+export type WorkerOrder = { readonly go: true; readonly dieAt?: number } | { readonly stop: true };
+export type WorkerTold = { readonly ready: true } | { readonly warning: string } | { readonly owner: string };
+
+const { env, url } = JSON.parse(process.argv[2]!) as WorkerWish;
+const tell = (told: WorkerTold): void => void process.send?.(told);
+const observe = (one: Observation): void => {
+  if (one.type === 'warning') tell({ warning: `${one.message} ${one.cause ?? ''}` });
+};
+let passed = 0;
+let dieAt = Number.POSITIVE_INFINITY;
+
+function pass(point: string): void {
+  if (++passed !== dieAt) return;
+  process.kill(process.pid, 'SIGKILL');
+  throw new Error(`killed at ${point}`);
+}
+
+/** Each call of the storage that moves a run is two points. */
+function watched(runs: Runs): Runs {
+  const names: readonly string[] = ['claim', 'begin', 'finish', 'wait', 'fail', 'release'] satisfies (keyof Runs)[];
+  const around =
+    (name: string, call: (...args: unknown[]) => Promise<unknown>) =>
+    async (...args: unknown[]) => {
+      pass(`before ${name}`);
+      const answer = await call(...args);
+      pass(`after ${name}`);
+      return answer;
+    };
+  const entries = Object.entries(runs).map(([name, call]) => [name, names.includes(name) ? around(name, call) : call]);
+  const { claim, ...others } = Object.fromEntries(entries) as unknown as Runs;
+  return {
+    ...others,
+    claim(wish) {
+      tell({ owner: wish.owner });
+      return claim(wish);
+    },
+  };
+}
+
+const config = loadConfig({ env });
+const opened = await openStore({ config, observe, clock: systemClock });
+const store = { ...opened, runs: watched(opened.runs) };
+const agent = createEngineAgent();
+agent.addDataSource(() => createSqlSource(url, { clock: systemClock, observe }));
+agent.customizeCollection('orders', (orders) =>
+  orders
+    .addHook('Before', 'Update', () => pass('before an update'))
+    .addHook('After', 'Update', () => pass('after an update'))
+    .addAction('Charge', {
+      scope: 'Single',
+      async execute(context, result) {
+        pass('before an action');
+        await context.collection.update(context.filter, { charged: 'yes' });
+        pass('after an action');
+        return result.success('Charged');
+      },
+    }),
+);
+const engine = await agent.createEngine({
+  observe,
+  clock: systemClock,
+  limits: { pageSizeLimit: 100, queryTimeoutMs: 10_000 },
+});
+const rooms = openWorkflows({
+  config,
+  store,
+  engine,
+  sendWebhook: async () => 200,
+  clock: systemClock,
+  observe,
+  code: [],
+});
+
+process.on('message', async (order: WorkerOrder) => {
+  if ('go' in order) {
+    dieAt = order.dieAt ?? dieAt;
+    return rooms.start();
+  }
+  await rooms.stop(10_000);
+  await engine.close();
+  await opened.close();
+  process.disconnect();
+});
+tell({ ready: true });
