@@ -13,6 +13,7 @@ import { type McpRooms, openMcp } from './app/mcp.ts';
 import { createMetricsDoor } from './app/metrics-door.ts';
 import { openPlatformDoor } from './app/platform.ts';
 import { createClaim, createRoute, type Route, type RoutedRooms, routeBeforeStart } from './app/route.ts';
+import { openTriggers, type TriggerRooms } from './app/triggers.ts';
 import { openWorkflows, type WorkflowRooms } from './app/workflows.ts';
 import { createConsole } from './console/console.ts';
 import { createConsolePaths } from './console/paths.ts';
@@ -97,6 +98,7 @@ const LOAD_AFTER_MS = 1000;
 interface Rooms extends RoutedRooms {
   readonly engine: Engine;
   readonly workflows: WorkflowRooms;
+  readonly triggers: TriggerRooms;
 }
 
 /** `config.database` must be set, or `openEngine` given: which database is served by default is the caller's business. */
@@ -167,6 +169,7 @@ export function createApp(configured: Config, options: AppOptions): App {
     const consolePaths = createConsolePaths(config.publicUrl, config.consolePath);
     const apiPaths = createApiPaths(config.publicUrl, config.apiPath);
     const { version } = options;
+    const triggers = openTriggers({ config, store, paths: apiPaths, sendWebhook, clock, observe });
     // It signs in at the authorization server, which is there with MCP alone.
     const cloudResource = config.cloud && servesMcp ? cloudResourceOf(apiPaths) : undefined;
     const mcp = servesMcp
@@ -191,6 +194,7 @@ export function createApp(configured: Config, options: AppOptions): App {
       store,
       engine,
       workflows,
+      triggers,
       platformDoor: openPlatformDoor({ config, envSecret: options.envSecret, store, version, clock, observe }),
       checkAddress: createAddressCheck({ store, config, observe }),
       mcp,
@@ -215,6 +219,7 @@ export function createApp(configured: Config, options: AppOptions): App {
         store,
         engine,
         workflows: workflows.room,
+        triggers,
         consolePaths,
         authSecret: options.authSecret,
         clock,
@@ -234,6 +239,7 @@ export function createApp(configured: Config, options: AppOptions): App {
 
   const closeRooms = async (): Promise<void> => {
     await rooms?.workflows.stop(0);
+    await rooms?.triggers.callbacks.stop();
     rooms?.mcp?.authorization.close();
     await rooms?.mcp?.front.close();
     await rooms?.mcp?.playground.settled();
@@ -253,6 +259,7 @@ export function createApp(configured: Config, options: AppOptions): App {
       try {
         metricsUrl = await metricsDoor?.open();
         rooms = await open(config);
+        if (config.workflows) rooms.triggers.callbacks.start();
         route = createRoute({ ...config, servesMcp }, rooms, () => stopping !== undefined);
         listening ??= await server?.open();
       } catch (error) {

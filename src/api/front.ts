@@ -8,15 +8,15 @@ import type { z } from 'zod';
 import type { Engine } from '../agent/engine.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
-import { type AppError, fail, isAppError, toAppError } from '../core/errors.ts';
+import { fail } from '../core/errors.ts';
 import type { Quota } from '../core/limit.ts';
 import type { Observe } from '../core/observe.ts';
-import { randomId } from '../core/secret.ts';
 import { createAddressReader, createHostCheck } from '../oauth/address.ts';
 import { readJson } from '../oauth/body.ts';
-import { attachmentNamed, sendStream } from '../oauth/reply.ts';
 import type { Store } from '../store/store.ts';
 import type { WorkflowRoom } from '../workflow/room.ts';
+import type { Triggers } from '../workflow/trigger.ts';
+import { answerFailure, send } from './answer.ts';
 import { createHolderCheck, type Holder } from './gate.ts';
 import { describeApi } from './openapi.ts';
 import { type Parameters, readParameters } from './parameters.ts';
@@ -34,6 +34,7 @@ export interface ApiFrontParts {
   readonly store: Store;
   readonly engine: Engine;
   readonly workflows: WorkflowRoom;
+  readonly triggers: Triggers;
   readonly observe: Observe;
   readonly clock: Clock;
   /** Of this package. */
@@ -80,43 +81,15 @@ export function createApiFront(parts: ApiFrontParts): ApiFront {
     return route.handle({ ...holder, path: found.path, query, body }, parts);
   };
 
-  const sendFailure = (req: IncomingMessage, res: ServerResponse, thrown: unknown): void => {
-    const requestId = randomId();
-    const error = toAppError(thrown, requestId);
-    if (error.code === 'INTERNAL') observe({ type: 'failure', where: 'public api', requestId, cause: thrown });
-    if (res.headersSent) {
-      res.destroy();
-      return;
-    }
-    const { authorization } = req.headers;
-    const address = readAddress(req);
-    if (isAppError(error, 'UNAUTHENTICATED')) {
-      // RFC 6750 section 3: no error code when the request carried no credentials at all.
-      const told = authorization === undefined ? '' : ', error="invalid_token"';
-      res.setHeader('WWW-Authenticate', `Bearer realm="public api"${told}`);
-      if (authorization !== undefined)
-        observe({ type: 'security', event: 'api.token-refused', address, detail: error.message });
-    }
-    if (isAppError(error, 'DENIED')) {
-      res.setHeader('WWW-Authenticate', 'Bearer realm="public api", error="insufficient_scope"');
-    }
-    if (notable.has(error.code)) observe({ type: 'security', event: 'api.refused', address, detail: error.code });
-    if (isAppError(error, 'METHOD_NOT_ALLOWED')) res.setHeader('Allow', error.details.allow.join(', '));
-    if (isAppError(error, 'RATE_LIMITED')) res.setHeader('Retry-After', `${error.details.retryAfterSeconds}`);
-    if (isAppError(error, 'BODY_TOO_LARGE')) {
-      res.setHeader('Connection', 'close');
-      req.resume();
-    }
-    void send(req, res, { status: error.status, body: bodyOf(error) });
-  };
-
   return {
     handle(req, res) {
       const path = paths.locate((req.url ?? '/').split('?', 1)[0]!);
       if (path === undefined) return false;
       serve(req, res, path)
         .then((answer) => send(req, res, answer))
-        .catch((error: unknown) => sendFailure(req, res, error));
+        .catch((error: unknown) =>
+          answerFailure(req, res, error, { observe, address: readAddress(req), where: 'public api' }),
+        );
       return true;
     },
   };
@@ -145,8 +118,6 @@ function readBody(schema: z.ZodType, sent: unknown): unknown {
   return fail('INVALID_ARGUMENT', { argument: path.length > 0 ? path.join('.') : 'body', problem: `${message}.` });
 }
 
-const notable: ReadonlySet<string> = new Set(['HOST_NOT_ALLOWED', 'RATE_LIMITED', 'DENIED']);
-
 /** Spec public-http-api 5 and 7.1: what is missing is named, so that another token can be made. */
 function checkRights({ scopes, admin, method }: Route, { token, access }: Holder): void {
   const has = (scope: string) => token.scopes.includes(scope);
@@ -159,38 +130,4 @@ function checkRights({ scopes, admin, method }: Route, { token, access }: Holder
   if (admin && access.caller.permissionLevel !== 'admin') {
     fail('DENIED', { problem: 'The user of the token needs the Admin role on the project.' });
   }
-}
-
-const meanings: Readonly<Record<number, string>> = {
-  400: 'Bad request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not found',
-  405: 'Method not allowed',
-  429: 'Too many requests',
-  503: 'Unavailable',
-};
-
-/** All that either shape of the spec (public-http-api 7.1 and 7.2) carries. */
-function bodyOf(error: AppError): object {
-  const { status, message, code } = error;
-  const wait = isAppError(error, 'RATE_LIMITED') && { retry_after: error.details.retryAfterSeconds };
-  return { error: meanings[status] ?? (status < 500 ? 'Refused' : 'Failed'), message, code, ...wait };
-}
-
-async function send(req: IncomingMessage, res: ServerResponse, { status, body, stream }: Answer): Promise<void> {
-  res.setHeader('Cache-Control', 'no-store');
-  res.setHeader('X-Content-Type-Options', 'nosniff');
-  if (stream) {
-    res.setHeader('Content-Type', stream.type);
-    res.setHeader('Content-Disposition', attachmentNamed(stream.filename));
-    return sendStream(req, res, status, stream.parts);
-  }
-  if (body === undefined) {
-    res.writeHead(status).end();
-    return;
-  }
-  const sent = JSON.stringify(body);
-  res.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(sent) });
-  res.end(req.method === 'HEAD' ? undefined : sent);
 }

@@ -18,6 +18,18 @@ export function writeCursor(place: readonly number[], mark: string): string {
   return Buffer.from(JSON.stringify([mark, ...place])).toString('base64url');
 }
 
+/** Of a list whose place is the id of its last entry, a UUID. */
+export const writeIdCursor = (id: string, mark: string): string =>
+  Buffer.from(JSON.stringify([mark, id])).toString('base64url');
+
+/** INVALID_CURSOR when it was not made for this query. */
+export function readIdCursor(cursor: string, mark: string): string {
+  const bytes = Buffer.from(cursor, 'base64url');
+  const [, marked, id] = /^\["([^"]*)","([0-9a-f-]{36})"\]$/.exec(bytes.toString()) ?? [];
+  const isWhole = bytes.toString('base64url') === cursor;
+  return isWhole && marked === mark && id !== undefined ? id : fail('INVALID_CURSOR', {});
+}
+
 /** As many numbers as the place has. INVALID_CURSOR when it was not made for this query. */
 export function readCursor(cursor: string, mark: string, numbers: number): readonly number[] {
   const bytes = Buffer.from(cursor, 'base64url');

@@ -5,12 +5,16 @@ import type { Engine } from '../agent/engine.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Store } from '../store/store.ts';
+import type { WorkflowRoom } from '../workflow/room.ts';
+import type { Triggers } from '../workflow/trigger.ts';
 import type { Holder } from './gate.ts';
 import type { Parameters, Read } from './parameters.ts';
 
 export interface RouteParts {
   readonly store: Store;
   readonly engine: Engine;
+  readonly workflows: WorkflowRoom;
+  readonly triggers: Triggers;
   readonly clock: Pick<Clock, 'now'>;
   readonly observe: Observe;
 }

@@ -4,9 +4,18 @@ import { activityRoutes } from './activity-routes.ts';
 import { adminLogRoutes } from './admin-log-routes.ts';
 import { noteRoutes } from './note-routes.ts';
 import type { Route } from './route.ts';
+import { runRoutes } from './run-routes.ts';
 import { tokenRoutes } from './token-routes.ts';
+import { workflowRoutes } from './workflow-routes.ts';
 
-export const routes: readonly Route[] = [...tokenRoutes, ...activityRoutes, ...adminLogRoutes, ...noteRoutes];
+export const routes: readonly Route[] = [
+  ...tokenRoutes,
+  ...activityRoutes,
+  ...adminLogRoutes,
+  ...noteRoutes,
+  ...workflowRoutes,
+  ...runRoutes,
+];
 
 export interface Found {
   /** Of the path, one for each method. */

@@ -3,6 +3,7 @@ import type { Engine } from '../agent/engine.ts';
 import { type CloudFront, createCloudFront } from '../api/cloud.ts';
 import { type ApiFront, createApiFront } from '../api/front.ts';
 import { createApiPaths } from '../api/paths.ts';
+import { createWebhookFront, type WebhookFront } from '../api/webhook.ts';
 import type { ConsolePaths } from '../console/paths.ts';
 import { frontEndPage } from '../console/paths.ts';
 import type { Clock } from '../core/clock.ts';
@@ -16,12 +17,14 @@ import { createRestPaths } from '../rest/paths.ts';
 import { createSignIn } from '../rest/sign-in.ts';
 import type { OpenedStore } from '../store/open.ts';
 import type { WorkflowRoom } from '../workflow/room.ts';
+import type { TriggerRooms } from './triggers.ts';
 
 export interface ApisOptions {
   readonly config: Config & { readonly publicUrl: string };
   readonly store: OpenedStore;
   readonly engine: Engine;
   readonly workflows: WorkflowRoom;
+  readonly triggers: Pick<TriggerRooms, 'addresses' | 'triggers'>;
   readonly consolePaths: ConsolePaths;
   /** Signs session tokens; where there is none, a key of the installation does. */
   readonly authSecret: string | undefined;
@@ -36,6 +39,8 @@ export interface ApisOptions {
 export interface Apis {
   readonly rest: RestFront;
   readonly api: ApiFront;
+  /** Below the other, which knows nothing of it. */
+  readonly webhook: WebhookFront;
   /** Below the other, which knows nothing of it. */
   readonly cloud: CloudFront | undefined;
 }
@@ -74,9 +79,19 @@ export function openApis(options: ApisOptions): Apis {
       store,
       engine,
       workflows: options.workflows,
+      triggers: options.triggers.triggers,
       observe,
       clock,
       version,
+    }),
+    webhook: createWebhookFront({
+      config,
+      paths: createApiPaths(config.publicUrl, config.apiPath),
+      store,
+      workflows: options.workflows,
+      addresses: options.triggers.addresses,
+      clock,
+      observe,
     }),
     cloud:
       cloudResource === undefined

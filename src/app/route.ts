@@ -60,6 +60,7 @@ export function createRoute(
       else if (console.handle(req, res)) return;
       else if (mcp?.authorization.handle(req, res)) return;
       else if (apis.cloud?.handle(req, res)) return;
+      else if (apis.webhook.handle(req, res)) return;
       else if (apis.api.handle(req, res)) return;
       else if (apis.rest.handle(req, res)) return;
       else refuse(res, 'NOT_FOUND', { path });

@@ -423,6 +423,12 @@ export const settings = {
     fallback: 10_000,
     read: whole(1, 100_000_000),
   }),
+  webhookPerMinute: setting({
+    env: 'SERVICE_WEBHOOK_PER_MINUTE',
+    about: 'Calls of the webhook of each workflow in a minute',
+    fallback: 60,
+    read: whole(1, 1_000_000),
+  }),
   invitationSeconds: setting({
     env: 'SERVICE_INVITATION_SECONDS',
     about: 'Life of the link that invites a user',
@@ -572,7 +578,7 @@ export const settings = {
   }),
   webhookHosts: setting({
     env: 'SERVICE_WEBHOOK_HOSTS',
-    about: 'Hosts that webhooks of actions may reach though their addresses are not public',
+    about: 'Hosts that webhooks of actions and callbacks of workflows may reach though their addresses are not public',
     fallback: [] as readonly string[],
     read: list,
   }),

@@ -207,6 +207,17 @@ const table = {
     say: (d: { run: string }) =>
       `A run of this workflow on this record is not over: ${d.run}. Nothing was started. Look at that run, and start another when it is over.`,
   },
+  TRIGGER_KEY_REUSED: {
+    status: 409,
+    say: () =>
+      'This Idempotency-Key (or webhook-id) was sent to this webhook before, for another record. Take a new key for a new run.',
+  },
+  INVALID_WEBHOOK_ADDRESS: {
+    status: 400,
+    say: () =>
+      'This address is not the one of a webhook: it is not whole, was changed, or was replaced by another. Copy it anew from the settings of the trigger.',
+  },
+  UNKNOWN_WEBHOOK: { status: 404, say: (d: { problem: string }) => d.problem },
   UNKNOWN_CHART: { status: 404, say: (d: { chart: string } & Near) => `No chart '${d.chart}'.${near(d)}` },
   CHART_FAILED: {
     status: 500,

@@ -289,14 +289,13 @@ export function createRuns(database: Database, getPlace: PlaceReader, clock: Clo
 
     async takeCallbacks(limit, untilMs) {
       const environmentId = await environment();
+      const due = (on: Knex) =>
+        on('workflow_runs').where({ environment_id: environmentId }).where('callback_at', '<=', clock.now());
+      // Asked often, and mostly in vain: only what is there is worth a transaction.
+      if (!(await due(knex).first('id'))) return [];
       return database.write(async (trx) => {
         const now = clock.now();
-        const query = trx('workflow_runs')
-          .where({ environment_id: environmentId })
-          .where('callback_at', '<=', now)
-          .orderBy('callback_at')
-          .limit(limit)
-          .select<{ id: string }[]>('id');
+        const query = due(trx).orderBy('callback_at').limit(limit).select<{ id: string }[]>('id');
         if (dialect !== 'sqlite') query.forUpdate().skipLocked();
         const ids = (await query).map(({ id }) => id);
         if (ids.length === 0) return [];
@@ -306,11 +305,15 @@ export function createRuns(database: Database, getPlace: PlaceReader, clock: Clo
         const rows = (await selectRuns(trx, environmentId)
           .whereIn('r.id', ids)
           .select('w.callback_url')) as (StoredRun & { callback_url: string | null; callback_attempts: number })[];
-        return rows.flatMap((row) =>
+        const told = rows.flatMap((row) =>
           row.callback_url === null
             ? []
             : [{ run: toRun(row), url: row.callback_url, attempts: row.callback_attempts }],
         );
+        // Nobody asks to be told any more.
+        const unasked = rows.filter(({ callback_url }) => callback_url === null).map(({ id }) => id);
+        if (unasked.length > 0) await trx('workflow_runs').whereIn('id', unasked).update({ callback_at: null });
+        return told;
       });
     },
     async settleCallback(runId, again) {

@@ -97,7 +97,16 @@ export const isOver = (state: RunState): boolean =>
   state === 'succeeded' || state === 'failed' || state === 'cancelled';
 
 /** Why a run waits for a person. `uncertain`: a step that changes something was begun, and whether it was done nobody knows. */
-export type AwaitReason = 'guidance' | 'choice' | 'confirmation' | 'form' | 'approval' | 'uncertain' | 'reconnect';
+export type AwaitReason = (typeof awaitReasons)[number];
+export const awaitReasons = [
+  'guidance',
+  'choice',
+  'confirmation',
+  'form',
+  'approval',
+  'uncertain',
+  'reconnect',
+] as const;
 
 /** Where a run was started. */
 export type RunOrigin = 'webhook' | 'mcp' | 'console' | 'api';

@@ -38,6 +38,22 @@ async function openFuzzPlace(shop: Shop, storage: string, later: (ms: number) =>
   const tables = openDatabase({ url: storage, dataDir: '/', sqlite: 'auto' });
   await tables.knex('quotas').update({ minute_count: most, minute_ends: Date.now() + 86_400_000 });
   await tables.close();
+  const { renderingId } = (await store.permissions.caller(ada.id))!;
+  const publish = () =>
+    store.workflows.publish({
+      ...{ renderingId, name: `fuzz ${++made}`, collection: 'orders', concurrency: null, by: ada.id },
+      // Waits for a person, so that there is something to cancel.
+      definition: JSON.stringify({
+        ...{ name: `fuzz ${made}`, collection: 'orders' },
+        steps: [{ id: 'look', type: 'guidance', text: 'Look.' }],
+      }),
+    });
+  const workflow = await publish();
+  const run = async () => {
+    const started = { workflow, userId: ada.id, origin: 'api', originName: 'fuzz' } as const;
+    const created = await store.runs.create({ ...started, recordId: `${++made}` });
+    return created.state === 'created' ? created.runId : '';
+  };
   const document = (await (await fetch(`${address}/v1/openapi.json`)).json()) as ApiDocument;
   return {
     address,
@@ -55,8 +71,14 @@ async function openFuzzPlace(shop: Shop, storage: string, later: (ms: number) =>
       ['environmentName', ['Production']],
       ['collectionName', ['orders', 'customers']],
       ['recordId', ['1', '2', '3', '4', '5']],
+      ['workflowId', [workflow.id, (await publish()).id]],
+      ['runId', [await run(), await run(), await run()]],
+      ['callbackUrl', ['https://example.com/told', null]],
     ]),
-    before: { revokeToken: async () => ({ tokenId: (await make(['notes:read'])).token.id }) },
+    before: {
+      revokeToken: async () => ({ tokenId: (await make(['notes:read'])).token.id }),
+      cancelRun: async () => ({ runId: await run() }),
+    },
   };
 }
 

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { notesPath, openWays, type Ways } from '../api/ways.ts';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { notesPath } from '../api/ways.ts';
+import { openWebhookDoor, type WebhookDoor } from '../api/webhook-door.ts';
 
-let ways: Ways;
+let ways: WebhookDoor;
 beforeAll(async () => {
-  ways = await openWays({ env: { SERVICE_API_PER_MINUTE: '20' } });
+  ways = await openWebhookDoor({ env: { SERVICE_API_PER_MINUTE: '20' } });
 });
 afterAll(() => ways?.stop());
 
@@ -25,6 +26,35 @@ test('limit query parameter | notes listing | integer 1 to 100, default 10', asy
   for (const query of sent) answers.push(await counted(query));
   const refused = [400, undefined, undefined];
   expect(answers).toEqual([[200, 10, 10], [200, 1, 1], [200, 11, 100], ...Array.from({ length: 5 }, () => refused)]);
+});
+
+test('webhook rate | each webhook separately | about 60 requests per minute; excess gives 429 with Retry-After', async () => {
+  const [one, other] = [await ways.hook(), await ways.hook()];
+  const statuses: number[] = [];
+  for (let call = 0; call < 60; call++) statuses.push((await ways.call(one.path, { record_id: `${call}` })).status);
+  const over = await ways.call(one.path, { record_id: '60' });
+  expect([new Set(statuses), over.status, Number(over.headers.get('retry-after')) > 0]).toEqual([
+    new Set([202]),
+    429,
+    true,
+  ]);
+  // Not of the calls of the public API.
+  expect((await ways.call(other.path)).status).toBe(202);
+});
+
+test('webhook rate | configurable', async () => {
+  const few = await openWebhookDoor({ env: { SERVICE_WEBHOOK_PER_MINUTE: '2' } });
+  onTestFinished(() => few.stop());
+  const { path } = await few.hook();
+  const statuses = [];
+  for (const record_id of ['1', '2', '3']) statuses.push((await few.call(path, { record_id })).status);
+  expect(statuses).toEqual([202, 202, 429]);
+});
+
+test('active runs | per workflow and record | one; further calls get 409', async () => {
+  const { path } = await ways.hook();
+  const calls = await Promise.all(Array.from({ length: 12 }, () => ways.call(path)));
+  expect(calls.map(({ status }) => status).sort()).toEqual([202, ...Array<number>(11).fill(409)]);
 });
 
 test('public API rate | per token | enforced; 429 with Retry-After; responses carry the header X-RateLimit-Remaining', async () => {

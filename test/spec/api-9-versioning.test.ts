@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiDocument } from '../../src/api/openapi.ts';
-import { notesPath, openWays, type Ways } from '../api/ways.ts';
+import { notesPath } from '../api/ways.ts';
+import { openWebhookDoor, type WebhookDoor, waiting } from '../api/webhook-door.ts';
 
-let ways: Ways;
+let ways: WebhookDoor;
 beforeAll(async () => {
-  ways = await openWays();
+  ways = await openWebhookDoor();
 });
 afterAll(() => ways?.stop());
 
@@ -17,4 +18,19 @@ test('Public API paths carry the version prefix `/v1`.', async () => {
   for (const prefix of ['', '/v2', '/V1', '/v1/v1'])
     elsewhere.push((await ways.ask(notesPath.replace('/v1', prefix), { secret })).status);
   expect([here.status, elsewhere]).toEqual([200, [404, 404, 404, 404]]);
+});
+
+test('webhook URL: does not change when the workflow is published again; changes only on regeneration', async () => {
+  const { id, path } = await ways.hook();
+  const known = (await ways.store.workflows.find(id))!;
+  const wish = { ...known, concurrency: null, definition: JSON.stringify({ name: known.name, ...waiting }) };
+  await ways.store.workflows.publish({ ...wish, by: 1, of: { id, since: 1 } });
+  expect(await ways.pathOf(id)).toBe(path);
+  for (const change of [{ enabled: false }, { needsSignature: true }, { needsSignature: false }, { enabled: true }]) {
+    await ways.change(id, change);
+    expect(await ways.pathOf(id)).toBe(path);
+  }
+  expect((await ways.call(path)).status).toBe(202);
+  await ways.change(id, { regenerate: true });
+  expect(await ways.pathOf(id)).not.toBe(path);
 });

@@ -39,6 +39,13 @@ export const scopeWords: Readonly<Record<TokenEntrance, readonly ScopeWords[]>> 
       detail: 'Who changed people, roles and tokens.',
       ...reads,
     },
+    {
+      scope: 'workflows:trigger',
+      title: 'Start workflows',
+      detail: 'Call the webhooks of workflows, and look at their runs. Runs have your rights.',
+      writes: true,
+      admin: false,
+    },
     { scope: 'all', title: 'Everything', detail: 'All of the public API, what is added later included.', ...writes },
   ],
 };
@@ -57,8 +64,9 @@ export const entranceWords: Readonly<Record<TokenEntrance, EntranceWords>> = {
   },
   api: {
     name: 'Public API',
-    title: 'A program that reads notes and logs',
-    detail: 'Opens /v1: notes, the activity log, the admin log. For reports, archives and a SIEM.',
+    title: 'A program that reads notes and logs, or starts workflows',
+    detail:
+      'Opens /v1: notes, the activity log, the admin log, workflows. For reports, archives, a SIEM and automations.',
   },
 };
 

@@ -4,6 +4,7 @@ import { actions } from './mutations/actions.ts';
 import { agent } from './mutations/agent.ts';
 import { apiNotes } from './mutations/api-notes.ts';
 import { apiTokens } from './mutations/api-tokens.ts';
+import { apiWebhook } from './mutations/api-webhook.ts';
 import { charts } from './mutations/charts.ts';
 import { conditions } from './mutations/conditions.ts';
 import { customizer } from './mutations/customizer.ts';
@@ -27,6 +28,7 @@ export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   agent,
   apiNotes,
   apiTokens,
+  apiWebhook,
   charts,
   conditions,
   customizer,

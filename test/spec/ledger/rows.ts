@@ -173,8 +173,11 @@ const sections: Readonly<Record<string, readonly Group[]>> = {
     { group: 'Collection', names: 'object name', about: /(^|> )Collection\b/ },
     { group: 'Note message', names: 'object content createdAt user', about: /(^|> )Note message\b/ },
   ],
+  'api 2.4': [{ names: 'runId' }],
   'api 2.5': [{ names: ['name', 'project', 'creation date', 'last used', 'expiration date', 'scopes', 'value'] }],
   'api 2.6': [{ names: ['Activity log', 'admin log'] }],
+  'api 3.1': [{ names: ['an editor disables the trigger', 'an editor regenerates the URL'] }],
+  'api 3.2': [{ names: ['queued', 'active run', 'fresh run'] }],
   'api 3.3': [{ names: 'archivedAt' }],
   'api 4.1': [
     { names: 'projectName environmentName limit userEmail userId teamName collectionName recordId' },
@@ -183,16 +186,22 @@ const sections: Readonly<Record<string, readonly Group[]>> = {
     })),
     { names: ['sorted by id descending', 'Admin role'] },
   ],
+  'api 4.2': [
+    { names: ['{webhook_url}', 'authority', 'latest', 'record_id', 'unknown fields', 'not verified', '202', '409'] },
+    { names: ["the token's user"] },
+  ],
   'api 4.3': [{ names: 'activity-logs admin-logs notes' }],
   'api 5': [
     { names: ['Bearer', 'Admin role', 'SSO', 'revoked', 'expire'] },
     { group: 'level', names: 'read-only read-write' },
     { group: 'scope', names: 'activity_logs:read admin_logs:read notes:read notes:write all' },
+    { names: ['webhook'] },
   ],
   'api 7.1': [{ names: ['401', '403', 'An expired token'] }],
   'api 7.2': [{ names: '429 4XX 5XX' }],
-  'api 8': [{ names: ['limit query parameter', 'public API rate'] }],
-  'api 9': [{ names: ['Public API paths'] }],
+  'api 7.3': [{ names: '400 401 403 404 409 429' }],
+  'api 8': [{ names: ['limit query parameter', 'webhook rate', 'active runs', 'public API rate'] }],
+  'api 9': [{ names: ['Public API paths', 'webhook URL'] }],
 };
 
 export const rows: readonly Row[] = Object.keys(sections)

@@ -89,12 +89,14 @@ export const apiNotes: Points = {
       'environmentName !== environment)',
       'environmentName.toLowerCase() !== environment.toLowerCase())',
     ],
+    'api 8 · public API rate': ["res.setHeader('X-RateLimit-Remaining'", "res.setHeader('X-RateLimit-Left'"],
+  },
+  'src/api/answer.ts': {
     'api 7.1 · 401': ["'Refused' : 'Failed'), message, code", "'Refused' : 'Failed'), code"],
     'api 7.1 · 403': ["'Refused' : 'Failed'), message, code", "'Refused' : 'Failed'), code"],
     'api 7.2 · 429': ["res.setHeader('Retry-After'", "res.setHeader('X-Retry-After'"],
     'api 7.2 · 4XX': ["'Refused' : 'Failed'), message, code", "'Refused' : 'Failed'), message"],
     'api 7.2 · 5XX': ["'Refused' : 'Failed'), message, code", "'Refused' : 'Failed'), message"],
-    'api 8 · public API rate': ["res.setHeader('X-RateLimit-Remaining'", "res.setHeader('X-RateLimit-Left'"],
   },
   'src/api/gate.ts': {
     'api 7.1 · An expired token': ['The token has expired. Make another one.', 'Make another one.'],

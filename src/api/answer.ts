@@ -1,0 +1,93 @@
+// What the public API and the webhook answer: a body as JSON, a stream, or an error in the one shape of all of them.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type AppError, isAppError, toAppError } from '../core/errors.ts';
+import type { Observe } from '../core/observe.ts';
+import { randomId } from '../core/secret.ts';
+import { attachmentNamed, sendStream } from '../oauth/reply.ts';
+import type { Answer } from './route.ts';
+
+interface FailureOptions {
+  readonly observe: Observe;
+  /** Of the client. */
+  readonly address: string;
+  /** For the log. */
+  readonly where: string;
+}
+
+export function answerFailure(
+  req: IncomingMessage,
+  res: ServerResponse,
+  thrown: unknown,
+  { observe, address, where }: FailureOptions,
+): void {
+  const requestId = randomId();
+  const error = toAppError(thrown, requestId);
+  if (error.code === 'INTERNAL') observe({ type: 'failure', where, requestId, cause: thrown });
+  if (res.headersSent) {
+    res.destroy();
+    return;
+  }
+  const { authorization } = req.headers;
+  if (isAppError(error, 'UNAUTHENTICATED')) {
+    // RFC 6750 section 3: no error code when the request carried no credentials at all.
+    const told = authorization === undefined ? '' : ', error="invalid_token"';
+    res.setHeader('WWW-Authenticate', `Bearer realm="public api"${told}`);
+    if (authorization !== undefined)
+      observe({ type: 'security', event: 'api.token-refused', address, detail: error.message });
+  }
+  if (isAppError(error, 'DENIED')) {
+    res.setHeader('WWW-Authenticate', 'Bearer realm="public api", error="insufficient_scope"');
+  }
+  if (notable.has(error.code)) observe({ type: 'security', event: 'api.refused', address, detail: error.code });
+  if (isAppError(error, 'METHOD_NOT_ALLOWED')) res.setHeader('Allow', error.details.allow.join(', '));
+  if (isAppError(error, 'RATE_LIMITED')) res.setHeader('Retry-After', `${error.details.retryAfterSeconds}`);
+  if (isAppError(error, 'BODY_TOO_LARGE')) {
+    res.setHeader('Connection', 'close');
+    req.resume();
+  }
+  void send(req, res, { status: error.status, body: bodyOf(error) });
+}
+
+const notable: ReadonlySet<string> = new Set([
+  'HOST_NOT_ALLOWED',
+  'RATE_LIMITED',
+  'DENIED',
+  'FORBIDDEN',
+  'INVALID_WEBHOOK_ADDRESS',
+]);
+
+const meanings: Readonly<Record<number, string>> = {
+  400: 'Bad request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not found',
+  405: 'Method not allowed',
+  429: 'Too many requests',
+  503: 'Unavailable',
+};
+
+/** All that either shape of the spec (public-http-api 7.1 and 7.2) carries. */
+function bodyOf(error: AppError): object {
+  const { status, message, code } = error;
+  const wait = isAppError(error, 'RATE_LIMITED') && { retry_after: error.details.retryAfterSeconds };
+  // Spec public-http-api 4.2, 4: the body is `{ error: <message> }`.
+  const told = status === 409 ? message : meanings[status];
+  return { error: told ?? (status < 500 ? 'Refused' : 'Failed'), message, code, ...wait };
+}
+
+export async function send(req: IncomingMessage, res: ServerResponse, { status, body, stream }: Answer): Promise<void> {
+  res.setHeader('Cache-Control', 'no-store');
+  res.setHeader('X-Content-Type-Options', 'nosniff');
+  if (stream) {
+    res.setHeader('Content-Type', stream.type);
+    res.setHeader('Content-Disposition', attachmentNamed(stream.filename));
+    return sendStream(req, res, status, stream.parts);
+  }
+  if (body === undefined) {
+    res.writeHead(status).end();
+    return;
+  }
+  const sent = JSON.stringify(body);
+  res.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(sent) });
+  res.end(req.method === 'HEAD' ? undefined : sent);
+}

@@ -1,0 +1,184 @@
+// The webhook of a workflow (spec public-http-api 4.2): a program starts a run on one record. The checks, in order: Host (403),
+// method (405), the address (400, before anything is read), the token (401), the workflow behind the address (404, or 400 when it
+// was replaced), scope, view and collection (403), how often this webhook was called (429), the signature where there is one or
+// must be (401), the body (400), and whether a run is under way on the record (409). The run is queued and executed afterwards.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { z } from 'zod';
+import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
+import { fail, isAppError } from '../core/errors.ts';
+import { createSharedLimiter, type Limiter } from '../core/limit.ts';
+import type { Observe } from '../core/observe.ts';
+import { createAddressReader, createHostCheck } from '../oauth/address.ts';
+import { parseJson, readBytes } from '../oauth/body.ts';
+import type { Store } from '../store/store.ts';
+import type { Workflow } from '../store/workflow-types.ts';
+import { maySee, recordIdMost, type WorkflowRoom } from '../workflow/room.ts';
+import { type Addressed, type TriggerAddresses, WEBHOOKS } from '../workflow/trigger-address.ts';
+import { isSigned, signatureHeaders } from '../workflow/webhook-signature.ts';
+import { answerFailure, send } from './answer.ts';
+import { createHolderCheck, type Holder } from './gate.ts';
+import type { ApiPaths } from './paths.ts';
+import type { Answer } from './route.ts';
+
+export interface WebhookFrontParts {
+  readonly config: Pick<Config, 'trustedProxies' | 'allowedHosts' | 'ssoIssuer' | 'webhookPerMinute'>;
+  readonly paths: ApiPaths;
+  readonly store: Store;
+  readonly workflows: WorkflowRoom;
+  readonly addresses: TriggerAddresses;
+  readonly clock: Clock;
+  readonly observe: Observe;
+}
+
+export interface WebhookFront {
+  /** Takes the request and answers true when its path is that of a webhook; otherwise does nothing and answers false. */
+  handle(req: IncomingMessage, res: ServerResponse): boolean;
+}
+
+/** The body has one member that counts. */
+const bodyLimits = { bytes: 65_536, depth: 20 };
+/** Refused tokens of one client address in a quarter of an hour, before it is told to wait. */
+const failures = { points: 100, seconds: 900 } as const;
+
+/** Spec public-http-api 4.2: unknown fields are ignored. */
+const bodySchema = z.object({
+  record_id: z
+    .string(`expected a text: the id of a record; several columns of a key with '|' between`)
+    .min(1)
+    .max(recordIdMost),
+});
+
+export function createWebhookFront(parts: WebhookFrontParts): WebhookFront {
+  const { config, paths, store, workflows, addresses, clock, observe } = parts;
+  const readAddress = createAddressReader(config.trustedProxies);
+  const isOurHost = createHostCheck(paths.host, config);
+  const checkHolder = createHolderCheck({ store, clock, config });
+  const shared = { windows: store.windows, clock };
+  const refused = createSharedLimiter('webhook-token', failures, shared);
+  const calls = createSharedLimiter('webhook', { points: config.webhookPerMinute, seconds: 60 }, shared);
+
+  const serve = async (req: IncomingMessage, res: ServerResponse, signed: string): Promise<Answer> => {
+    // DNS rebinding (RFC 9110 section 7.4): only names that are ours.
+    if (!isOurHost(req.headers.host)) fail('HOST_NOT_ALLOWED', {});
+    if (req.method !== 'POST') fail('METHOD_NOT_ALLOWED', { method: req.method ?? '', allow: ['POST'] });
+    const client = readAddress(req);
+    const addressed = (await addresses.read(signed, client)) ?? fail('INVALID_WEBHOOK_ADDRESS', {});
+    const holder = await countFailures(refused, client, () => checkHolder(req.headers.authorization));
+    const workflow = await findWorkflow(addressed, parts);
+    checkRights(holder, workflow);
+    await calls.consume(workflow.id);
+    const body = await readSent(req);
+    await checkSignature(req, body, workflow, store);
+    const { record_id: recordId } = readBody(parseJson(body, bodyLimits.depth));
+    const { token, access } = holder;
+    const key = readKey(req);
+    const created = await workflows.start(
+      { access, origin: 'webhook', clientId: `token ${token.name}`, clientName: `token ${token.name}` },
+      { workflow, recordId, ...(key !== undefined && { idempotencyKey: key }) },
+    );
+    if (created.state === 'ongoing') fail('RUN_ONGOING', { run: created.runId });
+    if (created.state === 'mismatch') return fail('TRIGGER_KEY_REUSED', {});
+    if (created.state === 'repeated') res.setHeader('Idempotency-Replayed', 'true');
+    return { status: 202, body: { runId: created.runId } };
+  };
+
+  return {
+    handle(req, res) {
+      const path = paths.locate((req.url ?? '/').split('?', 1)[0]!);
+      if (path === undefined || !path.startsWith(WEBHOOKS)) return false;
+      serve(req, res, path.slice(WEBHOOKS.length))
+        .then((answer) => send(req, res, answer))
+        .catch((error: unknown) =>
+          answerFailure(req, res, error, { observe, address: readAddress(req), where: 'webhook' }),
+        );
+      return true;
+    },
+  };
+}
+
+/**
+ * Spec public-http-api 7.3: 401. Whose token is refused too often is told to wait; a token that counts is never held up, since
+ * others may share the client's address with whoever guesses.
+ */
+async function countFailures(limiter: Limiter, client: string, check: () => Promise<Holder>): Promise<Holder> {
+  try {
+    return await check();
+  } catch (error) {
+    if (isAppError(error, 'UNAUTHENTICATED')) await limiter.consume(client);
+    throw error;
+  }
+}
+
+/** Spec public-http-api 7.3: 404, and 400 for an address that another took the place of, also while the trigger is disabled. */
+async function findWorkflow(addressed: Addressed, { store, addresses }: WebhookFrontParts): Promise<Workflow> {
+  const [found, counts] = [await store.workflows.find(addressed.workflowId), await addresses.stillCounts(addressed)];
+  if (!found || found.renderingId !== addressed.renderingId) {
+    return fail('UNKNOWN_WEBHOOK', { problem: 'There is no such webhook: its workflow is gone.' });
+  }
+  const { trigger } = found;
+  if (!counts || trigger.version !== addressed.version || trigger.keyId !== addressed.keyId) {
+    return fail('INVALID_WEBHOOK_ADDRESS', {});
+  }
+  if (!found.isActive) return fail('UNKNOWN_WEBHOOK', { problem: 'The workflow of this webhook is not active.' });
+  if (!trigger.isEnabled) {
+    const problem = 'The trigger of this webhook is disabled. An editor enables it in the settings of the workflow.';
+    return fail('UNKNOWN_WEBHOOK', { problem });
+  }
+  return found;
+}
+
+/** Spec public-http-api 5, 7: what the token is for, and what its user may see. */
+function checkRights({ token, access }: Holder, workflow: Workflow): void {
+  if (!token.scopes.some((scope) => scope === 'workflows:trigger' || scope === 'all')) {
+    fail('DENIED', { problem: 'The token needs the scope workflows:trigger or all, of a token that may write.' });
+  }
+  if (maySee(access, workflow)) return;
+  fail('DENIED', {
+    problem:
+      'The user of the token may not start this workflow: it is of another team, or on a collection that he does not see.',
+  });
+}
+
+/** https://www.standardwebhooks.com: checked when it is there; the trigger says whether it must be. */
+async function checkSignature(
+  req: IncomingMessage,
+  body: Buffer,
+  { id, trigger }: Workflow,
+  { workflows }: Pick<Store, 'workflows'>,
+): Promise<void> {
+  const sent = signatureHeaders.flatMap((name): [string, string][] => {
+    const value = req.headers[name];
+    return typeof value === 'string' ? [[name, value]] : [];
+  });
+  if (sent.length === 0 && !trigger.needsSignature) return;
+  const secret = await workflows.signingSecret(id);
+  if (secret !== undefined && isSigned(secret, Object.fromEntries(sent), body)) return;
+  fail('UNAUTHENTICATED', {
+    problem:
+      'The signature is missing or wrong: send webhook-id, webhook-timestamp (of the last five minutes) and webhook-signature, made with the secret of the trigger over the bytes of the body.',
+  });
+}
+
+/** The bytes; where a host application's body parser was here before us, what it made of them. */
+async function readSent(req: IncomingMessage): Promise<Buffer> {
+  const { body } = req as { body?: unknown };
+  if (body === undefined || !req.readableEnded) return readBytes(req, bodyLimits.bytes);
+  if (Buffer.isBuffer(body)) return body;
+  return Buffer.from(typeof body === 'string' ? body : (JSON.stringify(body) ?? ''));
+}
+
+function readBody(sent: unknown): z.infer<typeof bodySchema> {
+  const { success, data, error } = bodySchema.safeParse(sent);
+  if (success) return data;
+  const [{ path, message }] = error.issues as [z.core.$ZodIssue];
+  return fail('INVALID_ARGUMENT', { argument: path.length > 0 ? path.join('.') : 'body', problem: `${message}.` });
+}
+
+/** Of `Idempotency-Key`, else of `webhook-id`, which is the same for every attempt of a signed call. */
+function readKey({ headers }: IncomingMessage): string | undefined {
+  const key = headers['idempotency-key'] ?? headers['webhook-id'];
+  if (key === undefined) return undefined;
+  if (typeof key === 'string' && key.length >= 1 && key.length <= 255) return key;
+  return fail('INVALID_ARGUMENT', { argument: 'Idempotency-Key', problem: 'expected one of 1 to 255 characters.' });
+}

@@ -1,0 +1,124 @@
+// Workflows and their runs as the public API tells them. Of a run: states, names, counts and times, never values of records.
+import { z } from 'zod';
+import { awaitReasons, type Run, type RunStep, runStates, type Workflow } from '../store/workflow-types.ts';
+import { collectionSchema, showTime, teamSchema, timeSchema } from './schemas.ts';
+
+export const triggerSchema = z
+  .strictObject({
+    object: z.literal('trigger'),
+    enabled: z.boolean(),
+    url: z.string().optional().describe('Where the webhook is called; absent until it is first enabled'),
+    needsSignature: z.boolean().describe('Calls without a Standard Webhooks signature are refused'),
+    callbackUrl: z.string().optional().describe('Told how runs end that the webhook started'),
+  })
+  .meta({ id: 'Trigger' });
+
+export const workflowSchema = z
+  .strictObject({
+    object: z.literal('workflow'),
+    id: z.string(),
+    name: z.string(),
+    collection: collectionSchema,
+    team: teamSchema,
+    source: z.enum(['code', 'console']),
+    active: z.boolean().describe('Whether runs can be started'),
+    version: z.int().describe('That new runs take'),
+    createdAt: timeSchema,
+    updatedAt: timeSchema,
+    trigger: triggerSchema.optional().describe('For editors and up'),
+  })
+  .meta({ id: 'Workflow' });
+
+export function showTrigger({ trigger }: Workflow, url: string | undefined): z.infer<typeof triggerSchema> {
+  return {
+    object: 'trigger',
+    enabled: trigger.isEnabled,
+    ...(url !== undefined && { url }),
+    needsSignature: trigger.needsSignature,
+    ...(trigger.callbackUrl !== null && { callbackUrl: trigger.callbackUrl }),
+  };
+}
+
+/** `url`: of its trigger; null for somebody whom the trigger is not shown to. */
+export function showWorkflow(workflow: Workflow, url: string | undefined | null): z.infer<typeof workflowSchema> {
+  const { id, name, collection, team, source, isActive, version, createdAt, updatedAt } = workflow;
+  return {
+    object: 'workflow',
+    id,
+    name,
+    collection: { object: 'collection', name: collection },
+    team: { object: 'team', name: team },
+    source,
+    active: isActive,
+    version,
+    createdAt: showTime(createdAt),
+    updatedAt: showTime(updatedAt),
+    ...(url !== null && { trigger: showTrigger(workflow, url) }),
+  };
+}
+
+const runSchema = z.strictObject({
+  object: z.literal('run'),
+  id: z.string(),
+  workflowId: z.string(),
+  workflowName: z.string(),
+  version: z.int().describe('Of the workflow; a run keeps the one it began with'),
+  collection: collectionSchema,
+  recordId: z.string(),
+  userId: z.int().describe('In whose name it reads and writes'),
+  origin: z.enum(['webhook', 'mcp', 'console', 'api']),
+  startedBy: z.string().describe('The token or the app'),
+  state: z.enum(runStates),
+  reason: z.enum(awaitReasons).optional().describe('With awaiting-input: what a person is asked for'),
+  stepId: z.string().optional().describe('What is or will be worked at'),
+  failure: z.strictObject({ code: z.string(), message: z.string() }).optional(),
+  answerBy: timeSchema.optional().describe('Until when a person has to answer'),
+  createdAt: timeSchema,
+  startedAt: timeSchema.optional(),
+  updatedAt: timeSchema,
+  finishedAt: timeSchema.optional(),
+});
+const stepSchema = z
+  .strictObject({
+    position: z.int(),
+    stepId: z.string(),
+    state: z.enum(['begun', 'waiting', 'done', 'skipped', 'failed']),
+    startedAt: timeSchema,
+    finishedAt: timeSchema.optional(),
+    answeredBy: z.int().optional().describe('The id of the user who answered'),
+  })
+  .meta({ id: 'RunStep' });
+
+export const listedRunSchema = runSchema.meta({ id: 'Run' });
+export const tracedRunSchema = runSchema
+  .extend({ steps: z.array(stepSchema).describe('Those that were begun, in their order') })
+  .meta({ id: 'RunWithSteps' });
+
+const maybeTime = <N extends string>(name: N, at: number | null) =>
+  (at === null ? {} : { [name]: showTime(at) }) as { [K in N]?: string };
+
+export function showRun(run: Run): z.infer<typeof runSchema> {
+  const { id, workflowId, name, version, collection, recordId, userId, origin, originName, state } = run;
+  return {
+    object: 'run',
+    ...{ id, workflowId, workflowName: name, version, collection: { object: 'collection', name: collection } },
+    ...{ recordId, userId, origin, startedBy: originName, state },
+    ...(run.reason !== null && { reason: run.reason }),
+    ...(run.stepId !== null && { stepId: run.stepId }),
+    ...(run.failure && { failure: { code: run.failure.code, message: run.failure.message } }),
+    ...maybeTime('answerBy', run.answerBy),
+    createdAt: showTime(run.createdAt),
+    ...maybeTime('startedAt', run.startedAt),
+    updatedAt: showTime(run.updatedAt),
+    ...maybeTime('finishedAt', run.finishedAt),
+  };
+}
+
+/** What a step came to and holds is left to the pages, which ask the rights of who looks. */
+export function showStep({ position, stepId, state, startedAt, finishedAt, answeredBy }: RunStep) {
+  return {
+    ...{ position, stepId, state, startedAt: showTime(startedAt) },
+    ...maybeTime('finishedAt', finishedAt),
+    ...(answeredBy !== null && { answeredBy }),
+  };
+}

@@ -1,0 +1,39 @@
+// Triggers of workflows, put together: their addresses and settings, and what is told of the runs that they started.
+import type { ApiPaths } from '../api/paths.ts';
+import { Stop } from '../core/clock/stop.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
+import type { Observe } from '../core/observe.ts';
+import type { createWebhookSender } from '../mcp/webhook.ts';
+import type { OpenedStore } from '../store/open.ts';
+import { type Callbacks, createCallbacks } from '../workflow/callbacks.ts';
+import { createTriggers, type Triggers } from '../workflow/trigger.ts';
+import { createTriggerAddresses, type TriggerAddresses } from '../workflow/trigger-address.ts';
+
+export interface TriggersOptions {
+  readonly config: Config;
+  readonly store: OpenedStore;
+  readonly paths: ApiPaths;
+  /** The one guarded way out of here (SSRF). */
+  readonly sendWebhook: ReturnType<typeof createWebhookSender>;
+  readonly clock: Clock;
+  readonly observe: Observe;
+}
+
+export interface TriggerRooms {
+  readonly addresses: TriggerAddresses;
+  readonly triggers: Triggers;
+  readonly callbacks: Callbacks;
+}
+
+export function openTriggers({ config, store, paths, sendWebhook, clock, observe }: TriggersOptions): TriggerRooms {
+  const addresses = createTriggerAddresses({ store, address: paths.address });
+  const callbacks = createCallbacks({
+    store,
+    post: (url, headers, body) =>
+      sendWebhook({ type: 'webhook', url, method: 'POST', headers, body, responseHeaders: {} }, new Stop()),
+    clock,
+    observe,
+  });
+  return { addresses, triggers: createTriggers({ store, addresses, config }), callbacks };
+}

@@ -1,0 +1,345 @@
+// The webhook of a workflow: every refusal in its order, repeats, signatures, and what two processes know of one another's changes.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createApiPaths } from '../../src/api/paths.ts';
+import { createWebhookFront } from '../../src/api/webhook.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import type { Observation } from '../../src/core/observe.ts';
+import { randomToken, sign } from '../../src/core/secret.ts';
+import type { OpenedStore } from '../../src/store/open.ts';
+import type { TriggerChange, Workflow } from '../../src/store/workflow-types.ts';
+import { createWorkflowRoom } from '../../src/workflow/room.ts';
+import { createTriggers } from '../../src/workflow/trigger.ts';
+import { createTriggerAddresses } from '../../src/workflow/trigger-address.ts';
+import { type Shop, sellers } from '../agent/shop.ts';
+import { dropSpares } from '../store/spares.ts';
+import { cleanUpAfterAll, createPlace, openPair, variants } from '../store/stores.ts';
+import { type AskOptions, errorShape, shapeOf, type Told, tell } from './ways.ts';
+
+/** What runs would read; here none is executed. */
+let served: Shop;
+beforeAll(async () => {
+  served = await sellers[0]!.open({});
+});
+afterAll(() => served?.close());
+afterAll(dropSpares);
+
+interface Front {
+  readonly address: string;
+  /** What was asked of the storage since it was last emptied, such as `workflows.find`. */
+  readonly asked: string[];
+  readonly observed: Observation[];
+  pathOf(workflow: Workflow): Promise<string>;
+  change(workflow: Workflow, change: Omit<TriggerChange, 'keyId'>): Promise<Workflow>;
+  readonly server: Server;
+}
+
+/** The storage, told of every method that is called. */
+function watched(store: OpenedStore, asked: string[]): OpenedStore {
+  return new Proxy(store, {
+    get(target, part: keyof OpenedStore & string) {
+      const found = target[part] as unknown;
+      if (typeof found === 'function') {
+        return (...args: unknown[]) => {
+          asked.push(part);
+          return (found as (...given: unknown[]) => unknown).apply(target, args);
+        };
+      }
+      return new Proxy(found as object, {
+        get(inner, method: string) {
+          const call = Reflect.get(inner, method) as unknown;
+          if (typeof call !== 'function') return call;
+          return (...args: unknown[]) => {
+            asked.push(`${part}.${method}`);
+            return (call as (...given: unknown[]) => unknown).apply(inner, args);
+          };
+        },
+      });
+    },
+  });
+}
+
+/** One process, as far as the webhook goes. */
+async function openFront(plain: OpenedStore, userId: number, webhookPerMinute: number, aheadMs = 0): Promise<Front> {
+  const asked: string[] = [];
+  const observed: Observation[] = [];
+  const store = watched(plain, asked);
+  const server = createServer((req, res) => {
+    if (!front.handle(req, res)) res.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const paths = createApiPaths(address, '');
+  const addresses = createTriggerAddresses({ store, address: paths.address });
+  const triggers = createTriggers({ store, addresses, config: { webhookHosts: [] } });
+  const front = createWebhookFront({
+    config: { trustedProxies: [], allowedHosts: [], ssoIssuer: null, webhookPerMinute },
+    ...{
+      paths,
+      store,
+      addresses,
+      clock: { ...systemClock, now: () => systemClock.now() + aheadMs },
+      observe: (one) => void observed.push(one),
+    },
+    workflows: createWorkflowRoom({ store, engine: served.engine, clock: systemClock }),
+  });
+  return {
+    address,
+    asked,
+    observed,
+    server,
+    pathOf: async (workflow) => new URL((await triggers.addressOf(workflow)) ?? 'none:none').pathname,
+    change: async (workflow, change) => triggers.change((await store.permissions.accessOf(userId))!, workflow, change),
+  };
+}
+
+describe.each(variants)('the webhook on $name', (variant) => {
+  cleanUpAfterAll();
+  let store: OpenedStore;
+  let ours: Front;
+  let theirs: Front;
+  let userId: number;
+  let secret: string;
+  let made = 0;
+
+  beforeAll(async () => {
+    const place = await createPlace(variant);
+    const [one, other] = await openPair(place, variant);
+    store = one;
+    ({ id: userId } = await store.identity.addUser({ email: 'ada@b.example', level: 'admin' }));
+    ours = await openFront(one, userId, 6);
+    theirs = await openFront(other, userId, 6);
+    secret = await make(['workflows:trigger']);
+  });
+  afterAll(() => {
+    for (const { server } of [ours, theirs]) server?.close().closeAllConnections();
+  });
+
+  const make = async (
+    scopes: readonly string[],
+    more: { readonly userId?: number; readonly expiresAt?: number } = {},
+  ) => (await store.tokens.create({ userId, name: `token ${++made}`, scopes, ...more })).secret;
+  async function hook(front = ours): Promise<{ readonly workflow: Workflow; readonly path: string }> {
+    const { renderingId } = (await store.permissions.caller(userId))!;
+    const wish = { renderingId, name: `flow ${++made}`, collection: 'orders', definition: '{}', concurrency: null };
+    const workflow = await front.change(await store.workflows.publish({ ...wish, by: userId }), { isEnabled: true });
+    return { workflow, path: await front.pathOf(workflow) };
+  }
+  const call = ({ address }: Front, path: string, body: unknown = { record_id: '1' }, more: AskOptions = {}) =>
+    tell(address, path, {
+      ...{ secret, method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) },
+      ...more,
+    });
+  const told = ({ status, json }: Told) => [status, json?.code];
+
+  test('regenerating is felt by the next call of another process; disabled is 404, and a replaced address stays 400', async () => {
+    const { workflow, path } = await hook();
+    const statuses = async (address: string) => [
+      (await call(ours, address, { record_id: `${++made}` })).status,
+      (await call(theirs, address, { record_id: `${++made}` })).status,
+    ];
+    expect(await statuses(path)).toEqual([202, 202]);
+    const renewed = await ours.change(workflow, { regenerate: true });
+    const next = await ours.pathOf(renewed);
+    expect([await theirs.pathOf(renewed), next === path]).toEqual([next, false]);
+    expect(told(await call(theirs, path))).toEqual([400, 'INVALID_WEBHOOK_ADDRESS']);
+    expect(told(await call(theirs, next))).toEqual([202, undefined]);
+    await theirs.change(workflow, { isEnabled: false });
+    expect(told(await call(ours, next))).toEqual([404, 'UNKNOWN_WEBHOOK']);
+    expect(told(await call(ours, path))).toEqual([400, 'INVALID_WEBHOOK_ADDRESS']);
+    await theirs.change(workflow, { isEnabled: true });
+    expect(await ours.pathOf((await store.workflows.find(workflow.id))!)).toBe(next);
+    expect(told(await call(ours, next, { record_id: 'again' }))).toEqual([202, undefined]);
+  });
+
+  test('an address goes on after keys were rotated in another process, new ones are known at once, and retired keys count no more', async () => {
+    const { workflow, path } = await hook();
+    expect((await call(theirs, path, { record_id: 'before' })).status).toBe(202);
+    await store.keys.rotate('workflow-addresses');
+    expect([await ours.pathOf(workflow), (await call(theirs, path, { record_id: 'after' })).status]).toEqual([
+      path,
+      202,
+    ]);
+    const fresh = await hook(ours);
+    expect(fresh.path.split('.')[0]).not.toBe(path.split('.')[0]);
+    expect((await call(theirs, fresh.path)).status).toBe(202);
+    await store.keys.retire(systemClock.now() + 1000, 'workflow-addresses');
+    expect(told(await call(theirs, path, { record_id: 'retired' }))).toEqual([400, 'INVALID_WEBHOOK_ADDRESS']);
+    expect((await call(theirs, fresh.path, { record_id: 'retired' })).status).toBe(202);
+  });
+
+  test('what was forged, cut off, changed, or made for another environment is refused before anything is asked of the storage', async () => {
+    const { workflow, path } = await hook();
+    await call(ours, path);
+    const [, keyId = '', named = '', signature = ''] = /\/([^/.]+)\.([^.]+)\.([^.]+)$/.exec(path)!;
+    const [{ value: key } = { value: '' }] = await store.keys.of('workflow-addresses', () => expect.fail('no key'));
+    const { environmentId } = await store.identity.place();
+    const signed = (claims: readonly unknown[], by = key) => {
+      const text = `${keyId}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
+      return `${text}.${sign(text, by)}`;
+    };
+    const own = [workflow.id, workflow.renderingId, environmentId, 1] as const;
+    // What is refused below is refused for what it says, not for how it is made here.
+    expect(`/v1/webhooks/workflows/${signed(own)}`).toBe(path);
+    const flip = (text: string, at: number) =>
+      `${text.slice(0, at)}${text[at] === 'A' ? 'B' : 'A'}${text.slice(at + 1)}`;
+    const wrong = [
+      ...['', 'x', workflow.id, keyId, `${keyId}.${named}`, `${keyId}.${named}.`, `${keyId}..${signature}`],
+      `${keyId}.${named}.${signature.slice(0, -1)}`,
+      `${keyId}.${named}.${signature}A`,
+      `${keyId}.${named}.${signature}/`,
+      `${keyId}.${named}.${signature}.x`,
+      `${keyId}.${named}.${flip(signature, 20)}`,
+      `${keyId}.${named}.${flip(signature, 42)}`,
+      `${keyId}.${flip(named, 30)}.${signature}`,
+      `${keyId}.${named}.${sign(`${keyId}.${named}`, randomToken())}`,
+      signed([workflow.id, workflow.renderingId, environmentId, 2], 'another key'),
+      signed([workflow.id, workflow.renderingId, environmentId + 1, 1]),
+      encodeURIComponent(`${keyId}.${named}.${signature} `),
+    ];
+    ours.asked.length = 0;
+    for (const one of wrong) {
+      const answer = await call(ours, `/v1/webhooks/workflows/${one}`);
+      expect([one, ...told(answer)]).toEqual([one, 400, 'INVALID_WEBHOOK_ADDRESS']);
+      expect(shapeOf(answer)).toEqual(errorShape);
+    }
+    expect(ours.asked).toEqual([]);
+    expect((await call(ours, path, { record_id: '2' })).status).toBe(202);
+    expect(ours.asked).toContain('workflows.find');
+  });
+
+  test('a key that is not known costs reads of the keys, of which a client is given a few, and nobody else pays', async () => {
+    const { path } = await hook();
+    const foreign = path.replace(/\/[^/.]{16}\./, `/${randomToken(96)}.`);
+    ours.asked.length = 0;
+    for (let n = 0; n < 12; n++) expect((await call(ours, foreign)).status).toBe(400);
+    expect(ours.asked.filter((one) => one === 'keys.of').length).toBeLessThanOrEqual(5);
+    expect(ours.asked.filter((one) => one.startsWith('workflows'))).toEqual([]);
+    expect((await call(ours, path)).status).toBe(202);
+  });
+
+  test('of wrong things together the first in order is told', async () => {
+    const { workflow, path } = await hook();
+    const expired = await make(['all'], { expiresAt: systemClock.now() + 600_000 });
+    const later = await openFront(store, userId, 6, 3_600_000);
+    onTestFinished(() => later.server.close().closeAllConnections());
+    const notes = await make(['notes:write']);
+    const eve = await store.identity.addUser({ email: `eve${++made}@b.example`, team: `North ${made}` });
+    const elsewhere = await make(['workflows:trigger'], { userId: eve.id });
+    const forged = `${path.slice(0, -5)}AAAAA`;
+    const bad = { body: '{', headers: { 'webhook-id': 'x' } };
+    const none = { ...bad, secret: '' };
+    expect(told(await call(ours, forged, '{', { secret: expired }))).toEqual([400, 'INVALID_WEBHOOK_ADDRESS']);
+    const unsigned = await tell(ours.address, path, { method: 'POST', body: '{' });
+    expect([...told(unsigned), unsigned.headers.get('www-authenticate')]).toEqual([
+      401,
+      'UNAUTHENTICATED',
+      'Bearer realm="public api"',
+    ]);
+    const late = await call(later, path, '{', { secret: expired });
+    expect([...told(late), late.json?.message]).toEqual([401, 'UNAUTHENTICATED', expect.stringContaining('expired')]);
+    expect(told(await call(ours, path, '{', { ...none, secret: `svc_${'A'.repeat(43)}` }))[0]).toBe(401);
+    await store.workflows.setActive(workflow.id, false, userId);
+    expect(told(await call(ours, path, '{', { secret: notes }))).toEqual([404, 'UNKNOWN_WEBHOOK']);
+    await store.workflows.setActive(workflow.id, true, userId);
+    const scopeless = await call(ours, path, '{', { secret: notes });
+    expect([...told(scopeless), scopeless.json?.message]).toEqual([
+      403,
+      'DENIED',
+      expect.stringContaining('workflows:trigger'),
+    ]);
+    expect(told(await call(ours, path, '{', { secret: elsewhere }))).toEqual([403, 'DENIED']);
+    expect(told(await call(ours, path, '{', bad))).toEqual([401, 'UNAUTHENTICATED']);
+    expect(told(await call(ours, path, '{'))).toEqual([400, 'MALFORMED_JSON']);
+    for (const method of ['GET', 'PUT', 'DELETE', 'OPTIONS']) {
+      const answer = await tell(ours.address, path, { method, secret });
+      expect([...told(answer), answer.headers.get('allow')]).toEqual([405, 'METHOD_NOT_ALLOWED', 'POST']);
+    }
+    const head = await fetch(`${ours.address}${path}`, { method: 'HEAD' });
+    expect([head.status, head.headers.get('allow'), await head.text()]).toEqual([405, 'POST', '']);
+  });
+
+  test.each([
+    ['{}', 'INVALID_ARGUMENT', 400],
+    ['{"record_id":42}', 'INVALID_ARGUMENT', 400],
+    ['{"record_id":null}', 'INVALID_ARGUMENT', 400],
+    ['{"record_id":""}', 'INVALID_ARGUMENT', 400],
+    ['{"recordId":"1"}', 'INVALID_ARGUMENT', 400],
+    [JSON.stringify({ record_id: 'x'.repeat(401) }), 'INVALID_ARGUMENT', 400],
+    ['{"record_id":"a\\u0000b"}', 'INVALID_ARGUMENT', 400],
+    ['[]', 'INVALID_ARGUMENT', 400],
+    ['"1"', 'INVALID_ARGUMENT', 400],
+    ['', 'MALFORMED_JSON', 400],
+    ['record_id=1', 'MALFORMED_JSON', 400],
+    [`${'['.repeat(50)}${']'.repeat(50)}`, 'MALFORMED_JSON', 400],
+    [JSON.stringify({ record_id: '1', more: 'x'.repeat(70_000) }), 'BODY_TOO_LARGE', 413],
+  ])('the body %j is %s', async (body, code, status) => {
+    const { path } = await hook();
+    const answer = await call(ours, path, body);
+    expect(told(answer)).toEqual([status, code]);
+    expect(shapeOf(answer)).toEqual(errorShape);
+  });
+
+  test('a repeat with an idempotency key is told of the same run, for another record it is refused', async () => {
+    const { path } = await hook();
+    const key = { headers: { 'Idempotency-Key': 'order-17' } };
+    const [a, b] = [await call(ours, path, { record_id: '1' }, key), await call(theirs, path, { record_id: '1' }, key)];
+    expect([a.status, b.status, b.json?.runId]).toEqual([202, 202, a.json?.runId]);
+    expect([a.headers.get('idempotency-replayed'), b.headers.get('idempotency-replayed')]).toEqual([null, 'true']);
+    expect(told(await call(ours, path, { record_id: '2' }, key))).toEqual([409, 'TRIGGER_KEY_REUSED']);
+    const ongoing = await call(ours, path, { record_id: '1' });
+    expect([...told(ongoing), ongoing.json?.error]).toEqual([409, 'RUN_ONGOING', ongoing.json?.message]);
+    const long = { headers: { 'Idempotency-Key': 'x'.repeat(256) } };
+    expect(told(await call(ours, path, { record_id: '3' }, long))).toEqual([400, 'INVALID_ARGUMENT']);
+  });
+
+  test('a signature is checked where it is sent, and demanded where the trigger says so', async () => {
+    const { workflow, path } = await hook();
+    const signing = new Webhook((await store.workflows.signingSecret(workflow.id, true))!);
+    const body = '{ "record_id": "1" }';
+    const now = systemClock.now();
+    const signed = (id: string, text = body, at = now) => ({
+      headers: {
+        'webhook-id': id,
+        'webhook-timestamp': `${Math.floor(at / 1000)}`,
+        'webhook-signature': signing.sign(id, new Date(at), text),
+      },
+    });
+    const first = await call(ours, path, body, signed('msg_1'));
+    expect(first.status).toBe(202);
+    // The id of the message stands for the key of the call.
+    const again = await call(ours, path, body, signed('msg_1'));
+    expect([again.status, again.json?.runId]).toEqual([202, first.json?.runId]);
+    await ours.change(workflow, { needsSignature: true });
+    const statuses = [];
+    for (const sent of [{}, signed('msg_2', `${body} `), signed('msg_2', body, now - 3_600_000)]) {
+      statuses.push((await call(ours, path, body, sent)).status);
+    }
+    expect(statuses).toEqual([401, 401, 401]);
+    await ours.change(workflow, { regenerate: true });
+    const { path: other, workflow: unsigned } = await hook();
+    expect(await store.workflows.signingSecret(unsigned.id)).toBeUndefined();
+    expect((await call(ours, other, body, signed('msg_3'))).status).toBe(401);
+  });
+
+  test('each webhook has its calls a minute, in all processes together; refused tokens are counted by the address', async () => {
+    const [one, other] = [await hook(), await hook()];
+    const statuses = [];
+    for (let n = 0; n < 7; n++)
+      statuses.push((await call(n % 2 ? ours : theirs, one.path, { record_id: `${n}` })).status);
+    expect(statuses).toEqual([202, 202, 202, 202, 202, 202, 429]);
+    const over = await call(ours, one.path, '{');
+    expect([...told(over), Number(over.headers.get('retry-after')) > 0]).toEqual([429, 'RATE_LIMITED', true]);
+    expect((await call(ours, other.path)).status).toBe(202);
+    const wrong = { secret: `svc_${'B'.repeat(43)}` };
+    for (let n = 0; n < 100; n += 10) {
+      await Promise.all(Array.from({ length: 10 }, () => call(ours, other.path, {}, wrong)));
+    }
+    const guess = await call(theirs, other.path, {}, wrong);
+    expect([guess.status, guess.headers.has('retry-after')]).toEqual([429, true]);
+    // Others behind that address are not held up.
+    expect((await call(theirs, other.path, { record_id: '9' })).status).toBe(202);
+  });
+});
