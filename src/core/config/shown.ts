@@ -88,7 +88,7 @@ export const settingGroups: readonly (readonly [title: string, names: readonly S
       ...(['requestSeconds', 'bodyLimitBytes', 'jsonDepthLimit'] as const),
     ],
   ],
-  ['Workflows', ['workflows', 'workflowRunsAtOnce']],
+  ['Workflows', ['workflows', 'workflowRunsAtOnce', 'webhookPerMinute']],
   ['Logs and metrics', ['activityDays', 'adminLogDays', 'logLevel', 'metricsPort', 'metricsHost']],
   ['Start and stop', ['drainSeconds', 'shutdownSeconds']],
   ['Other servers', ['serverUrl', 'envSecret', 'platformDoor', 'platformPath', 'cloud']],
