@@ -49,6 +49,7 @@ interface Way {
 const ways: readonly Way[] = [
   { page: '', name: 'Start', group: 'work' },
   { page: '/approvals', name: 'Approvals', group: 'work' },
+  { page: '/workflows', name: 'Workflows', group: 'work' },
   { page: '/playground', name: 'Playground', group: 'work', served: true },
   { page: '/notes', name: 'Notes', group: 'work' },
   { page: '/activity', name: 'Activity', group: 'work' },

@@ -22,6 +22,7 @@ import { makeToken, showNewToken } from './tokens/new-token.ts';
 import { listTokens, listTokensOfEveryone, revokeToken } from './tokens/tokens.ts';
 import type { Answer, MemberVisit, Parts, Visit } from './visit.ts';
 import { choosePassword, openLink, showDone, showLink } from './welcome.ts';
+import { workflowRoutes } from './workflows/routes.ts';
 
 type Handler<V> = (visit: V, parts: Parts) => Promise<Answer>;
 
@@ -81,6 +82,7 @@ export const routes: readonly Route[] = [
   { page: '/tokens/everyone', open: false, admin: true, get: listTokensOfEveryone },
   { page: '/tokens/:id', open: false, post: revokeToken },
   ...rightsRoutes,
+  ...workflowRoutes,
 ];
 
 export interface Found {

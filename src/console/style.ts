@@ -7,6 +7,7 @@ import { partsStyle } from './parts/style.ts';
 import { playgroundStyle } from './playground/style.ts';
 import { rightsStyle } from './rights/style.ts';
 import { settingsStyle } from './settings/style.ts';
+import { workflowsStyle } from './workflows/style.ts';
 
 export const consoleStyle = `${style}
 .console{display:grid;grid-template-columns:256px minmax(0,1fr);align-items:start;justify-content:stretch;padding:0;background:linear-gradient(90deg,var(--bg) 255px,var(--line) 255px 256px,var(--card) 256px)}
@@ -114,4 +115,4 @@ section>h2.plainly{margin-top:20px}
 @media (prefers-reduced-motion:no-preference){.pulse{animation:pulse 1.8s ease-in-out infinite}@keyframes pulse{50%{opacity:.25;transform:scale(.7)}}}
 .aside{margin-left:16px}
 @media (max-width:480px){.two{grid-template-columns:1fr}.filter{grid-template-columns:1fr}.apps dl>div{grid-template-columns:96px 1fr}.changes th,.changes td{padding:8px 10px}.changes td,.changes tbody th{font-size:13.5px}}
-${partsStyle}${apiStyle}${notesStyle}${playgroundStyle}${rightsStyle}${settingsStyle}`;
+${partsStyle}${apiStyle}${notesStyle}${playgroundStyle}${rightsStyle}${workflowsStyle}${settingsStyle}`;

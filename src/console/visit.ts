@@ -11,6 +11,7 @@ import type { Page, Place } from '../oauth/page.ts';
 import type { SignIn } from '../oauth/sign-in.ts';
 import type { SignInWays } from '../oauth/sign-in-ways.ts';
 import type { Store } from '../store/store.ts';
+import type { WorkflowRoom } from '../workflow/room.ts';
 import type { ConsolePaths } from './paths.ts';
 import type { Reviewer } from './review.ts';
 import type { Sessions, Visitor } from './session.ts';
@@ -19,6 +20,7 @@ import type { Sessions, Visitor } from './session.ts';
 export interface Parts {
   readonly store: Store;
   readonly engine: Engine;
+  readonly workflows: WorkflowRoom;
   /** What this process runs with. */
   readonly config: Config;
   readonly sessions: Sessions;

@@ -34,6 +34,8 @@ const pages: readonly (readonly [page: string, text: string])[] = [
   ['/collections', 'orders'],
   ['/collections/orders', 'orders'],
   ['/environments', 'Production'],
+  ['/workflows/new', 'Check and draw'],
+  ['/runs', 'Nothing has run yet'],
   ['/settings', 'What this process runs with'],
 ];
 
@@ -140,6 +142,55 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await tab.getByRole('main').getByText(text).first().waitFor();
     expect(await faults(page)).toEqual([]);
   });
+
+  test('workflows have no fault', async () => {
+    const found: string[] = [];
+    const judgeHere = async (text: string) => {
+      await tab.getByRole('main').getByText(text).first().waitFor();
+      await tab.evaluate('document.querySelectorAll("main details").forEach((each) => { each.open = true; })');
+      found.push(...(await faults(text)));
+      expect(found).toEqual([]);
+    };
+    await tab.goto(place.at('/workflows'));
+    if (!(await isSignedIn())) await signIn();
+    await judgeHere('No workflow yet');
+    await tab.goto(place.at('/workflows/new'));
+    await tab.getByLabel('Definition (JSON)').fill('{"name": 1}');
+    await tab.getByRole('button', { name: 'Check and draw' }).click();
+    await judgeHere('Line 1.');
+    const steps = [
+      {
+        ...{ id: 'ask', type: 'guidance', text: 'Ask.', next: 'change' },
+        inputs: [
+          { name: 'why', answer: { type: 'enum', options: ['a', 'b'] } },
+          { name: 'how-much', answer: { type: 'number' } },
+          { name: 'sure', answer: { type: 'boolean' } },
+        ],
+      },
+      { id: 'change', type: 'update-record', values: { status: 'cancelled' } },
+    ];
+    const definition = JSON.stringify({ name: 'Check', collection: 'orders', steps });
+    await tab.getByLabel('Definition (JSON)').fill(definition);
+    await tab.getByRole('button', { name: 'Save and publish' }).click();
+    await judgeHere('It is published');
+    await tab.getByLabel('Record', { exact: true }).fill('17');
+    await tab.getByRole('button', { name: 'Start a run' }).click();
+    await tab.getByText('Somebody is to do something').first().waitFor();
+    await tab.reload();
+    await judgeHere('Ask.');
+    await tab.getByLabel('why').selectOption('a');
+    await tab.getByLabel('how-much').fill('many');
+    await tab.getByRole('button', { name: 'Done: go on' }).click();
+    await judgeHere('xpected');
+    await tab.getByLabel('how-much').fill('2');
+    await tab.getByRole('button', { name: 'Done: go on' }).click();
+    await tab.getByText('Somebody is to confirm').first().waitFor();
+    await tab.reload();
+    await judgeHere('Yes: change it');
+    await tab.goto(place.at('/runs'));
+    await judgeHere('Runs of your team.');
+    expect(found).toEqual([]);
+  }, 60_000);
 
   test('the playground has no fault', async () => {
     const found: string[] = [];

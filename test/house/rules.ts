@@ -87,7 +87,7 @@ const owners: readonly (readonly [packages: RegExp, where: RegExp])[] = [
   [/^rate-limiter-flexible$/, /^src\/core\/limit\.ts$/],
   [/^ioredis$/, /^src\/(?:store\/redis-quotas|workflow\/queue-redis)\.ts$/],
   [/^otpauth$/, /^src\/store\/second-factors\.ts$/],
-  [/^uqr$/, /^src\/console\//],
+  [/^(uqr|@dagrejs\/dagre)$/, /^src\/console\//],
   [/^re2js$/, /^src\/agent\/sources\/pattern\.ts$/],
   [/^express$/, /^src\/(.+\/)?(routes|interaction)\.ts$|^src\/console\/|^src\/app\.ts$/],
   // Nowhere: they are the host's own, known by what they can do (src/hosts).

@@ -1,0 +1,106 @@
+// What a waiting step asks, as a form: a text, fields by their types, and a button for each thing that can be decided.
+import { type Html, html } from '../../oauth/html.ts';
+import type { Run } from '../../store/workflow-types.ts';
+import type { Question, QuestionField } from '../../workflow/question.ts';
+import { changeTables, oneSided, shownValue } from '../changes-view.ts';
+import { areaField, checkField, type Field, field, formOf, selectField } from '../parts/form.ts';
+import { runPage } from '../paths.ts';
+import type { MemberVisit, Parts } from '../visit.ts';
+
+interface Told {
+  readonly problem: string;
+  readonly field?: string;
+}
+
+const fieldName = ({ name }: Pick<QuestionField, 'name'>): string => `value.${name}`;
+const idOf = (at: number): string => `value-${at}`;
+
+/** The step that a sent form answers. */
+export const askedIn = (form: URLSearchParams): number =>
+  Number(/^\d{1,6}$/.exec(form.get('position') ?? '')?.[0] ?? Number.NaN);
+
+/** What was typed, by the names of the fields: texts, and lists of them. What was left empty is absent. */
+export function readValues({ fields }: Question, form: URLSearchParams): Readonly<Record<string, unknown>> {
+  const read = fields.flatMap((one): (readonly [string, unknown])[] => {
+    const name = fieldName(one);
+    const { type } = one;
+    if (type === 'boolean') return [[one.name, form.get(name) === 'yes']];
+    if (type === 'list' || type === 'number-list') {
+      const given = one.options ? form.getAll(name) : (form.get(name) ?? '').split(/\r?\n/);
+      const list = given.map((each) => each.trim()).filter(Boolean);
+      return list.length > 0 ? [[one.name, list]] : [];
+    }
+    const text = (form.get(name) ?? '').replaceAll('\r\n', '\n');
+    return text === '' ? [] : [[one.name, text]];
+  });
+  return Object.fromEntries(read);
+}
+
+export function questionForm(question: Question, run: Run, visit: MemberVisit, parts: Parts, told?: Told): Html {
+  const { title, text, fields, changes = [], decisions, position, refusal } = question;
+  const isOfField = told?.field !== undefined && fields.some(({ name }) => name === told.field);
+  const inputs = fields.map((one, at) =>
+    input(one, at, visit.form, told?.field === one.name ? told.problem : undefined),
+  );
+  return html`<section class="question" aria-labelledby="question"><h2 id="question">${title}</h2>
+${text !== undefined && text !== '' && html`<p class="told">${text}</p>`}
+${told && !isOfField && html`<p class="alert" role="alert">${told.problem}</p>`}
+${changes.length > 0 && changesTable(changes, question.type === 'update-record')}
+${
+  refusal !== null
+    ? html`<p class="warning" role="note">${refusal} Send the address of this page to somebody who may answer.</p>`
+    : html`${formOf(visit, parts, runPage(run.id))}<input type="hidden" name="position" value="${position}">${inputs}<div class="pair${decisions.length === 1 && ' single'}">${decisions.map(({ id, label }, at) => html`<button class="${at === 0 ? 'primary' : 'plain'}" name="action" value="${id}"${at > 0 && html` formnovalidate`}>${label}</button>`)}</div></form>`
+}
+</section>`;
+}
+
+/** What is changed has something before; what an action or a tool is given has not. */
+function changesTable(changes: NonNullable<Question['changes']>, isUpdate: boolean): Html {
+  if (!isUpdate) {
+    const rows = changes.map(({ field: name, after }) => [name, html`<ins>${shownValue(after)}</ins>`] as const);
+    return oneSided(html`<caption>With these values</caption>`, 'Value', rows);
+  }
+  const fields = Object.fromEntries(changes.map(({ field: name, before, after }) => [name, { before, after }]));
+  return changeTables('update', [{ id: '', fields }]);
+}
+
+function input(one: QuestionField, at: number, form: URLSearchParams, told: string | undefined): Html {
+  const { label, type, required, options, description, value } = one;
+  const name = fieldName(one);
+  const wasSent = form.has('position');
+  const shown = wasSent ? (form.get(name) ?? '') : textOf(value);
+  const problem = told ?? one.problem;
+  const about: Field = {
+    ...{ id: idOf(at), name, label: required || type === 'boolean' ? label : `${label} (optional)`, value: shown },
+    ...(description !== undefined && { hint: description }),
+    ...(problem !== undefined && { problem }),
+    required: required && type !== 'boolean',
+  };
+  if (type === 'boolean') {
+    const checked = wasSent ? form.get(name) === 'yes' : value === true;
+    return checkField({ id: about.id, name, label, hint: description, checked });
+  }
+  if (type === 'enum' || (options && type !== 'list' && type !== 'number-list')) {
+    const choices = (options ?? []).map((option) => [option.value, option.label] as const);
+    return selectField({ ...about, options: [['', 'Choose'], ...choices] });
+  }
+  if (options) {
+    const chosen = new Set(wasSent ? form.getAll(name) : Array.isArray(value) ? value.map(String) : []);
+    return html`<fieldset class="plain-set"><legend>${label}</legend>${problem && html`<p class="note" role="alert">${problem}</p>`}${options.map((option, index) => checkField({ id: `${about.id}-${index}`, name, value: option.value, label: option.label, checked: chosen.has(option.value) }))}</fieldset>`;
+  }
+  if (type === 'list' || type === 'number-list') return areaField({ ...about, hint: description ?? 'One to a line.' });
+  if (type === 'json') return areaField({ ...about, hint: description ?? 'JSON.' });
+  if (type === 'number') return field({ ...about, type: 'text', most: 40, hint: description ?? 'A number.' });
+  if (type === 'day') return field({ ...about, type: 'date' });
+  if (type === 'date') return field({ ...about, hint: description ?? 'Such as 2027-01-31T09:00:00Z.' });
+  const most = one.answer?.type === 'text' ? one.answer.maxLength : undefined;
+  return (most ?? 10_000) > 255
+    ? areaField({ ...about, ...(most !== undefined && { most }) })
+    : field({ ...about, most: most ?? 255 });
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (Array.isArray(value)) return value.map(String).join('\n');
+  return typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value);
+}

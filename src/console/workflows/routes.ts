@@ -1,0 +1,21 @@
+// The pages about workflows and their runs. Which of what stands there somebody may do is asked in each.
+import type { Route } from '../routes.ts';
+import { saveWorkflow, showEditor, showNewWorkflow, showVersion } from './editor.ts';
+import { listWorkflows } from './list.ts';
+import { changeWorkflow, showWorkflow } from './page.ts';
+import { answerRun, showRun, showRunLive } from './run.ts';
+import { listRuns } from './runs.ts';
+
+/** Of a definition, as it is typed. */
+const bodyBytes = 512 * 1024;
+
+export const workflowRoutes: readonly Route[] = [
+  { page: '/workflows', open: false, get: listWorkflows },
+  { page: '/workflows/new', open: false, get: showNewWorkflow, post: saveWorkflow, bodyBytes },
+  { page: '/workflows/:id', open: false, get: showWorkflow, post: changeWorkflow },
+  { page: '/workflows/:id/edit', open: false, get: showEditor, post: saveWorkflow, bodyBytes },
+  { page: '/workflows/:id/versions/:version', open: false, get: showVersion },
+  { page: '/runs', open: false, get: listRuns },
+  { page: '/runs/:id', open: false, get: showRun, post: answerRun },
+  { page: '/runs/:id/live', open: false, get: showRunLive },
+];

@@ -1,0 +1,268 @@
+// The pages of workflows over HTTP: who sees and changes what, what the editor says, and a run from its start to its end.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { lineOf } from '../../src/console/workflows/line-of.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import type { RunState } from '../../src/store/workflow-types.ts';
+import type { Account, Browser, Page } from '../oauth/flow.ts';
+import { openPlace, type Place, read } from './place.ts';
+
+let place: Place;
+const all = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
+const people: Record<string, Account> = {};
+
+beforeAll(async () => {
+  place = await openPlace();
+  const { store } = place;
+  for (const [name, team, role, level] of [
+    ['olga', 'Operations', 'Clerk', 'editor'],
+    ['oli', 'Operations', 'Clerk', 'editor'],
+    ['omar', 'Operations', 'Clerk', 'user'],
+    ['ole', 'Operations', 'Narrow', 'editor'],
+    ['nora', 'North', 'Clerk', 'editor'],
+  ] as const) {
+    people[name] = await place.addUser({ email: `${name}@example.com`, firstName: name, team, role, level });
+  }
+  await store.permissions.setRole('Clerk', { '*': all });
+  await store.permissions.setRole('Narrow', { customers: all });
+});
+afterAll(() => place?.stop());
+
+const steps = [
+  { id: 'look', type: 'guidance', title: 'Ask the customer', text: 'Call {{record.id}}.', next: 'decide' },
+  {
+    id: 'decide',
+    type: 'condition',
+    title: 'Go on?',
+    mode: 'manual',
+    question: 'Is it right?',
+    options: [{ id: 'yes', label: 'It is', next: 'note' }, { id: 'no' }],
+  },
+  { id: 'note', type: 'update-record', title: 'Write it down', values: { note: 'checked' } },
+];
+const definition = (more: object = {}) => ({ name: 'Check', collection: 'orders', steps, ...more });
+
+const sessions = new Map<string, Browser>();
+async function visit(name: string, page: string): Promise<{ browser: Browser; page: Page }> {
+  const browser = sessions.get(name) ?? (await place.browse(people[name]!)).browser;
+  sessions.set(name, browser);
+  return { browser, page: await browser.open(place.at(page)) };
+}
+/** Types a definition in and presses a button of the editor. */
+async function edit(name: string, page: string, text: string, button = 'save'): Promise<Page> {
+  const { browser, page: opened } = await visit(name, page);
+  return browser.press(opened, button, { definition: text });
+}
+/** A form of a page of ours, as a browser sends it. */
+const posted = (form: Record<string, string>): RequestInit => ({
+  method: 'POST',
+  headers: { 'sec-fetch-site': 'same-origin' },
+  body: new URLSearchParams(form),
+});
+let made = 0;
+async function publish(more: object = {}): Promise<string> {
+  const olga = await place.userOf(people.olga!);
+  const { renderingId } = (await place.store.permissions.caller(olga.id))!;
+  const given = definition({ name: `Check ${++made}`, ...more });
+  const { name, collection } = given;
+  const wish = { renderingId, name, collection, concurrency: null, by: olga.id };
+  return (await place.store.workflows.publish({ ...wish, definition: JSON.stringify(given) })).id;
+}
+/** Runs work in the process; waits until one stands there. */
+async function until(runId: string, state: RunState): Promise<void> {
+  for (let i = 0; i < 400; i++) {
+    if ((await place.store.runs.find(runId))?.state === state) return;
+    await systemClock.sleep(25);
+  }
+  expect((await place.store.runs.find(runId))?.state).toBe(state);
+}
+
+describe('the list and the editor', () => {
+  test('an editor is told how to begin; what he saves is published, drawn and said in words', async () => {
+    const { page: empty } = await visit('olga', '/workflows');
+    expect(read(empty)).toContain('No workflow yet');
+    const saved = await edit('olga', '/workflows/new', JSON.stringify(definition(), null, 2));
+    expect(read(saved)).toContain('It is published');
+    expect(saved.html).toContain('Drawing of Check');
+    expect(read(saved)).toContain('Go on? Choice, manual. Then It is: Write it down; no: the end.');
+    expect(read((await visit('omar', '/workflows')).page)).toContain('Check on orders, version 1');
+    expect(read((await visit('nora', '/workflows')).page)).not.toContain('Check');
+    expect(read((await visit('ole', '/workflows')).page)).not.toContain('Check');
+  });
+
+  test.each([
+    ['what is no JSON', '{\n  "name": "x",,\n}', 2, 'This is not JSON'],
+    ['a step that is not there', JSON.stringify(definition({ start: 'gone' }), null, 2), 38, "no step 'gone'"],
+    [
+      'a member that is unknown',
+      JSON.stringify({ ...definition(), steps: [{ ...steps[0], wait: 1 }] }, null, 2),
+      5,
+      'Unrecognized key',
+    ],
+    [
+      'a collection that he does not see',
+      JSON.stringify(definition({ collection: 'nothing' }), null, 2),
+      3,
+      "No collection 'nothing'",
+    ],
+  ])('%s is told with its line, and what was typed stays', async (_what, text, line, said) => {
+    const before = (await place.store.workflows.list({})).length;
+    const page = await edit('olga', '/workflows/new', text);
+    expect(page.status).toBe(400);
+    expect(read(page)).toContain(`Line ${line}.`);
+    expect(read(page).replace(/&#39;/g, "'")).toContain(said);
+    expect(page.html).toContain('aria-invalid="true"');
+    expect((await place.store.workflows.list({})).length).toBe(before);
+  });
+
+  test('check draws and saves nothing', async () => {
+    const before = (await place.store.workflows.list({})).length;
+    const page = await edit('olga', '/workflows/new', JSON.stringify(definition({ name: 'Drawn' })), 'check');
+    expect([page.status, page.html.includes('Drawing of Drawn')]).toEqual([200, true]);
+    expect((await place.store.workflows.list({})).length).toBe(before);
+  });
+
+  test('of two who began with one version, the later is shown both, and can save with open eyes', async () => {
+    const id = await publish();
+    const page = `/workflows/${id}/edit`;
+    const mine = await visit('olga', page);
+    await edit('oli', page, JSON.stringify(definition({ name: 'Theirs' })));
+    const late = await mine.browser.press(mine.page, 'save', {
+      definition: JSON.stringify(definition({ name: 'Mine' })),
+    });
+    expect(late.status).toBe(409);
+    expect(read(late)).toContain('Version 2, as it was saved meanwhile');
+    expect(late.html).toContain('Theirs');
+    const saved = await mine.browser.press(late, 'save', { definition: JSON.stringify(definition({ name: 'Mine' })) });
+    expect(read(saved)).toContain('Mine');
+    expect(await place.store.workflows.find(id)).toMatchObject({ name: 'Mine', version: 3 });
+    const old = await visit('omar', `/workflows/${id}/versions/2`);
+    expect(read(old.page)).toContain('Theirs, version 2'.replace('Theirs', 'Mine'));
+    expect((await visit('omar', `/workflows/${id}/versions/9`)).page.status).toBe(404);
+  });
+
+  test('a user, and somebody of another team, change nothing', async () => {
+    const id = await publish();
+    const { page: seen } = await visit('omar', `/workflows/${id}/edit`);
+    expect([seen.status, seen.html.includes('<textarea')]).toEqual([200, false]);
+    expect((await visit('omar', '/workflows/new')).page.status).toBe(403);
+    for (const name of ['nora', 'ole']) expect((await visit(name, `/workflows/${id}`)).page.status).toBe(404);
+    // The form of somebody who may edit, sent by one who may not.
+    const { browser, page } = await visit('omar', `/workflows/${id}`);
+    const csrf = /name="csrf" value="([^"]+)"/.exec(page.html)![1]!;
+    for (const [to, form] of [
+      [`/workflows/${id}`, { action: 'pause' }],
+      [`/workflows/${id}/edit`, { action: 'save', since: '1', definition: JSON.stringify(definition()) }],
+    ] as const) {
+      expect((await browser.open(place.at(to), posted({ csrf, ...form }))).status).toBe(403);
+    }
+    expect(await place.store.workflows.find(id)).toMatchObject({ version: 1, isActive: true });
+  });
+
+  test('one that code defines is shown and not changed', async () => {
+    const code = { name: 'In code', collection: 'orders', concurrency: null };
+    const text = JSON.stringify({ ...definition(), name: 'In code' });
+    await place.store.workflows.publishCode([{ ...code, definition: text, teams: ['Operations'] }]);
+    const { id } = (await place.store.workflows.list({})).find(({ name }) => name === 'In code')!;
+    const { page } = await visit('olga', `/workflows/${id}/edit`);
+    expect([page.html.includes('<textarea'), read(page).includes('is changed there')]).toEqual([false, true]);
+    expect((await visit('olga', `/workflows/${id}`)).page.html).not.toContain('value="pause"');
+  });
+
+  test('pausing takes the start away, and gives it back', async () => {
+    const id = await publish();
+    const { browser, page } = await visit('olga', `/workflows/${id}`);
+    const paused = await browser.press(page, 'pause');
+    expect([read(paused).includes('It is paused'), paused.html.includes('value="start"')]).toEqual([true, false]);
+    const resumed = await browser.press(paused, 'resume');
+    expect(resumed.html).toContain('value="start"');
+  });
+});
+
+describe('a run', () => {
+  test('is started, answered by people step by step, and ends; the page says who answered', async () => {
+    const id = await publish();
+    const { browser, page } = await visit('omar', `/workflows/${id}`);
+    const started = await browser.press(page, 'start', { record: '1' });
+    const runId = /\/runs\/([\w-]{36})/.exec(started.url)![1]!;
+    await until(runId, 'awaiting-input');
+    const first = (await visit('omar', `/runs/${runId}`)).page;
+    expect(read(first)).toContain('Call 1.');
+    expect(first.html).toContain(`data-live="/console/runs/${runId}/live?asked=1"`);
+    // Another who may answer does, and the late one is told.
+    const olga = await visit('olga', `/runs/${runId}`);
+    await olga.browser.press(olga.page, 'done');
+    const late = await browser.press(first, 'done');
+    expect(read(late)).toMatch(/answered before yours/);
+    for (let i = 0; i < 400; i++) {
+      const run = await place.store.runs.find(runId);
+      if (run?.state === 'awaiting-input' && run.stepId === 'decide') break;
+      await systemClock.sleep(25);
+    }
+    const second = (await visit('omar', `/runs/${runId}`)).page;
+    expect(read(second)).toContain('Is it right?');
+    const wrong = await browser.press(second, 'choose', { 'value.option': '' });
+    expect([wrong.status, read(wrong).includes('a value is needed')]).toEqual([400, true]);
+    await browser.press(second, 'choose', { 'value.option': 'yes' });
+    for (let i = 0; i < 400; i++) {
+      const run = await place.store.runs.find(runId);
+      if (run?.state === 'awaiting-input' && run.stepId === 'note') break;
+      await systemClock.sleep(25);
+    }
+    const third = (await visit('omar', `/runs/${runId}`)).page;
+    expect(read(third)).toMatch(/Field Now After note .* checked/);
+    await browser.press(third, 'confirm');
+    await until(runId, 'succeeded');
+    const over = (await visit('omar', `/runs/${runId}`)).page;
+    expect(read(over)).toContain('It came to its end.');
+    expect(over.html).toContain('data-live-end');
+    expect(read(over)).toMatch(/Ask the customer done .* olga/);
+    expect(over.html).not.toContain('name="position"');
+  });
+
+  test('a second one on the same record leads to the first, which can be ended', async () => {
+    const id = await publish();
+    const { browser, page } = await visit('omar', `/workflows/${id}`);
+    const started = await browser.press(page, 'start', { record: '2' });
+    const runId = /\/runs\/([\w-]{36})/.exec(started.url)![1]!;
+    const second = await browser.press(page, 'start', { record: '2' });
+    expect(second.url).toContain(runId);
+    expect(read(second)).toContain('This is that run');
+    await until(runId, 'awaiting-input');
+    const ended = await browser.press((await visit('omar', `/runs/${runId}`)).page, 'cancel');
+    expect(read(ended)).toContain('Cancelled');
+    expect((await place.store.runs.find(runId))?.state).toBe('cancelled');
+  });
+
+  test('is seen by its user and by editors of the team, and by nobody else', async () => {
+    const id = await publish();
+    const { browser, page } = await visit('olga', `/workflows/${id}`);
+    const started = await browser.press(page, 'start', { record: '3' });
+    const runId = /\/runs\/([\w-]{36})/.exec(started.url)![1]!;
+    const statuses = [];
+    for (const name of ['olga', 'oli', 'omar', 'ole', 'nora']) {
+      const { page: one } = await visit(name, `/runs/${runId}`);
+      const { page: live } = await visit(name, `/runs/${runId}/live`);
+      const { page: list } = await visit(name, '/runs');
+      statuses.push([name, one.status, live.status, list.html.includes(runId)]);
+    }
+    expect(statuses).toEqual([
+      ['olga', 200, 200, true],
+      ['oli', 200, 200, true],
+      ['omar', 404, 404, false],
+      ['ole', 404, 404, false],
+      ['nora', 404, 404, false],
+    ]);
+    const narrowed = await visit('oli', `/runs?workflow=${id}&record=3`);
+    const other = await visit('oli', `/runs?workflow=${id}&record=4`);
+    expect([narrowed.page.html.includes(runId), read(other.page).includes('No run fits')]).toEqual([true, true]);
+  });
+});
+
+test('a place in a text is found by its path', () => {
+  const text = '{\n "a": [1,\n  {"b\\"c": "}",\n   "d": {}}\n ],\n "e": null\n}';
+  expect(
+    [[], ['a'], ['a', '1'], ['a', '1', 'b"c'], ['a', '1', 'd'], ['e'], ['a', '9'], ['gone']].map((path) =>
+      lineOf(text, path),
+    ),
+  ).toEqual([1, 2, 3, 3, 4, 6, 2, 1]);
+});
