@@ -1,6 +1,6 @@
 // The words of the OpenAPI document that no schema holds: what groups, parameters, headers and statuses mean.
 
-export const introduction = `Activity logs, admin logs, notes and tokens of one project, for programs.
+export const introduction = `Activity logs, admin logs, notes, workflows and tokens of one project, for programs.
 
 **Authentication.** Every request carries \`Authorization: Bearer <token>\` with an application token, which a person makes in the console or by \`portico token create\`. A token belongs to one project, has scopes, can expire and can be revoked, which the next call feels. Notes, logs and tokens of others also need the Admin role, asked at each call.
 

@@ -1,0 +1,138 @@
+// Callbacks: a receiver of the test's own is told how a run ended that the webhook started, signed; what it refuses is told again.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Stop } from '../../src/core/clock/stop.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { loadConfig } from '../../src/core/config.ts';
+import type { Observation } from '../../src/core/observe.ts';
+import { createWebhookSender } from '../../src/mcp/webhook.ts';
+import { createCallbacks } from '../../src/workflow/callbacks.ts';
+import { openWebhookDoor, runsPath, type WebhookDoor } from './webhook-door.ts';
+
+interface Received {
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+const received: Received[] = [];
+let answer = 204;
+let door: WebhookDoor;
+/** Stands still, but for what a test adds. */
+const from = Date.now();
+let late = 0;
+const observed: Observation[] = [];
+const receiver = createServer((req, res) => {
+  const chunks: Buffer[] = [];
+  req.on('data', (chunk: Buffer) => chunks.push(chunk));
+  req.on('end', () => {
+    received.push({ headers: req.headers as Record<string, string>, body: Buffer.concat(chunks).toString() });
+    res.writeHead(answer).end();
+  });
+});
+let target: string;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  target = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/told?secret=1`;
+  // What is due is looked for by hand, so that nothing hangs on real time; the storage goes by the same clock.
+  door = await openWebhookDoor({
+    env: { SERVICE_WORKFLOWS: 'false', SERVICE_WEBHOOK_HOSTS: '127.0.0.1' },
+    app: { clock: { ...systemClock, now: () => from + late } },
+  });
+});
+afterAll(async () => {
+  await door?.stop();
+  receiver.closeAllConnections();
+  receiver.close();
+});
+
+/** As app/triggers.ts puts it together; `hosts` that may be reached within our own network. */
+function callbacks(hosts = '127.0.0.1') {
+  const clock = { ...systemClock, now: () => from + late };
+  const observe = (one: Observation) => void observed.push(one);
+  const config = loadConfig({ env: { SERVICE_WEBHOOK_HOSTS: hosts } });
+  const send = createWebhookSender({ config, clock, observe });
+  return createCallbacks({
+    ...{ store: door.store, clock, observe },
+    post: (url, headers, body) =>
+      send({ type: 'webhook', url, method: 'POST', headers, body, responseHeaders: {} }, new Stop()),
+  });
+}
+
+async function ended(callbackUrl = target): Promise<{ readonly id: string; readonly runId: string }> {
+  const { id, path } = await door.hook();
+  expect((await door.change(id, { callbackUrl })).status).toBe(200);
+  const runId = String((await door.call(path)).json?.runId);
+  const cancelled = await door.ask(`${runsPath}/${runId}/cancel`, { secret: door.secret, method: 'POST' });
+  expect(cancelled.json?.state).toBe('cancelled');
+  received.length = 0;
+  return { id, runId };
+}
+
+test('the end of a run is told once, signed with the secret of the workflow', async () => {
+  answer = 204;
+  const { id, runId } = await ended();
+  await Promise.all([callbacks().look(), callbacks().look()]);
+  await callbacks().look();
+  expect(received).toHaveLength(1);
+  const [{ headers, body }] = received as [Received];
+  const secret = (await door.store.workflows.signingSecret(id))!;
+  expect(new Webhook(secret).verify(body, headers)).toEqual({
+    type: 'workflow.run.cancelled',
+    timestamp: expect.stringMatching(/^\d{4}-/),
+    data: { runId, workflowId: id, recordId: '1', state: 'cancelled' },
+  });
+  expect([headers['webhook-id'], headers['content-type']]).toEqual([runId, 'application/json']);
+});
+
+test('what is not taken is told again, later each time, under the same id, and given up after six times', async () => {
+  answer = 503;
+  const { runId } = await ended();
+  const told = [];
+  for (const wait of [0, 5, 300, 1800, 7200, 18_000, 400_000]) {
+    late += Math.max(0, wait * 1000 - 1);
+    await callbacks().look();
+    const early = received.length;
+    late += wait > 0 ? 1 : 0;
+    await callbacks().look();
+    told.push([early, received.length]);
+  }
+  expect(told).toEqual([
+    [1, 1],
+    [1, 2],
+    [2, 3],
+    [3, 4],
+    [4, 5],
+    [5, 6],
+    [6, 6],
+  ]);
+  expect(new Set(received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([runId]));
+  const warnings = observed.flatMap((one) => (one.type === 'warning' ? [one.message] : []));
+  expect(warnings.filter((one) => one.includes(runId))).toHaveLength(1);
+  expect(warnings.join()).not.toContain('secret=1');
+  answer = 204;
+});
+
+test('addresses of our own network are not called, and what cannot be an address of a callback is refused when it is set', async () => {
+  await ended();
+  await callbacks('elsewhere.example').look();
+  expect(received).toEqual([]);
+  const { id } = await door.hook();
+  const statuses = [];
+  for (const callbackUrl of [
+    'http://example.com/x',
+    'ftp://127.0.0.1/',
+    'https://a:b@example.com/',
+    'x',
+    'https://e.com/#f',
+  ]) {
+    statuses.push((await door.change(id, { callbackUrl })).status);
+  }
+  expect(statuses).toEqual([400, 400, 400, 400, 400]);
+  expect((await door.change(id, { callbackUrl: 'https://example.com/told' })).json?.callbackUrl).toBe(
+    'https://example.com/told',
+  );
+  expect((await door.change(id, { callbackUrl: null })).json).not.toHaveProperty('callbackUrl');
+});
