@@ -1,4 +1,4 @@
-// Takes the pictures of the console for docs/screenshots: `npx tsx test/console/screenshots.ts [folder [accounts]]`.
+// Takes the pictures of the console for docs/screenshots: `npx tsx test/console/screenshots.ts [folder [accounts|logs]]`.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { TOTP } from 'otpauth';
@@ -15,7 +15,11 @@ const phone =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 19_1 like Mac OS X) AppleWebKit/605.1.15 Version/19.1 Mobile/15E148 Safari/604.1';
 const sizes = { phone: { width: 375, height: 812 }, desktop: { width: 1280, height: 900 } };
 
-const place = await openPlace({ app: { customize: customizeDemo } });
+const only = process.argv[3];
+const place = await openPlace({
+  app: { customize: customizeDemo },
+  env: { SERVICE_SECRET: 'of-the-pictures', SERVICE_ACTIVITY_DAYS: '365', SERVICE_TRUSTED_PROXIES: '10.0.0.0/8' },
+});
 const bob = await place.addUser({ email: 'bob@example.com', firstName: 'Bob', lastName: 'Marsh', level: 'admin' });
 const bobs = (await place.userOf(bob)).id;
 const claude = { userId: bobs, clientId: 'https://claude.ai/oauth/client', clientName: 'Claude' };
@@ -67,8 +71,11 @@ try {
       const context = await browser.newContext({ viewport, colorScheme, deviceScaleFactor: size === 'phone' ? 2 : 1 });
       const shoot: Shoot = (page, name) =>
         page.screenshot({ path: join(folder, `console-${name}-${size}-${colorScheme}.png`), fullPage: true });
-      if (process.argv[3] !== 'accounts') await take(await context.newPage(), shoot);
-      await takeAccounts(await context.newPage(), shoot);
+      if (only === undefined) await take(await context.newPage(), shoot);
+      if (only !== 'logs') await takeAccounts(await context.newPage(), shoot);
+      // One picture of each page: they are long.
+      if (only !== 'accounts' && (size === 'phone') === (colorScheme === 'dark'))
+        await takeLogs(await context.newPage(), shoot);
       await context.close();
     }
   }
@@ -107,6 +114,51 @@ async function takeAccounts(page: Page, shoot: Shoot): Promise<void> {
   await shoot(page, 'code');
   await store.secondFactors.switchOff(place.ada.id);
   await store.sessions.endAll(place.ada.id, { grants: false });
+}
+
+/** What an assistant and a person did on a morning. */
+async function recordMorning(): Promise<void> {
+  const { renderingId } = (await place.store.permissions.caller(place.ada.id))!;
+  const from = Date.now() - 3 * 3600_000;
+  const rows = [
+    ['list', 'read', 'orders', [], 'completed'],
+    ['listRelated', 'read', 'orders', ['17'], 'completed'],
+    ['aggregate', 'read', 'customers', [], 'completed'],
+    ['update', 'write', 'orders', ['17', '18'], 'completed'],
+    ['delete', 'write', 'reviews', ['3'], 'denied'],
+  ] as const;
+  for (const [at, [action, type, collection, recordIds, outcome]] of rows.entries()) {
+    place.store.activity.record({
+      ...{ userId: at % 2 === 0 ? place.ada.id : bobs, renderingId, action, type, collection, outcome },
+      ...{ clientId: claude.clientId, clientName: claude.clientName, startedAt: from + at * 240_000, durationMs: 3.4 },
+      ...(recordIds.length > 0 && { recordIds: [...recordIds] }),
+      ...(outcome === 'denied' && { code: 'DENIED' }),
+    });
+  }
+  await place.store.activity.flush();
+}
+
+async function takeLogs(page: Page, shoot: Shoot): Promise<void> {
+  if ((await place.store.activity.list({ limit: 1 })).length === 0) await recordMorning();
+  await page.goto(place.at('/activity'));
+  await signIn(page);
+  await page.getByRole('heading', { name: 'Activity' }).waitFor();
+  if (page.viewportSize()?.width === sizes.phone.width) {
+    await page.goto(place.at('/activity?record=18&type=write'));
+    await page.locator('tbody a').first().click();
+    await page.getByRole('heading', { name: 'update' }).waitFor();
+    await shoot(page, 'activity-entry');
+    return;
+  }
+  const call = new URLSearchParams({ 'arg.collectionName': 'orders', 'arg.pagination': '{"size": 5}' });
+  await page.goto(place.at(`/playground/list?${call}`));
+  await page.getByRole('button', { name: 'Call it' }).click();
+  await page.getByText('In the activity log').click();
+  await shoot(page, 'playground');
+  await page.goto(place.at('/activity'));
+  await shoot(page, 'activity');
+  await page.goto(place.at('/settings?shown=set'));
+  await shoot(page, 'settings');
 }
 
 async function signIn(page: Page): Promise<void> {

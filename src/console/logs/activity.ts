@@ -68,7 +68,7 @@ ${shown.length > 0 ? rows(shown, visit, parts) : nothing(visit, parts)}
     ...(last && { older: addressOf(visit, parts, under, { after: `${last.startedAt}-${last.id}` }) }),
   })}</div>
 <p class="quietly">All that fits, oldest first: <a href="${addressOf(visit, parts, `${under}/export`, { format: 'csv' })}">CSV</a>, <a href="${addressOf(visit, parts, `${under}/export`, { format: 'ndjson' })}">NDJSON</a></p>`;
-  return { page: createFramed(visit, parts, { title: 'Activity', under, content }) };
+  return { page: createFramed(visit, parts, { title: 'Activity', under, content, wide: true }) };
 }
 
 function nothing({ query }: MemberVisit, { mcpUrl }: Parts): Html {

@@ -55,7 +55,7 @@ ${shown.length > 0 ? rows(shown, visit, parts) : empty('No entry fits', 'Look fo
     ...(last && { older: addressOf(visit, parts, under, { after: `${last.at}-${last.id}` }) }),
   })}</div>
 <p class="quietly">All that fits, oldest first: <a href="${addressOf(visit, parts, `${under}/export`, { format: 'csv' })}">CSV</a>, <a href="${addressOf(visit, parts, `${under}/export`, { format: 'ndjson' })}">NDJSON</a></p>`;
-  return { page: createFramed(visit, parts, { title: 'Admin log', under, content }) };
+  return { page: createFramed(visit, parts, { title: 'Admin log', under, content, wide: true }) };
 }
 
 /** Where nobody was signed in. */
