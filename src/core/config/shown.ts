@@ -38,8 +38,7 @@ function showValue(name: SettingName, value: unknown): string {
   return Array.isArray(value) ? value.join(',') : String(value);
 }
 
-/** Every setting is in one of them, in the order in which the page shows them. */
-export const settingGroups: readonly (readonly [title: string, names: readonly SettingName[]])[] = [
+const groups = [
   ['Data and storage', ['dataDir', 'database', 'environment', 'storageUrl', 'sqlite', 'secret', 'redisUrl']],
   [
     'Addresses',
@@ -92,4 +91,11 @@ export const settingGroups: readonly (readonly [title: string, names: readonly S
   ['Logs and metrics', ['activityDays', 'adminLogDays', 'logLevel', 'metricsPort', 'metricsHost']],
   ['Start and stop', ['drainSeconds', 'shutdownSeconds']],
   ['Other servers', ['serverUrl', 'envSecret', 'platformDoor', 'platformPath', 'cloud']],
-];
+] as const satisfies Groups;
+
+type Groups = readonly (readonly [title: string, names: readonly SettingName[]])[];
+/** Whatever stands here is missing above: a setting that was added is put into a group. */
+type Ungrouped = Exclude<SettingName, (typeof groups)[number][1][number]>;
+
+/** Every setting is in one of them, in the order in which the page shows them. */
+export const settingGroups: [Ungrouped] extends [never] ? Groups : Ungrouped = groups;
