@@ -1,0 +1,9 @@
+// A sample of what the long test proves.
+import { servers } from '../databases.ts';
+import { proveRaces } from './races.ts';
+
+const [embedded, server = embedded] = servers;
+proveRaces([
+  { server: embedded!, processes: 1, callers: 100, records: 40 },
+  { server: server!, processes: 3, callers: 100, records: 100 },
+]);
