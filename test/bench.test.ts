@@ -6,6 +6,8 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { operations } from '../bench/operations.ts';
 import { loadSqliteDriver } from '../src/core/sqlite.ts';
+import { servers } from './databases.ts';
+import { hasRedisServer } from './workflow/own-redis.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -33,6 +35,21 @@ test.runIf(isNative)(
     const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: root });
     for (const name of ['list, 15 rows', 'list, 1,000 rows', 'get'])
       expect(stdout).toMatch(new RegExp(`^\\| sqlite, ${name}, 4 \\| [\\d.]+ \\| \\d`, 'm'));
+  },
+  180_000,
+);
+
+test.runIf(isNative)(
+  'the bench of workflows measures triggers and runs in one process, and beside workers and BullMQ alone where they can be had',
+  async () => {
+    const command = ['--import', 'tsx', join('bench', 'workflows.ts'), '--quick'];
+    const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: root });
+    const isServed = hasRedisServer && servers.some(({ dialect }) => dialect === 'mariadb');
+    const more = isServed ? ['MariaDB and Redis, 1 worker', 'BullMQ alone'] : [];
+    for (const name of ['embedded, SQLite', ...more])
+      expect(stdout).toMatch(
+        new RegExp(`^\\| ${name} \\| \\d+ \\| [\\d.]+ \\| [\\d.]+ \\| \\*\\*\\d+\\*\\* \\| \\d+ \\|$`, 'm'),
+      );
   },
   180_000,
 );

@@ -4,6 +4,6 @@ import { proveRaces } from './races.ts';
 
 const [embedded, server = embedded] = servers;
 proveRaces([
-  { server: embedded!, processes: 1, callers: 100, records: 40 },
-  { server: server!, processes: 3, callers: 100, records: 100 },
+  { server: embedded!, processes: 1, callers: 100, records: 20 },
+  { server: server!, processes: 3, callers: 100, records: 60 },
 ]);
