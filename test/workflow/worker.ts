@@ -89,11 +89,14 @@ const rooms = openWorkflows({
   code: [],
 });
 
+let starting: Promise<void> | undefined;
 process.on('message', async (order: WorkerOrder) => {
   if ('go' in order) {
     dieAt = order.dieAt ?? dieAt;
-    return rooms.start();
+    starting = rooms.start();
+    return;
   }
+  await starting;
   await rooms.stop(10_000);
   await engine.close();
   await opened.close();
