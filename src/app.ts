@@ -36,7 +36,6 @@ import type { HostSignInOptions } from './oauth/host-sign-in.ts';
 import { createSignIn } from './oauth/sign-in.ts';
 import { createSignInWays } from './oauth/sign-in-ways.ts';
 import type { OpenedStore } from './store/open.ts';
-import type { CodeWorkflow } from './store/workflow-types.ts';
 
 /** What the rooms of a server are put together with, beside the configuration. */
 export interface AppOptions extends DataOptions {
@@ -54,8 +53,6 @@ export interface AppOptions extends DataOptions {
   readonly servesMcp?: boolean;
   /** False when requests come from a host application alone, through `handle`. Default true. */
   readonly listens?: boolean;
-  /** Those that code defines. */
-  readonly workflows?: readonly CodeWorkflow[];
   /** How the host application signs people in. */
   readonly hostSignIn?: HostSignInOptions | undefined;
   /** For tests only: how client metadata documents are fetched. */
@@ -164,7 +161,6 @@ export function createApp(configured: Config, options: AppOptions): App {
       sendWebhook,
       clock,
       observe,
-      code: options.workflows ?? [],
     });
     const consolePaths = createConsolePaths(config.publicUrl, config.consolePath);
     const apiPaths = createApiPaths(config.publicUrl, config.apiPath);

@@ -114,6 +114,7 @@ export type {
   Writing,
 } from './agent/sources/source.ts';
 export type { PoolOptions, SqlConnectionOptions, TlsFiles, TlsMode } from './agent/sources/sql/address.ts';
+export type { WorkflowOptions, WorkflowSource } from './agent/workflow-entry.ts';
 export type { Agent, AgentStarted } from './app/agent.ts';
 export { createAgent } from './app/agent.ts';
 export type { AgentOptions, AgentSettings, McpOptions } from './app/options.ts';
@@ -127,3 +128,4 @@ export { AppError } from './core/errors.ts';
 export type { Operator, PlainBranch, PlainFilter, PlainLeaf, PlainSort } from './core/filter.ts';
 export type { LogFunction, LogLevel, Observation, Observe } from './core/observe.ts';
 export type { Authenticate, HostCaller } from './oauth/host-sign-in.ts';
+export type { StepMode, WorkflowDefinition, WorkflowStep } from './workflow/definition.ts';

@@ -16,6 +16,7 @@ import type { AgentChartContext, CustomizerOf } from './customize/typed-customiz
 import type { AnySchema, CollectionName } from './customize/typed-schema.ts';
 import { type BuiltEngine, buildEngine, type Engine, type EngineLimits } from './engine.ts';
 import type { Source } from './sources/source.ts';
+import type { WorkflowEntry, WorkflowOptions, WorkflowSource } from './workflow-entry.ts';
 
 /** What a source is opened with: whom to tell, and the clock. */
 export interface SourceTools {
@@ -60,6 +61,7 @@ export class Blueprint<S extends object = AnySchema> {
   readonly #steps: Step[] = [];
   readonly #removed: { readonly collection: string; readonly at: string }[] = [];
   readonly #charts: ChartEntry[] = [];
+  readonly #workflows: WorkflowEntry[] = [];
   #ai: { readonly provider: AiProvider; readonly at: string } | undefined;
   /** Where the agent plugins that are at work were used. */
   readonly #plugins: string[] = [];
@@ -125,6 +127,23 @@ export class Blueprint<S extends object = AnySchema> {
     return this;
   }
 
+  /**
+   * A workflow that code defines: there in the views of all teams, or of those that are named. Checked at the start: CONFIGURATION
+   * with what is wrong, and where. To change it, change the code; runs under way keep the definition that they began with.
+   */
+  addWorkflow(definition: WorkflowSource, options: WorkflowOptions = {}): this {
+    const at = this.check(callSite(this.addWorkflow));
+    if (typeof definition !== 'object' || definition === null || typeof definition.name !== 'string')
+      misuse('addWorkflow needs a definition: addWorkflow({ name, collection, steps })', at);
+    const { teams } = options;
+    if (teams !== undefined && !(Array.isArray(teams) && teams.every((team) => typeof team === 'string')))
+      misuse("addWorkflow: 'teams' must be a list of names of teams", at);
+    const known = this.#workflows.find((each) => each.definition.name === definition.name);
+    if (known) misuse(`The workflow '${definition.name}' was added before, at ${known.at}`, at);
+    this.#workflows.push({ definition, at, ...(teams && { teams }) });
+    return this;
+  }
+
   /** Callers no longer see the collections; customization code does. */
   removeCollection(...names: readonly CollectionName<S>[]): this {
     const at = this.check(callSite(this.removeCollection));
@@ -177,7 +196,9 @@ export class Blueprint<S extends object = AnySchema> {
       }
       const sources = opened.map(([source]) => source);
       const customizations = { tables: new Map(opened), say: (names: readonly string[]) => this.#replay(names) };
-      return { ...(await buildEngine({ ...parts, sources, customizations, ai: this.#ai?.provider ?? null })), sources };
+      const workflows = [...this.#workflows];
+      const built = await buildEngine({ ...parts, sources, customizations, workflows, ai: this.#ai?.provider ?? null });
+      return { ...built, sources };
     } catch (error) {
       await abandon(opened.map(([source]) => source));
       throw error;

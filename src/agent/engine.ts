@@ -26,6 +26,7 @@ import type { RecordId } from './record-id.ts';
 import type { BucketUnit, Operation, Source } from './sources/source.ts';
 import { describeStructure, type Structure } from './structure.ts';
 import { wayBack } from './way-back.ts';
+import type { WorkflowEntry } from './workflow-entry.ts';
 
 /** What can be asked of a model once it is built. Every operation needs an `Access`: whose rights count. */
 export interface Engine {
@@ -86,6 +87,8 @@ export interface Engine {
   readonly charts: Charts;
   /** What `addAi` added, or null. */
   readonly ai: AiProvider | null;
+  /** What `addWorkflow` added, as it was given. */
+  readonly workflows: readonly WorkflowEntry[];
   /** Stands for what the engine was built of: another object after a restart, so that what was worked out can be kept by it. */
   readonly build: object;
   close(): Promise<void>;
@@ -110,6 +113,7 @@ export interface EngineOptions {
   readonly actions?: readonly ActionEntry[];
   /** What customization code may ask; nothing when absent. */
   readonly ai?: AiProvider | null;
+  readonly workflows?: readonly WorkflowEntry[];
   /** Action addresses without the position of the action; default false. */
   readonly useUnsafeActionEndpoint?: boolean;
 }
@@ -181,6 +185,7 @@ export async function buildEngine(options: EngineOptions): Promise<BuiltEngine> 
     actions,
     charts,
     ai: ops.ai,
+    workflows: options.workflows ?? [],
     build: Object.freeze({}),
     close: async () => {
       await Promise.all(sources.map((source) => source.close()));

@@ -86,6 +86,9 @@ export function createLiveEngine(first: Engine): LiveEngine {
       names: (...given) => current.engine.charts.names(...given),
       render: (...given) => on((it) => it.charts.render(...given)),
     },
+    get workflows() {
+      return current.engine.workflows;
+    },
     get ai() {
       return current.engine.ai;
     },

@@ -6,7 +6,7 @@ import type { Config } from '../core/config.ts';
 import type { Observe } from '../core/observe.ts';
 import { hashToken, randomToken } from '../core/secret.ts';
 import type { OpenedStore } from '../store/open.ts';
-import type { CodeWorkflow } from '../store/workflow-types.ts';
+import { createCodeReader } from '../workflow/code.ts';
 import { createExecutor } from '../workflow/executor.ts';
 import { createRunQueue } from '../workflow/queue.ts';
 import { createWorkflowRoom, type WorkflowRoom } from '../workflow/room.ts';
@@ -19,7 +19,6 @@ export interface WorkflowsOptions {
   readonly sendWebhook: SendWebhook;
   readonly clock: Clock;
   readonly observe: Observe;
-  readonly code: readonly CodeWorkflow[];
 }
 
 export interface WorkflowRooms {
@@ -35,14 +34,14 @@ const LETTING_GO_MS = 1000;
 /** What queues are called by is made of a key that all processes of the installation share; it is no secret. */
 const QUEUE_KEY = 'workflow-queue';
 
-export function openWorkflows({ config, code, ...parts }: WorkflowsOptions): WorkflowRooms {
+export function openWorkflows({ config, ...parts }: WorkflowsOptions): WorkflowRooms {
   const { store, clock, observe } = parts;
   const atOnce = config.workflowRunsAtOnce;
   const executor = createExecutor({
     ...parts,
     handlers: stepHandlers(),
     atOnce,
-    code,
+    code: createCodeReader(parts.engine),
     looks: () => config.workflows && !queue?.carries(),
   });
   const queue =

@@ -1,10 +1,12 @@
 import type { EngineAgent } from '../agent/agent.ts';
 import { addDemoActions, addDemoCharts } from './demo-actions.ts';
+import { addDemoWorkflows } from './demo-workflows.ts';
 
-/** What the demo shop shows of customizing: added and renamed fields, segments, actions and charts. */
+/** What the demo shop shows of customizing: added and renamed fields, segments, actions, charts and workflows. */
 export function customizeDemo(agent: EngineAgent): void {
   addDemoActions(agent);
   addDemoCharts(agent);
+  addDemoWorkflows(agent);
   agent
     .customizeCollection('customers', (customers) =>
       customers

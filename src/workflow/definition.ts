@@ -9,6 +9,7 @@ import { referencesOf } from './template.ts';
 
 /** How much of a step is left to a person: all of it, the last word, or nothing. */
 export const modes = ['manual', 'confirm', 'automatic'] as const;
+/** How much of a step is left to a person. */
 export type StepMode = (typeof modes)[number];
 
 /** The most steps of a definition. */
@@ -183,7 +184,9 @@ export const definitionSchema = z.strictObject({
   steps: z.array(stepSchema).min(1).max(STEPS_MOST),
 });
 
+/** A workflow as it is written, in code or in the console. */
 export type WorkflowDefinition = z.infer<typeof definitionSchema>;
+/** One step of a workflow, of any type. */
 export type WorkflowStep = WorkflowDefinition['steps'][number];
 export type StepOf<T extends WorkflowStep['type']> = Extract<WorkflowStep, { type: T }>;
 export type TypedAnswer = z.infer<typeof answerSchema>;

@@ -22,7 +22,7 @@ export interface ExecutorParts extends ExecutionParts {
   /** The most runs that are worked at here at once. */
   readonly atOnce: number;
   /** What is defined in code; published at the start, and again for teams that were made since. */
-  readonly code: readonly CodeWorkflow[];
+  readonly code: () => readonly CodeWorkflow[];
   /** While it says no, runs are executed when they are given by `take` or `execute`, and not looked for. Absent: they are. */
   readonly looks?: () => boolean;
 }
@@ -144,7 +144,8 @@ export function createExecutor(parts: ExecutorParts): Executor {
 
   const sweep = async (): Promise<void> => {
     try {
-      if (code.length > 0) await workflows.publishCode(code);
+      const defined = code();
+      if (defined.length > 0) await workflows.publishCode(defined);
       if (sweeps++ % SWEEPS_BETWEEN === 0) await runs.sweep();
     } catch (cause) {
       warn('Workflows could not be swept', cause);
@@ -164,7 +165,7 @@ export function createExecutor(parts: ExecutorParts): Executor {
   return {
     owner,
     async start() {
-      await workflows.publishCode(code);
+      await workflows.publishCode(code());
       const looks = async (): Promise<void> => nudge();
       forget = [every(SWEEP_MS, sweep), every(lookMs, looks)];
       nudge();

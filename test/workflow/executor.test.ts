@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dropSpares } from '../store/spares.ts';
 import { cleanUpAfterAll, variants } from '../store/stores.ts';
-import { openWorkflowPlace, type WorkflowPlace } from './place.ts';
+import { everything, openWorkflowPlace, type WorkflowPlace } from './place.ts';
 
 afterAll(dropSpares);
 
@@ -27,7 +27,14 @@ describe.each(variants)('runs on $name', (variant) => {
     const answer = { decision: 'done', values: {} };
     expect(await at.store.runs.answer(run.id, { position: 2, by: at.userId, value: answer })).toBe(true);
     expect(await at.go(run.id)).toMatchObject({ state: 'succeeded', stepId: null });
-    expect((await at.store.activity.list({ limit: 10 })).length).toBeGreaterThanOrEqual(0);
+    await at.store.activity.flush();
+    const entries = (await at.store.activity.list({ limit: 10 })).filter((one) => one.workflow?.runId === run.id);
+    expect(entries.map(({ action, workflow }) => [action, workflow?.stepName]).reverse()).toEqual([
+      ['read', 'look'],
+      ['completeWorkflowStep', 'look'],
+      ['completeWorkflowStep', 'told'],
+      ['completeWorkflow', undefined],
+    ]);
   });
 
   test('a missing record ends it', async () => {
@@ -46,4 +53,127 @@ describe.each(variants)('runs on $name', (variant) => {
     expect(await at.go(run.id)).toMatchObject({ state: 'failed', failure: { code: 'ANSWER_TIMED_OUT' } });
     expect(await at.steps(run.id)).toMatchObject([{ state: 'failed' }]);
   });
+
+  const set = (total: number) => ({ id: 'set', type: 'update-record', mode: 'automatic', values: { total } });
+  const access = async (userId: number) => (await at.store.permissions.accessOf(userId))!;
+  const totalOf = async (id: number) =>
+    (await at.engine.get(await access(at.userId), { collection: 'orders', id, fields: ['total'] })).rows[0]![0];
+  const position = (run: { readonly position: number }) => run.position;
+  const yes = async (run: { readonly id: string; readonly position: number }, userId: number, decision = 'confirm') =>
+    at.room.answer(await access(userId), run.id, position(run), { decision });
+
+  test('every step has the rights of its user at that moment', async () => {
+    const userId = await at.addUser({ email: 'bo@b.example', role: 'Packer' });
+    await at.store.permissions.setRole('Packer', { '*': everything });
+    const workflow = await at.publish([{ ...told, text: 'Look.', next: 'set' }, set(77)]);
+    const run = await at.go(await at.start(workflow, '1', userId));
+    await at.store.permissions.setRole('Packer', { '*': { ...everything, edit: false } });
+    expect(await yes(run, userId, 'done')).toBe(true);
+    expect(await at.go(run.id)).toMatchObject({ state: 'failed', failure: { code: 'FORBIDDEN' } });
+    expect(await totalOf(1)).toBe(10.5);
+    await at.store.permissions.setRole('Packer', { '*': everything });
+    const next = await at.go(await at.start(workflow, '1', userId));
+    expect(await yes(next, userId, 'done')).toBe(true);
+    await at.store.identity.setDisabled(userId, true);
+    expect(await at.go(next.id)).toMatchObject({ state: 'failed', failure: { code: 'FORBIDDEN' } });
+    expect(await totalOf(1)).toBe(10.5);
+  });
+
+  test('what the role needs a yes for waits for it; where a second person must say it, another does', async () => {
+    const first = await at.addUser({ email: 'cy@b.example', role: 'Asker' });
+    const second = await at.addUser({ email: 'di@b.example', role: 'Asker', level: 'editor' });
+    const third = await at.addUser({ email: 'ed@b.example', role: 'Reader', level: 'editor' });
+    const approval = { edit: { policy: 'ask-person', secondPerson: true } } as const;
+    await at.store.permissions.setRole('Asker', { '*': { ...everything, approval } });
+    await at.store.permissions.setRole('Reader', { '*': { ...everything, edit: false } });
+    const run = await at.go(await at.start(await at.publish([set(78)]), '2', first));
+    expect(run).toMatchObject({ state: 'awaiting-input', reason: 'approval' });
+    await expect(yes(run, first)).rejects.toThrow('another person');
+    await expect(yes(run, third)).rejects.toThrow("may not edit 'orders'");
+    expect(await totalOf(2)).toBe(20);
+    expect(await yes(run, second)).toBe(true);
+    expect(await at.go(run.id)).toMatchObject({ state: 'succeeded' });
+    expect(await totalOf(2)).toBe(78);
+    const denied = { edit: 'deny' } as const;
+    await at.store.permissions.setRole('Asker', { '*': { ...everything, approval: denied } });
+    const other = await at.go(await at.start(await at.publish([set(1)]), '2', first));
+    expect(other).toMatchObject({ state: 'failed', failure: { code: 'FORBIDDEN' } });
+  });
+
+  test('who looks at the run of another is shown nothing that the run has read', async () => {
+    const editor = await at.addUser({ email: 'fay@b.example', role: 'Blind', level: 'editor' });
+    await at.store.permissions.setRole('Blind', { '*': { ...everything, fields: { total: 'hidden' } } });
+    const member = await at.addUser({ email: 'gus@b.example', role: 'Blind' });
+    const run = await at.run([
+      { ...look, next: 'told' },
+      { ...told, text: 'For {{steps.look.customer:name}}.' },
+    ]);
+    expect((await at.room.question(await access(editor), run.id))!.text).toBe('For (not shown).');
+    expect(await at.room.question(await access(member), run.id)).toBeUndefined();
+    await expect(yes(run, member, 'done')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    const hidden = await at.run([{ ...told, text: 'Costs {{record.total}}.' }], {});
+    const question = await at.room.question(await access(editor), hidden.id);
+    expect([question!.text, question!.refusal]).toEqual([undefined, expect.stringContaining("no field 'total'")]);
+  });
+
+  test('a run is cancelled, at once where it waits, before its next step where it is worked at', async () => {
+    const run = await at.run([{ ...told, text: 'Look.' }]);
+    expect(await at.room.cancel(await access(at.userId), run.id)).toBe(true);
+    expect(await at.store.runs.find(run.id)).toMatchObject({ state: 'cancelled' });
+    expect(await at.room.cancel(await access(at.userId), run.id)).toBe(false);
+    const id = await at.start(await at.publish([set(5)]), '3');
+    const [claim] = await at.store.runs.claim({ owner: at.executor.owner, leaseMs: 60_000, limit: 1, ids: [id] });
+    expect(await at.room.cancel(await access(at.userId), id)).toBe(true);
+    await at.executor.execute(claim!);
+    expect(await at.store.runs.find(id)).toMatchObject({ state: 'cancelled', position: 0 });
+    expect(await totalOf(3)).toBe(20);
+  });
+
+  test('a change that was begun by one who is gone is not made again: a person is asked', async () => {
+    const id = await at.start(await at.publish([set(6)]), '3');
+    const [gone] = await at.store.runs.claim({ owner: 'gone', leaseMs: 1000, limit: 1, ids: [id] });
+    expect(await at.store.runs.begin(gone!, 'set')).toBe(1);
+    expect(await at.go(id)).toMatchObject({ state: 'running' });
+    at.wait(2000);
+    const run = await at.go(id);
+    expect(run).toMatchObject({ state: 'awaiting-input', reason: 'uncertain', position: 1 });
+    expect(await totalOf(3)).toBe(20);
+    // Whoever was taken for gone comes back: nothing of what he says counts.
+    await at.another().execute(gone!);
+    expect(await at.store.runs.find(id)).toMatchObject({ state: 'awaiting-input', reason: 'uncertain' });
+    expect(await yes(run, at.userId, 'again')).toBe(true);
+    expect(await at.go(id)).toMatchObject({ state: 'succeeded', position: 1 });
+    expect(await totalOf(3)).toBe(6);
+  });
+
+  test('of executors that take the same runs, each run has one', async () => {
+    const workflow = await at.publish([look]);
+    const ids: string[] = [];
+    for (const record of ['1', '2', '3', '4', '5']) ids.push(await at.start(workflow, record));
+    const others = [at.executor, at.another(), at.another()];
+    const taken = await Promise.all(others.map((one) => one.take(ids)));
+    expect(taken.reduce((sum, count) => sum + count)).toBe(5);
+    for (const id of ids) {
+      expect(await at.store.runs.find(id)).toMatchObject({ state: 'succeeded' });
+      expect(await at.steps(id)).toHaveLength(1);
+    }
+  });
+
+  test('one that stops puts back what is not over, and another goes on with it', async () => {
+    const id = await at.start(await at.publish([{ ...look, next: 'set' }, set(7)]), '4');
+    const [claim] = await at.store.runs.claim({ owner: 'other', leaseMs: 60_000, limit: 1, ids: [id] });
+    const leaving = at.another();
+    const work = leaving.execute(claim!);
+    await Promise.all([leaving.stop(10_000), work]);
+    const run = (await at.store.runs.find(id))!;
+    expect([run.state, run.failure]).toEqual(['queued', null]);
+    expect(await leaving.take([id])).toBe(0);
+    expect(await at.go(id)).toMatchObject({ state: 'succeeded' });
+    expect(await totalOf(4)).toBe(7);
+  });
+
+  test('a run that goes in a circle ends', async () => {
+    const run = await at.run([{ ...look, fields: ['id'], next: 'look' }]);
+    expect(run).toMatchObject({ state: 'failed', position: 200, failure: { code: 'TOO_MANY_STEPS' } });
+  }, 60_000);
 });

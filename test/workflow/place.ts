@@ -69,7 +69,7 @@ export async function openWorkflowPlace(variant: Variant, options: PlaceOptions 
     clock,
     observe: (one) => observed.push(one),
     atOnce: 4,
-    code: [],
+    code: () => [],
     looks: () => false,
     ...options.parts,
   };

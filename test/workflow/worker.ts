@@ -86,7 +86,6 @@ const rooms = openWorkflows({
   sendWebhook: async () => 200,
   clock: systemClock,
   observe,
-  code: [],
 });
 
 let starting: Promise<void> | undefined;
