@@ -198,6 +198,7 @@ export function createApp(configured: Config, options: AppOptions): App {
         store,
         engine,
         workflows: workflows.room,
+        triggers: triggers.triggers,
         config,
         paths: consolePaths,
         signIn,

@@ -19,6 +19,7 @@ import type { SignIn } from '../oauth/sign-in.ts';
 import { passwordsAlone, type SignInWays } from '../oauth/sign-in-ways.ts';
 import type { Store } from '../store/store.ts';
 import type { WorkflowRoom } from '../workflow/room.ts';
+import type { Triggers } from '../workflow/trigger.ts';
 import { consoleLook } from './frame.ts';
 import type { ConsolePaths } from './paths.ts';
 import { createReviewer, type ReviewParts } from './review.ts';
@@ -31,6 +32,7 @@ export interface ConsoleOptions extends ReviewParts {
   readonly store: Store;
   readonly engine: Engine;
   readonly workflows: WorkflowRoom;
+  readonly triggers: Triggers;
   readonly config: Config;
   readonly paths: ConsolePaths;
   readonly signIn: SignIn;

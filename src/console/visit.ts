@@ -12,6 +12,7 @@ import type { SignIn } from '../oauth/sign-in.ts';
 import type { SignInWays } from '../oauth/sign-in-ways.ts';
 import type { Store } from '../store/store.ts';
 import type { WorkflowRoom } from '../workflow/room.ts';
+import type { Triggers } from '../workflow/trigger.ts';
 import type { ConsolePaths } from './paths.ts';
 import type { Reviewer } from './review.ts';
 import type { Sessions, Visitor } from './session.ts';
@@ -21,6 +22,7 @@ export interface Parts {
   readonly store: Store;
   readonly engine: Engine;
   readonly workflows: WorkflowRoom;
+  readonly triggers: Triggers;
   /** What this process runs with. */
   readonly config: Config;
   readonly sessions: Sessions;

@@ -173,6 +173,8 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await tab.getByLabel('Definition (JSON)').fill(definition);
     await tab.getByRole('button', { name: 'Save and publish' }).click();
     await judgeHere('It is published');
+    await tab.getByRole('button', { name: 'Switch it on' }).click();
+    await judgeHere('The webhook is on');
     await tab.getByLabel('Record', { exact: true }).fill('17');
     await tab.getByRole('button', { name: 'Start a run' }).click();
     await tab.getByText('Somebody is to do something').first().waitFor();

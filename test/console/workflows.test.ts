@@ -178,6 +178,49 @@ describe('the list and the editor', () => {
   });
 });
 
+describe('the webhook', () => {
+  const addressIn = ({ html }: Page): string | undefined => /curl -X POST &#39;([^&]+)&#39;/.exec(html)?.[1];
+
+  test('is switched on, called, given a new address, and switched off; a secret is shown once it is asked for', async () => {
+    const id = await publish();
+    const { browser, page } = await visit('olga', `/workflows/${id}`);
+    const on = await browser.press(page, 'enable');
+    const address = addressIn(on)!;
+    const { id: userId } = await place.userOf(people.omar!);
+    const { secret } = await place.store.tokens.create({ userId, name: 'ci', scopes: ['workflows:trigger'] });
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+    const trigger = async (to: string, record: string) =>
+      (await fetch(to, { method: 'POST', headers, body: JSON.stringify({ record_id: record }) })).status;
+    expect(await trigger(address, '5')).toBe(202);
+    const again = await browser.press(on, 'regenerate');
+    const next = addressIn(again)!;
+    expect([next === address, await trigger(address, '6'), await trigger(next, '6')]).toEqual([false, 400, 202]);
+    const shown = await browser.press(again, 'secret');
+    const reloaded = (await visit('olga', `/workflows/${id}`)).page;
+    expect([shown.html.includes('whsec_'), reloaded.html.includes('whsec_')]).toEqual([true, false]);
+    const wrong = await browser.press(reloaded, 'trigger-settings', { callback: 'http://example.com/x' });
+    expect([wrong.status, wrong.html.includes('http://example.com/x')]).toEqual([400, true]);
+    await browser.press(wrong, 'trigger-settings', { callback: 'https://example.com/x', signed: 'yes' });
+    expect((await place.store.workflows.find(id))?.trigger).toMatchObject({
+      callbackUrl: 'https://example.com/x',
+      needsSignature: true,
+    });
+    await browser.press((await visit('olga', `/workflows/${id}`)).page, 'disable');
+    expect(await trigger(next, '7')).toBe(404);
+  });
+
+  test('is not shown to a user, and not changed by one', async () => {
+    const id = await publish();
+    const { browser, page } = await visit('omar', `/workflows/${id}`);
+    expect(page.html).not.toContain('Webhook');
+    const csrf = /name="csrf" value="([^"]+)"/.exec(page.html)![1]!;
+    for (const action of ['enable', 'disable', 'regenerate', 'secret', 'trigger-settings']) {
+      expect((await browser.open(place.at(`/workflows/${id}`), posted({ csrf, action }))).status).toBe(403);
+    }
+    expect((await place.store.workflows.find(id))?.trigger).toMatchObject({ isEnabled: false, version: 0 });
+  });
+});
+
 describe('a run', () => {
   test('is started, answered by people step by step, and ends; the page says who answered', async () => {
     const id = await publish();

@@ -13,18 +13,20 @@ import { definitionOf, findWorkflow, mayEdit, needEditor, runsPage, under, workf
 import { drawWorkflow } from './graph.ts';
 import { outline } from './outline.ts';
 import { runTable } from './runs.ts';
+import { changeTrigger, type TriggerTold, triggerSettings, triggerTexts } from './trigger-settings.ts';
 
 const doneTexts: Readonly<Record<string, string>> = {
   made: 'It is published: it can be started.',
   saved: 'It is published: new runs take this version.',
   paused: 'It is paused: nobody can start it. Runs under way go on.',
   resumed: 'It can be started again.',
+  ...triggerTexts,
 };
 
 const RUNS = 8;
 const VERSIONS = 10;
 
-interface Told {
+interface Told extends TriggerTold {
   readonly problem?: string;
   readonly status?: number;
 }
@@ -52,13 +54,14 @@ ${facts([
 ${isActive && access.startsWorkflows && startForm(workflow, visit, parts, told.problem)}
 <h2 class="plainly">Steps</h2>
 ${drawWorkflow(definition)}${outline(definition)}
+${await triggerSettings(workflow, visit, parts, told)}
 <h2 class="plainly">Latest runs</h2>
 ${runs.length > 0 ? runTable(runs, visit, parts) : empty('It has not run yet', isActive ? 'Start it on a record above.' : 'It is paused.')}
 ${runs.length > 0 && html`<p class="quietly"><a href="${parts.paths.path(runsPage)}?workflow=${id}">All its runs</a></p>`}
 ${await versionsOf(workflow, visit, parts)}
 ${source === 'console' && mayEdit(access) && pausing(workflow, visit, parts)}
 <p class="quietly"><a href="${parts.paths.path(under)}">All workflows</a></p>`;
-  const title = told.problem === undefined ? name : `Error: ${name}`;
+  const title = told.problem === undefined && told.callbackProblem === undefined ? name : `Error: ${name}`;
   const page = createFramed(visit, parts, { title, under, content, wide: true });
   return { page, ...(told.status !== undefined && { status: told.status }) };
 }
@@ -101,6 +104,11 @@ const deeds: Readonly<Record<string, Deed>> = {
   start,
   pause: (workflow, visit, parts) => setActive(workflow, false, visit, parts),
   resume: (workflow, visit, parts) => setActive(workflow, true, visit, parts),
+  enable: setTrigger,
+  disable: setTrigger,
+  regenerate: setTrigger,
+  secret: setTrigger,
+  'trigger-settings': setTrigger,
 };
 
 export async function changeWorkflow(visit: MemberVisit, parts: Parts): Promise<Answer> {
@@ -124,6 +132,14 @@ async function start(workflow: Workflow, visit: MemberVisit, parts: Parts): Prom
     if (!isAppError(error, 'INVALID_ARGUMENT')) throw error;
     return show(workflow, visit, parts, { problem: 'Type the id of a record, at most 400 characters.', status: 400 });
   }
+}
+
+async function setTrigger(workflow: Workflow, visit: MemberVisit, parts: Parts): Promise<Answer> {
+  needEditor(visit.access);
+  const changed = await changeTrigger(workflow, visit, parts);
+  if ('done' in changed) return { to: `${workflowPage(workflow.id)}?done=${changed.done}` };
+  const { told } = changed;
+  return show(workflow, visit, parts, { ...told, ...(told.callbackProblem !== undefined && { status: 400 }) });
 }
 
 async function setActive(
