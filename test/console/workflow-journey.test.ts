@@ -1,0 +1,97 @@
+// A workflow as an operator, a program, a person and an assistant meet it: the line of curl from its page is run in a shell, the
+// run is watched in a browser until it asks, answered there, watched to its end, and asked for by a client of MCP.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { customizeDemo } from '../../src/cli/demo-customization.ts';
+import { callTool } from '../app/call.ts';
+import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { openPlace, type Place } from './place.ts';
+
+const executablePath = findChromium();
+const run = promisify(execFile);
+
+const definition = {
+  name: 'Second look',
+  collection: 'orders',
+  steps: [
+    { id: 'read', type: 'read-record', title: 'Read the order', fields: ['status'], next: 'call' },
+    { id: 'call', type: 'guidance', title: 'Call the customer', text: 'Order {{record.id}}: is it meant?' },
+  ],
+};
+
+describe.skipIf(!executablePath)('in a browser', () => {
+  let place: Place;
+  let browser: Browser;
+  beforeAll(async () => {
+    place = await openPlace({ app: { customize: customizeDemo } });
+    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await place.stop();
+  });
+
+  test('the line of curl starts a run, a person answers it, and an assistant is told', {
+    timeout: 90_000,
+  }, async () => {
+    const context = await browser.newContext();
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const violations: string[] = [];
+    context.on('console', (message) => /Content Security/.test(message.text()) && violations.push(message.text()));
+    const tab = await context.newPage();
+    await tab.goto(place.at('/workflows/new'));
+    await tab.getByLabel('E-mail').fill(place.account.email);
+    await tab.getByLabel('Password').fill(place.account.password);
+    await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await tab.getByLabel('Definition (JSON)').fill(JSON.stringify(definition));
+    await tab.getByRole('button', { name: 'Save and publish' }).click();
+    await tab.getByRole('button', { name: 'Switch it on' }).click();
+    await tab.getByRole('button', { name: 'Copy a call of the webhook' }).click();
+    await tab.getByRole('status').getByText('Copied').waitFor();
+    const line = `${await tab.evaluate('navigator.clipboard.readText()')}`;
+
+    const { id: userId } = place.ada;
+    const tokenFor = async (...scopes: string[]) =>
+      (await place.store.tokens.create({ userId, name: scopes.join(), scopes })).secret;
+    const env = { PATH: process.env.PATH ?? '', PORTICO_TOKEN: await tokenFor('workflows:trigger') };
+    const { stdout } = await run('sh', ['-c', `${line} --silent`], { env });
+    const { runId } = JSON.parse(stdout) as { runId: string };
+
+    await tab.goto(place.at('/runs'));
+    await tab
+      .getByRole('main')
+      .getByRole('link', { name: /20\d\d/ })
+      .click();
+    await tab.getByText('Waits for a person').first().waitFor();
+    // Where the page was there before the question, a link leads to it.
+    await tab.reload();
+    await tab.getByText('Order 1: is it meant?').waitFor();
+    const assistant = await tokenFor('mcp:read', 'mcp:action');
+    const ask = () => callTool(place.mcpUrl, assistant, 'getWorkflowRun', { runId });
+    const before = await ask();
+    await tab.getByRole('button', { name: 'Done: go on' }).click();
+    // It asks for itself until it is over.
+    await tab.getByText('It came to its end.').waitFor();
+    const after = await ask();
+    await context.close();
+
+    expect(before).toMatchObject({
+      json: {
+        state: 'awaiting-input',
+        waitsFor: { step: 'Call the customer', answerAt: place.at(`/runs/${runId}`) },
+      },
+    });
+    expect(after).toMatchObject({
+      json: {
+        state: 'succeeded',
+        rows: [
+          ['Read the order', 'done'],
+          ['Call the customer', 'done'],
+        ],
+      },
+    });
+    expect(violations).toEqual([]);
+  });
+});
