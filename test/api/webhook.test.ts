@@ -62,7 +62,12 @@ function watched(store: OpenedStore, asked: string[]): OpenedStore {
 }
 
 /** One process, as far as the webhook goes. */
-async function openFront(plain: OpenedStore, userId: number, webhookPerMinute: number, aheadMs = 0): Promise<Front> {
+async function openFront(
+  plain: OpenedStore,
+  userId: number,
+  webhookPerMinute: number,
+  { aheadMs = 0, apiPath = '' } = {},
+): Promise<Front> {
   const asked: string[] = [];
   const observed: Observation[] = [];
   const store = watched(plain, asked);
@@ -71,7 +76,7 @@ async function openFront(plain: OpenedStore, userId: number, webhookPerMinute: n
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const paths = createApiPaths(address, '');
+  const paths = createApiPaths(address, apiPath);
   const addresses = createTriggerAddresses({ store, address: paths.address });
   const triggers = createTriggers({ store, addresses, config: { webhookHosts: [] } });
   const front = createWebhookFront({
@@ -220,10 +225,20 @@ describe.each(variants)('the webhook on $name', (variant) => {
     expect((await call(ours, path)).status).toBe(202);
   });
 
+  test('in a host application it lies below what the host leaves to us, and nowhere else', async () => {
+    const mounted = await openFront(store, userId, 6, { apiPath: '/service/_api' });
+    onTestFinished(() => mounted.server.close().closeAllConnections());
+    const { path } = await hook(mounted);
+    expect(path).toMatch(/^\/service\/_api\/v1\/webhooks\/workflows\/[^/]+$/);
+    const statuses = [(await call(mounted, path)).status];
+    statuses.push((await call(mounted, path.replace('/service/_api', ''))).status);
+    expect(statuses).toEqual([202, 404]);
+  });
+
   test('of wrong things together the first in order is told', async () => {
     const { workflow, path } = await hook();
     const expired = await make(['all'], { expiresAt: systemClock.now() + 600_000 });
-    const later = await openFront(store, userId, 6, 3_600_000);
+    const later = await openFront(store, userId, 6, { aheadMs: 3_600_000 });
     onTestFinished(() => later.server.close().closeAllConnections());
     const notes = await make(['notes:write']);
     const eve = await store.identity.addUser({ email: `eve${++made}@b.example`, team: `North ${made}` });

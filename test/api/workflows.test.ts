@@ -1,0 +1,96 @@
+// Workflows, their triggers and their runs over the public API: who is shown what, in which pages, and who may change it.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openWebhookDoor, runsPath, type WebhookDoor, workflowsPath } from './webhook-door.ts';
+
+let door: WebhookDoor;
+const secrets = new Map<string, string>();
+beforeAll(async () => {
+  door = await openWebhookDoor({ env: { SERVICE_WORKFLOWS: 'false', SERVICE_WEBHOOK_PER_MINUTE: '1000' } });
+  for (const [name, more] of [
+    ['edna', { level: 'editor', role: 'Administrator' }],
+    ['una', { level: 'user', role: 'Administrator' }],
+    ['blind', { level: 'editor' }],
+    ['sue', { level: 'admin', team: 'South' }],
+  ] as const) {
+    const email = `${name}@example.com`;
+    await door.addUser({ email, ...more });
+    secrets.set(name, (await door.make(['all'], { email })).secret);
+  }
+});
+afterAll(() => door?.stop());
+
+const as = (name: string) => ({ secret: secrets.get(name) ?? door.secret });
+const idsOf = (json: Readonly<Record<string, unknown>> | undefined) =>
+  ((json?.data ?? []) as { id: string }[]).map(({ id }) => id);
+
+test('a workflow is shown to those who see its collection in its team, its trigger to editors and up', async () => {
+  const { id, path } = await door.hook();
+  const shown = [];
+  for (const name of ['ada', 'edna', 'una', 'blind', 'sue']) {
+    const { status, json } = await door.ask(`${workflowsPath}/${id}`, as(name));
+    const listed = idsOf((await door.ask(`${workflowsPath}?collectionName=orders`, as(name))).json).includes(id);
+    const { url = 'none:none' } = (json?.trigger ?? {}) as { url?: string };
+    shown.push([name, status, new URL(url).pathname === path, listed]);
+  }
+  expect(shown).toEqual([
+    ['ada', 200, true, true],
+    ['edna', 200, true, true],
+    ['una', 200, false, true],
+    ['blind', 404, false, false],
+    ['sue', 404, false, false],
+  ]);
+  expect(idsOf((await door.ask(`${workflowsPath}?collectionName=customers`, as('ada'))).json)).not.toContain(id);
+  const { secret: starter } = await door.make(['workflows:trigger']);
+  const body = JSON.stringify({ enabled: false });
+  const change = (secret: string) => door.ask(`${workflowsPath}/${id}/trigger`, { secret, method: 'PATCH', body });
+  const statuses = [];
+  for (const secret of [starter, ...['una', 'blind', 'sue'].map((name) => as(name).secret)]) {
+    statuses.push((await change(secret)).status);
+  }
+  expect([statuses, await door.pathOf(id)]).toEqual([[403, 403, 404, 404], path]);
+  expect((await door.change(id, {})).status).toBe(400);
+});
+
+test('what is changed of a trigger stands in the admin log, without the path of a callback', async () => {
+  const { id } = await door.hook();
+  await door.change(id, { callbackUrl: 'https://example.com/hidden-part' });
+  const entries = await door.store.adminLog.search({ limit: 5 });
+  const text = JSON.stringify(entries.filter(({ action }) => action === 'trigger.update'));
+  expect([text.includes(id), text.includes('hidden-part')]).toEqual([true, false]);
+});
+
+test('runs come in pages, each once; a user is shown his own, an editor those of his team', async () => {
+  const { id, path } = await door.hook();
+  const made: string[] = [];
+  for (let n = 0; n < 5; n++) {
+    const { json } = await door.call(path, { record_id: `${n}` }, as(n === 2 ? 'una' : 'ada'));
+    made.push(String(json?.runId));
+  }
+  const seen: string[] = [];
+  for (let cursor = ''; ; ) {
+    const { json } = await door.ask(`${runsPath}?workflowId=${id}&limit=2${cursor && `&cursor=${cursor}`}`, as('edna'));
+    seen.push(...idsOf(json));
+    expect(json?.hasMore).toBe(json?.nextCursor !== undefined);
+    if (typeof json?.nextCursor !== 'string') break;
+    cursor = json.nextCursor;
+    // A cursor is of its query.
+    const other = await door.ask(`${runsPath}?workflowId=${id}&state=queued&cursor=${cursor}`, as('edna'));
+    expect([other.status, other.json?.code]).toEqual([400, 'INVALID_CURSOR']);
+  }
+  expect([seen.length, [...seen].sort()]).toEqual([5, [...made].sort()]);
+  const listed = async (name: string, more = '') =>
+    idsOf((await door.ask(`${runsPath}?workflowId=${id}${more}`, as(name))).json);
+  expect(await listed('una')).toEqual([made[2]]);
+  expect(await listed('una', '&userId=1')).toEqual([made[2]]);
+  expect([await listed('blind'), await listed('sue')]).toEqual([[], []]);
+  expect(await listed('ada', '&recordId=3')).toEqual([made[3]]);
+  expect(await listed('ada', '&state=succeeded')).toEqual([]);
+  const statuses = [];
+  for (const name of ['edna', 'una', 'blind', 'sue']) {
+    statuses.push((await door.ask(`${runsPath}/${made[0]}`, as(name))).status);
+    statuses.push((await door.ask(`${runsPath}/${made[0]}/cancel`, { ...as(name), method: 'POST' })).status);
+  }
+  expect(statuses).toEqual([200, 200, 404, 404, 404, 404, 404, 404]);
+  const again = await door.ask(`${runsPath}/${made[0]}/cancel`, { ...as('ada'), method: 'POST' });
+  expect([again.status, again.json?.state]).toEqual([200, 'cancelled']);
+});
