@@ -30,7 +30,7 @@ export const apiWebhook: Points = {
     'api 7.3 · 400': ['key === undefined || !sameText(signature, sign(named, key))', 'key === undefined'],
   },
   'src/store/runs.ts': {
-    'api 3.2 · queued': ["state: 'queued',\n    position: 0,", "state: 'running',\n    position: 0,"],
+    'api 3.2 · queued': ['due_at: now,\n    fence: 0,', 'due_at: null,\n    fence: 0,'],
     'api 3.2 · active run': ['JSON.stringify([workflow.id, recordId])', 'JSON.stringify([workflow.id, recordId, now])'],
     'api 3.2 · fresh run': ['active_key: null,', ''],
     'api 8 · active runs': [
