@@ -153,7 +153,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     };
     await tab.goto(place.at('/workflows'));
     if (!(await isSignedIn())) await signIn();
-    await judgeHere('No workflow yet');
+    await judgeHere('What is done step by step');
     await tab.goto(place.at('/workflows/new'));
     await tab.getByLabel('Definition (JSON)').fill('{"name": 1}');
     await tab.getByRole('button', { name: 'Check and draw' }).click();
