@@ -14,7 +14,8 @@ export const apiWebhook: Points = {
     'api 4.2 · unknown fields': ['const bodySchema = z.object(', 'const bodySchema = z.strictObject('],
     'api 4.2 · 202': ['return { status: 202,', 'return { status: 200,'],
     'api 4.2 · 409': ["if (created.state === 'ongoing') fail('RUN_ONGOING', { run: created.runId });", ''],
-    'api 5 · webhook': ['if (maySee(access, workflow)) return;', 'if (workflow.id) return;'],
+    'api 5 · webhook': ["scope === 'workflows:trigger' || scope === 'all'", "scope !== ''"],
+    'api 7.3 · 400': ["?? fail('INVALID_WEBHOOK_ADDRESS', {})", "?? fail('NOT_FOUND', { path: '' })"],
     'api 7.3 · 401': [
       'throw error;\n  }\n}\n\n/** Spec',
       'return fail("NOT_FOUND", { path: "" });\n  }\n}\n\n/** Spec',
@@ -27,7 +28,6 @@ export const apiWebhook: Points = {
   },
   'src/workflow/trigger-address.ts': {
     'api 4.2 · {webhook_url}': ['key === undefined || !sameText(signature, sign(named, key))', 'key === undefined'],
-    'api 7.3 · 400': ['key === undefined || !sameText(signature, sign(named, key))', 'key === undefined'],
   },
   'src/store/runs.ts': {
     'api 3.2 · queued': ['due_at: now,\n    fence: 0,', 'due_at: null,\n    fence: 0,'],
