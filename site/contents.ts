@@ -20,7 +20,10 @@ export const groups: readonly Group[] = [
       'docs/testing.md',
     ],
   },
-  { title: 'Assistants', files: ['docs/actions.md', 'docs/workflows.md', 'docs/approvals.md', 'docs/eval.md'] },
+  {
+    title: 'Assistants',
+    files: ['docs/actions.md', 'docs/workflows.md', 'docs/approvals.md', 'docs/remote-servers.md', 'docs/eval.md'],
+  },
   { title: 'People', files: ['docs/accounts.md', 'docs/permissions.md', 'docs/sso.md', 'docs/console.md'] },
   { title: 'Programs', files: ['docs/apis.md', 'docs/oauth.md', 'docs/errors.md'] },
   {

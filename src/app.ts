@@ -12,6 +12,7 @@ import { openEnvironment } from './app/environment.ts';
 import { type McpRooms, openMcp } from './app/mcp.ts';
 import { createMetricsDoor } from './app/metrics-door.ts';
 import { openPlatformDoor } from './app/platform.ts';
+import { openRemotes } from './app/remotes.ts';
 import { createClaim, createRoute, type Route, type RoutedRooms, routeBeforeStart } from './app/route.ts';
 import { openTriggers, type TriggerRooms } from './app/triggers.ts';
 import { openWorkflows, type WorkflowRooms } from './app/workflows.ts';
@@ -154,7 +155,10 @@ export function createApp(configured: Config, options: AppOptions): App {
       endpoint: () => endpoint,
       isActive: async (userId) => (await store.permissions.accessOf(userId)) !== undefined,
     });
+    const consolePaths = createConsolePaths(config.publicUrl, config.consolePath);
+    const remotes = openRemotes({ config, store, consolePaths, clock, observe, version: options.version });
     const workflows = openWorkflows({
+      remotes,
       config,
       store,
       engine,
@@ -162,7 +166,6 @@ export function createApp(configured: Config, options: AppOptions): App {
       clock,
       observe,
     });
-    const consolePaths = createConsolePaths(config.publicUrl, config.consolePath);
     const apiPaths = createApiPaths(config.publicUrl, config.apiPath);
     const { version } = options;
     const triggers = openTriggers({ config, store, paths: apiPaths, sendWebhook, clock, observe });
@@ -200,6 +203,7 @@ export function createApp(configured: Config, options: AppOptions): App {
         workflows: workflows.room,
         triggers: triggers.triggers,
         config,
+        remotes,
         paths: consolePaths,
         signIn,
         ways,

@@ -28,7 +28,7 @@ const contract = [
 export const ownActions = [
   ...['count', 'countRelated', 'aggregate', 'exportRelated', 'associate', 'dissociate', 'getActionForm', 'getChart'],
   ...['requestActionFileUpload', 'capabilities', 'scopeCacheInvalidation', 'aiQuery', 'nativeQuery', 'cloud.schema'],
-  ...['updateNote', 'updateMessage', 'listWorkflows', 'getWorkflowRun'],
+  ...['updateNote', 'updateMessage', 'listWorkflows', 'getWorkflowRun', 'callRemoteTool'],
 ] as const;
 
 export const actionNames: readonly string[] = [...contract, ...ownActions];

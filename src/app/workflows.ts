@@ -9,7 +9,9 @@ import type { OpenedStore } from '../store/open.ts';
 import { createCodeReader } from '../workflow/code.ts';
 import { createExecutor } from '../workflow/executor.ts';
 import { createRunQueue } from '../workflow/queue.ts';
+import type { RemoteRoom } from '../workflow/remote/room.ts';
 import { createWorkflowRoom, type WorkflowRoom } from '../workflow/room.ts';
+import { createMcpStep } from '../workflow/steps/mcp.ts';
 import { stepHandlers } from '../workflow/steps.ts';
 
 export interface WorkflowsOptions {
@@ -19,6 +21,8 @@ export interface WorkflowsOptions {
   readonly sendWebhook: SendWebhook;
   readonly clock: Clock;
   readonly observe: Observe;
+  /** Absent: steps that call remote servers are not executed. */
+  readonly remotes?: RemoteRoom;
 }
 
 export interface WorkflowRooms {
@@ -34,12 +38,12 @@ const LETTING_GO_MS = 1000;
 /** What queues are called by is made of a key that all processes of the installation share; it is no secret. */
 const QUEUE_KEY = 'workflow-queue';
 
-export function openWorkflows({ config, ...parts }: WorkflowsOptions): WorkflowRooms {
+export function openWorkflows({ config, remotes, ...parts }: WorkflowsOptions): WorkflowRooms {
   const { store, clock, observe } = parts;
   const atOnce = config.workflowRunsAtOnce;
   const executor = createExecutor({
     ...parts,
-    handlers: stepHandlers(),
+    handlers: stepHandlers(remotes && createMcpStep(remotes)),
     atOnce,
     code: createCodeReader(parts.engine),
     looks: () => config.workflows && !queue?.carries(),

@@ -18,6 +18,7 @@ import { isForm, readBody } from '../oauth/request.ts';
 import type { SignIn } from '../oauth/sign-in.ts';
 import { passwordsAlone, type SignInWays } from '../oauth/sign-in-ways.ts';
 import type { Store } from '../store/store.ts';
+import type { RemoteRoom } from '../workflow/remote/room.ts';
 import type { WorkflowRoom } from '../workflow/room.ts';
 import type { Triggers } from '../workflow/trigger.ts';
 import { consoleLook } from './frame.ts';
@@ -34,6 +35,7 @@ export interface ConsoleOptions extends ReviewParts {
   readonly workflows: WorkflowRoom;
   readonly triggers: Triggers;
   readonly config: Config;
+  readonly remotes: RemoteRoom;
   readonly paths: ConsolePaths;
   readonly signIn: SignIn;
   /** Passwords alone when absent. */

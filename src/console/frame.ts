@@ -56,6 +56,7 @@ const ways: readonly Way[] = [
   { page: '/api', name: 'Public API', group: 'work' },
   { page: '/apps', name: 'Apps', group: 'mine' },
   { page: '/tokens', name: 'Tokens', group: 'mine' },
+  { page: '/remotes', name: 'Remote servers', group: 'mine' },
   { page: '/account', name: 'Account', group: 'mine' },
   { page: '/people', name: 'People', group: 'administration', admin: true },
   { page: '/teams', name: 'Teams', group: 'administration', admin: true },

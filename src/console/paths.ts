@@ -47,5 +47,8 @@ export const ssoPage = '/sso/callback';
 /** The page on which a run is watched, and what it asks is answered. */
 export const runPage = (id: string): string => `/runs/${id}`;
 
+/** Where the authorization servers of remote MCP servers send people back to. */
+export const remoteCallbackPage = '/remotes/callback';
+
 /** The page on which one approval is decided. */
 export const approvalPage = (id: string): string => `/approvals/${id}`;

@@ -12,8 +12,10 @@ import { exportAdminLog, listAdminLog, showAdminEntry } from './logs/admin-log.t
 import { listNotes } from './notes/list.ts';
 import { makeNote, showNewNote } from './notes/new.ts';
 import { changeThread, showNote } from './notes/thread.ts';
-import { ssoPage } from './paths.ts';
+import { remoteCallbackPage, ssoPage } from './paths.ts';
 import { callTool, showTool, showTools } from './playground/pages.ts';
+import { changeRemote, finishRemote } from './remotes/account.ts';
+import { addRemote, listRemotes } from './remotes/list.ts';
 import { rightsRoutes } from './rights/routes.ts';
 import { showSettings } from './settings/page.ts';
 import { finishSso, showSignIn, signIn, signOut } from './signing.ts';
@@ -77,6 +79,9 @@ export const routes: readonly Route[] = [
   { page: '/apps', open: false, get: listApps },
   { page: '/apps/everyone', open: false, get: listAppsOfEveryone },
   { page: '/apps/:id', open: false, post: disconnectApp },
+  { page: '/remotes', open: false, get: listRemotes, post: addRemote },
+  { page: remoteCallbackPage, open: false, get: finishRemote },
+  { page: '/remotes/:id', open: false, post: changeRemote },
   { page: '/tokens', open: false, get: listTokens },
   { page: '/tokens/new', open: false, get: showNewToken, post: makeToken },
   { page: '/tokens/everyone', open: false, admin: true, get: listTokensOfEveryone },

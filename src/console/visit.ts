@@ -11,6 +11,7 @@ import type { Page, Place } from '../oauth/page.ts';
 import type { SignIn } from '../oauth/sign-in.ts';
 import type { SignInWays } from '../oauth/sign-in-ways.ts';
 import type { Store } from '../store/store.ts';
+import type { RemoteRoom } from '../workflow/remote/room.ts';
 import type { WorkflowRoom } from '../workflow/room.ts';
 import type { Triggers } from '../workflow/trigger.ts';
 import type { ConsolePaths } from './paths.ts';
@@ -31,6 +32,7 @@ export interface Parts {
   readonly ways: SignInWays;
   /** Where a sign-in may lead: the page with its query, where it is one of ours, else the start page. */
   readonly readReturn: (page: string) => string;
+  readonly remotes: RemoteRoom;
   readonly paths: ConsolePaths;
   readonly clock: Pick<Clock, 'now'>;
   readonly observe: Observe;

@@ -582,6 +582,12 @@ export const settings = {
     fallback: [] as readonly string[],
     read: list,
   }),
+  remoteHosts: setting({
+    env: 'SERVICE_REMOTE_HOSTS',
+    about: 'Hosts of remote MCP servers that may be reached though their addresses are not public, and without https',
+    fallback: [] as readonly string[],
+    read: list,
+  }),
   querySeconds: setting({
     env: 'SERVICE_QUERY_SECONDS',
     about: 'How long one query may run',

@@ -321,6 +321,36 @@ const table = {
     say: (d: { step: string }) =>
       `Whether the step '${d.step}' was done is not known, and a person ended the run. Look at the record.`,
   },
+  UNKNOWN_REMOTE_SERVER: {
+    status: 404,
+    say: (d: { server: string } & Near) =>
+      `No remote server '${d.server}'.${near(d)} An administrator adds servers on the console's page Remote servers.`,
+  },
+  UNKNOWN_REMOTE_TOOL: {
+    status: 404,
+    say: (d: { server: string; tool: string } & Near) =>
+      `The remote server '${d.server}' has no tool '${d.tool}'.${near(d)} Correct the step.`,
+  },
+  REMOTE_RECONNECT: {
+    status: 403,
+    say: (d: { server: string }) =>
+      `The remote server '${d.server}' needs an account of the user of the run. Connect it on the console's page Remote servers.`,
+  },
+  REMOTE_UNAVAILABLE: {
+    status: 502,
+    say: (d: { server: string; problem: string }) =>
+      `The remote server '${d.server}' failed: ${d.problem} Try again shortly.`,
+  },
+  REMOTE_REFUSED: {
+    status: 502,
+    say: (d: { server: string; problem: string }) =>
+      `The remote server '${d.server}' refused the call: ${d.problem} Nothing was done.`,
+  },
+  REMOTE_TOOL_FAILED: {
+    status: 422,
+    say: (d: { server: string; tool: string }) =>
+      `The tool '${d.tool}' of the remote server '${d.server}' answered that it could not do this. Look there what was done.`,
+  },
   REFUSED: { status: 422, say: (d: { problem: string }) => d.problem },
   DENIED: { status: 403, say: (d: { problem: string }) => d.problem },
   FAILED_AFTER_WRITE: {

@@ -40,6 +40,7 @@ const unsure: ReadonlySet<ErrorCode> = new Set([
   'CALL_TIMED_OUT',
   'CANCELLED',
   'NOT_READY',
+  'REMOTE_UNAVAILABLE',
   'INTERNAL',
 ]);
 
@@ -47,4 +48,8 @@ export const isUncertain = ({ code }: AppError): boolean => unsure.has(code);
 
 /** Tried again by itself, where nothing is changed by it. */
 export const isPassing = ({ code }: AppError): boolean =>
-  code === 'SOURCE_UNAVAILABLE' || code === 'NOT_READY' || code === 'AI_RATE_LIMITED' || code === 'AI_UNAVAILABLE';
+  code === 'SOURCE_UNAVAILABLE' ||
+  code === 'NOT_READY' ||
+  code === 'REMOTE_UNAVAILABLE' ||
+  code === 'AI_RATE_LIMITED' ||
+  code === 'AI_UNAVAILABLE';

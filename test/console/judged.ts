@@ -20,6 +20,7 @@ const pages: readonly (readonly [page: string, text: string])[] = [
   ['/tokens/new', 'Who is to use it?'],
   ['/tokens/new?for=api', 'Read the activity log'],
   ['/tokens/everyone', 'Tokens of everybody'],
+  ['/remotes', 'There is no remote server'],
   ['/notes', 'What your team writes down'],
   ['/notes/new', 'Your team sees it'],
   ['/activity', 'Activity'],

@@ -75,7 +75,7 @@ const vocabulary = [
 /** Who may import a package. A package that is not listed may be used by any room. */
 const owners: readonly (readonly [packages: RegExp, where: RegExp])[] = [
   [/^(oidc-provider|openid-client|jose)$/, /^src\/oauth\//],
-  [/^@modelcontextprotocol\//, /^src\/(mcp\/|workflow\/steps\.ts$)/],
+  [/^@modelcontextprotocol\//, /^src\/(mcp\/|workflow\/remote\/)/],
   [
     /^(knex|mysql2|pg|better-sqlite3|node-sqlite3-wasm)$/,
     /^src\/(store\/|agent\/sources\/sql\/|core\/sqlite(\/[\w-]+)?\.ts$)/,

@@ -74,6 +74,7 @@ const groups = [
         'approvalSeconds',
         'approvalUseSeconds',
         'webhookHosts',
+        'remoteHosts',
         'querySeconds',
         'callSeconds',
         'mcpToken',

@@ -1,0 +1,194 @@
+// Remote MCP servers, as steps and pages use them. A tool is looked for and its arguments are checked before anything is sent; the
+// list of tools is kept for some minutes, and looked at anew before anything is refused by it.
+import type { StopSignal } from '../../core/clock/stop.ts';
+import type { Clock } from '../../core/clock.ts';
+import { AppError, fail, isAppError } from '../../core/errors.ts';
+import { nearNames } from '../../core/near.ts';
+import type { Observe } from '../../core/observe.ts';
+import type { RemoteServer, RemoteSignIn } from '../../store/remote-types.ts';
+import type { Store } from '../../store/store.ts';
+import { createRemoteAccounts, type RemoteAccounts } from './accounts.ts';
+import { type FetchAddress, readServerAddress } from './address.ts';
+import { type Bearer, type CallToolResult, checkValues, type Tool, withRemote } from './client.ts';
+
+export const TOOLS_MS = 5 * 60_000;
+/** Lists that are kept; beyond, the oldest goes. */
+const KEPT_MOST = 200;
+/** Between attempts to connect for a call, which change nothing. */
+const PAUSES_MS = [500, 2000];
+
+export interface RemoteRoomParts {
+  readonly store: Pick<Store, 'remotes'>;
+  readonly fetch: FetchAddress;
+  readonly clock: Clock;
+  readonly observe: Observe;
+  readonly version: string;
+  readonly callbackUrl: string;
+  /** Hosts whose addresses need not be public (SERVICE_REMOTE_HOSTS). */
+  readonly hosts: readonly string[];
+}
+
+export interface RemoteCall {
+  /** Name of the server. */
+  readonly server: string;
+  readonly tool: string;
+  readonly values: Readonly<Record<string, unknown>>;
+  /** In whose name; his account where the server has people sign in. */
+  readonly userId: number;
+}
+
+/** A call that was found good, and was not made. */
+export interface PreparedCall {
+  /** REMOTE_UNAVAILABLE: it may have been made. REMOTE_REFUSED, REMOTE_RECONNECT: it was not. REMOTE_TOOL_FAILED: the tool says so. */
+  make(signal: StopSignal): Promise<RemoteAnswer>;
+}
+
+export interface RemoteAnswer {
+  /** The texts of the answer, in lines. */
+  readonly text: string;
+  /** Its structured content. */
+  readonly result: Readonly<Record<string, unknown>>;
+}
+
+export interface NewRemote {
+  readonly name: string;
+  readonly url: string;
+  readonly signIn: RemoteSignIn;
+  readonly secret?: string;
+  readonly by: number;
+}
+
+export interface RemoteRoom extends Pick<RemoteAccounts, 'begin' | 'finish'> {
+  /** INVALID_ARGUMENT of `name`, `url` or `secret`. */
+  add(server: NewRemote): Promise<RemoteServer>;
+  /** UNKNOWN_REMOTE_SERVER, UNKNOWN_REMOTE_TOOL, INVALID_ARGUMENT, REMOTE_RECONNECT, or what the server fails with. */
+  prepare(call: RemoteCall, signal?: StopSignal): Promise<PreparedCall>;
+}
+
+interface Listed {
+  readonly tools: readonly Tool[];
+  readonly until: number;
+}
+
+export function createRemoteRoom(parts: RemoteRoomParts): RemoteRoom {
+  const { store, clock, hosts } = parts;
+  const { remotes } = store;
+  const accounts = createRemoteAccounts(parts);
+  const lists = new Map<string, Listed>();
+
+  const bearerOf = async (server: RemoteServer, userId: number): Promise<{ readonly bearer?: Bearer }> => {
+    if (server.signIn === 'oauth') return { bearer: accounts.bearerOf(server, userId) };
+    if (server.signIn === 'none') return {};
+    const secret = await remotes.secretOf(server.id);
+    return secret === undefined ? {} : { bearer: { token: async () => secret } };
+  };
+
+  const keyOf = ({ id, signIn }: RemoteServer, userId: number) => (signIn === 'oauth' ? `${id} ${userId}` : id);
+
+  const toolsOf = async (server: RemoteServer, userId: number, signal: StopSignal | undefined, fresh: boolean) => {
+    const key = keyOf(server, userId);
+    const known = lists.get(key);
+    if (!fresh && known && known.until > clock.now()) return known.tools;
+    const bearer = await bearerOf(server, userId);
+    const tools = await withRemote(parts, { server, ...bearer, ...(signal && { signal }) }, (client) => client.tools());
+    lists.delete(key);
+    lists.set(key, { tools, until: clock.now() + TOOLS_MS });
+    for (const oldest of lists.keys()) if (lists.size > KEPT_MOST) lists.delete(oldest);
+    return tools;
+  };
+
+  const find = async (name: string): Promise<RemoteServer> => {
+    const server = await remotes.findByName(name);
+    if (server) return server;
+    const names = (await remotes.list()).map((one) => one.name);
+    return fail('UNKNOWN_REMOTE_SERVER', { server: name, near: nearNames(name, names) });
+  };
+
+  const pick = async (
+    server: RemoteServer,
+    tools: readonly Tool[],
+    { tool, values }: Pick<RemoteCall, 'tool' | 'values'>,
+  ): Promise<Tool> => {
+    const found = tools.find(({ name }) => name === tool);
+    if (!found) {
+      const near = nearNames(
+        tool,
+        tools.map(({ name }) => name),
+      );
+      return fail('UNKNOWN_REMOTE_TOOL', { server: server.name, tool, near });
+    }
+    await checkValues(server, found, values);
+    return found;
+  };
+
+  /** Connects, some times where it must, and makes the call once. */
+  const call = async (
+    server: RemoteServer,
+    tool: Tool,
+    { values, userId }: RemoteCall,
+    signal: StopSignal,
+  ): Promise<CallToolResult> => {
+    const bearer = await bearerOf(server, userId);
+    for (let attempt = 0; ; attempt++) {
+      let sent = false;
+      try {
+        return await withRemote(parts, { server, ...bearer, signal }, (client) => {
+          sent = true;
+          return client.call(tool, values);
+        });
+      } catch (thrown) {
+        if (sent || !isAppError(thrown, 'REMOTE_UNAVAILABLE')) throw thrown;
+        const pause = PAUSES_MS[attempt];
+        if (pause === undefined) throw new AppError('REMOTE_REFUSED', thrown.details, thrown);
+        await clock.sleep(pause, signal);
+      }
+    }
+  };
+
+  return {
+    begin: accounts.begin,
+    finish: accounts.finish,
+    async add({ name, url, signIn, secret, by }) {
+      const wrong = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
+      if (!/^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,99}$/u.test(name)) {
+        wrong('name', 'expected letters, digits, spaces, dots, hyphens; at most 100.');
+      }
+      // RFC 6750 section 2.1: what may stand in the header.
+      if (signIn === 'bearer' && !/^[A-Za-z0-9\-._~+/]{1,4000}=*$/.test(secret ?? '')) {
+        wrong('secret', 'expected the secret that the server gave, without spaces.');
+      }
+      const address = readServerAddress(url, hosts);
+      const kept = signIn === 'bearer' && secret !== undefined ? { secret } : {};
+      return remotes.add({ name, url: address, signIn, addedBy: by, ...kept });
+    },
+    async prepare(wanted, signal) {
+      const { userId } = wanted;
+      const server = await find(wanted.server);
+      // Whether the account is good is found before anything is promised.
+      if (server.signIn === 'oauth') await accounts.bearerOf(server, userId).token();
+      let tool: Tool;
+      try {
+        tool = await pick(server, await toolsOf(server, userId, signal, false), wanted);
+      } catch (thrown) {
+        if (!isAppError(thrown, 'UNKNOWN_REMOTE_TOOL') && !isAppError(thrown, 'INVALID_ARGUMENT')) throw thrown;
+        tool = await pick(server, await toolsOf(server, userId, signal, true), wanted);
+      }
+      return {
+        async make(stop) {
+          const answer = await call(server, tool, wanted, stop).catch((thrown: unknown) => {
+            // It may have another form by now.
+            if (isAppError(thrown, 'REMOTE_REFUSED')) lists.delete(keyOf(server, userId));
+            throw thrown;
+          });
+          if (server.signIn === 'oauth') await remotes.noteUse({ serverId: server.id, userId });
+          if (answer.isError) fail('REMOTE_TOOL_FAILED', { server: server.name, tool: tool.name });
+          const text = answer.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+          return { text, result: recordOf(answer.structuredContent) };
+        },
+      };
+    },
+  };
+}
+
+const recordOf = (content: unknown): RemoteAnswer['result'] =>
+  typeof content === 'object' && content !== null && !Array.isArray(content) ? (content as RemoteAnswer['result']) : {};

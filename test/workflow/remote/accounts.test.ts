@@ -1,0 +1,149 @@
+// Accounts at remote servers that have people sign in. The remote server is another Portico, with its real authorization server
+// and its real pages; two rooms over one storage stand for two processes.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createRemoteFetch } from '../../../src/app/remotes.ts';
+import { Stop } from '../../../src/core/clock/stop.ts';
+import { createRemoteRoom, type RemoteRoom } from '../../../src/workflow/remote/room.ts';
+import { openShop, type Shop } from '../../app/shop.ts';
+import { signIn } from '../../oauth/flow.ts';
+import { type HeldClock, holdClock } from './server.ts';
+
+const callbackUrl = 'http://127.0.0.1:49153/console/remotes/callback';
+const hosts = ['127.0.0.1'];
+let shop: Shop;
+let clock: HeldClock;
+let userId: number;
+let made = 0;
+/** What was sent to the token endpoint, and what is answered in its place. */
+const tokenRequests: URLSearchParams[] = [];
+let spoil: (() => Response | Promise<Response>) | undefined;
+
+const fetchRemote = createRemoteFetch(hosts);
+const roomOf = (): RemoteRoom =>
+  createRemoteRoom({
+    store: shop.store,
+    clock,
+    observe: () => undefined,
+    hosts,
+    version: '1',
+    callbackUrl,
+    async fetch(url, init) {
+      if (`${url}`.endsWith('/oauth/token')) {
+        tokenRequests.push(new URLSearchParams(`${init?.body}`));
+        if (spoil) return spoil();
+      }
+      return fetchRemote(url, init);
+    },
+  });
+let one: RemoteRoom;
+let other: RemoteRoom;
+
+beforeAll(async () => {
+  clock = holdClock();
+  shop = await openShop();
+  userId = (await shop.store.identity.findUserByEmail(shop.account.email))!.id;
+  one = roomOf();
+  other = roomOf();
+});
+afterAll(() => shop.stop());
+
+const session = { sessionId: 'a console session' };
+const add = () => one.add({ name: `shop ${++made}`, url: shop.mcpUrl, signIn: 'oauth', by: userId });
+async function answered(name = 'a console session') {
+  const server = await add();
+  const address = await one.begin(server, { userId, sessionId: name });
+  const { searchParams } = await signIn(address, shop.account);
+  const answer = {
+    state: `${searchParams.get('state')}`,
+    code: searchParams.get('code'),
+    iss: searchParams.get('iss'),
+  };
+  return { server, address, answer };
+}
+async function connected() {
+  const { server, answer } = await answered();
+  await other.finish(answer, { userId, ...session });
+  tokenRequests.length = 0;
+  return server;
+}
+const call = (room: RemoteRoom, server: string) =>
+  room
+    .prepare({ server, tool: 'describeCollection', values: {}, userId })
+    .then(({ make }) => make(new Stop()))
+    .then(({ text }) => text.includes('customers'));
+const codeOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    (value) => value,
+    (error: { code: string }) => error.code,
+  );
+const stateOf = async (serverId: string) => (await shop.store.remotes.grantOf({ serverId, userId }))?.state;
+
+test('somebody signs in at the server, with PKCE and for that server alone, and calls are made in his name', async () => {
+  const { server, address, answer } = await answered();
+  expect(Object.fromEntries(address.searchParams)).toMatchObject({
+    code_challenge_method: 'S256',
+    resource: shop.mcpUrl,
+    redirect_uri: callbackUrl,
+    state: expect.stringMatching(/^[\w-]{43}$/),
+  });
+  expect(await codeOf(call(one, server.name))).toBe('REMOTE_RECONNECT');
+  expect(await one.finish(answer, { userId, ...session })).toEqual(server);
+  expect([await call(one, server.name), await call(other, server.name)]).toEqual([true, true]);
+  await shop.store.activity.flush();
+  const log = await shop.store.activity.list({ limit: 3 });
+  expect(log[0]).toMatchObject({ userId, clientName: 'Portico' });
+  expect((await shop.store.remotes.accountsOf(userId))[0]).toMatchObject({
+    state: 'connected',
+    usedAt: expect.any(Number),
+  });
+});
+
+test('an answer counts in the session that asked, once, with the issuer that it must have', async () => {
+  const { answer } = await answered();
+  expect(await one.finish(answer, { userId, sessionId: 'another session' })).toBeUndefined();
+  expect(await one.finish({ ...answer, state: 'x' }, { userId, ...session })).toBeUndefined();
+  const wrong = { ...answer, iss: 'https://other.example' };
+  expect(await codeOf(one.finish(wrong, { userId, ...session }))).toBe('REMOTE_UNAVAILABLE');
+  expect(await one.finish(answer, { userId, ...session })).toBeUndefined();
+  const { answer: second } = await answered();
+  expect(await codeOf(one.finish({ ...second, code: null }, { userId, ...session }))).toBe('REMOTE_REFUSED');
+});
+
+test('an access token that has ended is renewed once, by one of two processes', async () => {
+  const { name } = await connected();
+  clock.pass(15 * 60_000);
+  const calls = await Promise.all([call(one, name), call(other, name), call(one, name), call(other, name)]);
+  expect(calls).toEqual([true, true, true, true]);
+  expect(tokenRequests.map((body) => [body.get('grant_type'), body.get('resource')])).toEqual([
+    ['refresh_token', shop.mcpUrl],
+  ]);
+});
+
+test('a server that fails at the renewal leaves the account as it is; one that refuses it asks for the person', async () => {
+  const { id, name } = await connected();
+  clock.pass(15 * 60_000);
+  spoil = () => new Response('down', { status: 503 });
+  expect([await codeOf(call(one, name)), await stateOf(id)]).toEqual(['REMOTE_UNAVAILABLE', 'connected']);
+  spoil = () => Response.json({ error: 'invalid_grant' }, { status: 400 });
+  expect([await codeOf(call(one, name)), await stateOf(id)]).toEqual(['REMOTE_RECONNECT', 'reconnect']);
+  spoil = undefined;
+  expect(await codeOf(call(other, name))).toBe('REMOTE_RECONNECT');
+});
+
+test('a token that is taken back at the server is noticed at the call, and the account is to be connected again', async () => {
+  const { id, name } = await connected();
+  const [connection] = await shop.store.connections.list({ userId, limit: 1 });
+  await shop.store.connections.end({ id: connection!.id, clientName: 'Portico' });
+  expect([await codeOf(call(one, name)), await stateOf(id)]).toEqual(['REMOTE_RECONNECT', 'reconnect']);
+});
+
+test('who is disconnected meanwhile stays so', async () => {
+  const { id, name } = await connected();
+  clock.pass(15 * 60_000);
+  spoil = async () => {
+    spoil = undefined;
+    await shop.store.remotes.disconnect({ serverId: id, userId }, userId);
+    return Response.json({ access_token: 'late', token_type: 'Bearer', expires_in: 900 });
+  };
+  expect([await codeOf(call(one, name)), await stateOf(id)]).toEqual(['REMOTE_RECONNECT', undefined]);
+});

@@ -1,0 +1,256 @@
+// Calls of tools of remote servers: what is checked before anything is sent, what is told of servers that fail in every way, and
+// that no address is reached which the guard does not allow.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createRemoteFetch } from '../../../src/app/remotes.ts';
+import { Stop } from '../../../src/core/clock/stop.ts';
+import { loadConfig } from '../../../src/core/config.ts';
+import { type OpenedStore, openStore } from '../../../src/store/open.ts';
+import { createRemoteRoom, type RemoteRoom, TOOLS_MS } from '../../../src/workflow/remote/room.ts';
+import { type HeldClock, holdClock, openRemote, type RemoteFixture, until } from './server.ts';
+
+let remote: RemoteFixture;
+let store: OpenedStore;
+let clock: HeldClock;
+let room: RemoteRoom;
+let by: number;
+let made = 0;
+const observed: unknown[] = [];
+
+const hosts = ['127.0.0.1'];
+const roomOf = (fetch = createRemoteFetch(hosts), allowed: readonly string[] = hosts): RemoteRoom =>
+  createRemoteRoom({
+    store,
+    clock,
+    observe: (one) => observed.push(one),
+    fetch,
+    hosts: allowed,
+    version: '1',
+    callbackUrl: 'http://127.0.0.1/cb',
+  });
+
+beforeAll(async () => {
+  remote = await openRemote();
+  clock = holdClock();
+  const config = loadConfig({ env: { SERVICE_STORAGE_URL: 'sqlite::memory:' } });
+  store = await openStore({ config, observe: () => undefined, clock });
+  by = (await store.identity.addUser({ email: 'ada@b.example' })).id;
+});
+afterAll(async () => {
+  await store.close();
+  await remote.stop();
+});
+beforeEach(() => {
+  room = roomOf();
+  remote.before = () => false;
+  remote.amount = z.number();
+  remote.tools.add('charge');
+  remote.charged.length = 0;
+  remote.authorizations.length = 0;
+});
+
+async function add(more: { signIn?: 'bearer'; secret?: string; url?: string } = {}): Promise<string> {
+  const { name } = await room.add({ name: `server ${++made}`, url: remote.url, signIn: 'none', by, ...more });
+  return name;
+}
+const call = (server: string, values: object = { amount: 5 }, tool = 'charge') =>
+  room.prepare({ server, tool, values: { ...values }, userId: by }).then(({ make }) => make(new Stop()));
+const codeOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'done',
+    (error: { code?: string; message: string }) => `${error.code}: ${error.message}`,
+  );
+
+test('a tool is called once, with its arguments, and its answer is text and values', async () => {
+  const server = await add();
+  const answer = await call(server);
+  expect([answer, remote.charged]).toEqual([{ text: 'charged 5', result: { id: 'ch_1', amount: 5 } }, [{ amount: 5 }]]);
+  expect(new Set(remote.authorizations)).toEqual(new Set(['']));
+});
+
+test('the secret of a server is sent to it, and one that it does not take is told without the secret', async () => {
+  const server = await add({ signIn: 'bearer', secret: 'abc.DEF' });
+  await call(server);
+  expect(new Set(remote.authorizations)).toEqual(new Set(['Bearer abc.DEF']));
+  remote.before = (_, res) => {
+    res.writeHead(401).end();
+    return true;
+  };
+  clock.pass(TOOLS_MS);
+  const told = await codeOf(call(server));
+  expect([told.startsWith('REMOTE_REFUSED'), told.includes('abc.DEF')]).toEqual([true, false]);
+});
+
+test('what cannot be is told before anything is sent: names, arguments, no value of them', async () => {
+  const server = await add();
+  await call(server);
+  const prepare = (values: object, tool = 'charge', name = server) =>
+    codeOf(room.prepare({ server: name, tool, values: { ...values }, userId: by }));
+  remote.charged.length = 0;
+  expect(await prepare({ amount: 'a-secret' })).toBe(
+    "INVALID_ARGUMENT: arguments: 'charge' does not take them: data/amount must be number.",
+  );
+  expect(await prepare({}, 'chargee')).toContain("has no tool 'chargee'. Near: charge.");
+  expect(await prepare({}, 'charge', `${server}1`)).toContain(`Near: ${server}`);
+  expect(remote.charged).toEqual([]);
+});
+
+test('the list of tools is kept for five minutes, and looked at anew before something is refused by it', async () => {
+  const server = await add();
+  await call(server);
+  const requests = () => remote.authorizations.length;
+  const before = requests();
+  await room.prepare({ server, tool: 'charge', values: { amount: 1 }, userId: by });
+  expect(requests()).toBe(before);
+  remote.amount = z.string();
+  expect(await call(server, { amount: '7' })).toMatchObject({ text: 'charged 7' });
+  remote.tools.delete('charge');
+  clock.pass(TOOLS_MS);
+  expect(await codeOf(call(server, { amount: '7' }))).toContain('UNKNOWN_REMOTE_TOOL');
+});
+
+test('a tool that has changed since refuses the call, and nothing was done', async () => {
+  const server = await add();
+  await call(server);
+  remote.charged.length = 0;
+  remote.tools.delete('charge');
+  expect(await codeOf(call(server))).toMatch(/^REMOTE_REFUSED: .*Nothing was done\.$/);
+  expect(await codeOf(call(server))).toContain('UNKNOWN_REMOTE_TOOL');
+  expect(remote.charged).toEqual([]);
+});
+
+test('a tool that answers with an error has failed, and its words are not told', async () => {
+  const told = await codeOf(call(await add(), {}, 'fail'));
+  expect([told.startsWith('REMOTE_TOOL_FAILED'), told.includes('4242')]).toEqual([true, false]);
+});
+
+describe('a server that', () => {
+  const isCall = (body: string) => body.includes('tools/call');
+  /** Answers calls alone in another way. */
+  const atCall = (run: Parameters<typeof createServer>[1] & {}) => {
+    remote.before = (req, res) => {
+      const method = req.headers['mcp-method'];
+      if (method !== undefined && !isCall(`${method}`)) return false;
+      if (method === undefined) return false;
+      run(req, res);
+      return true;
+    };
+  };
+
+  test('does not answer a call in a minute leaves open whether it was made', async () => {
+    const server = await add();
+    let came = false;
+    atCall(() => {
+      came = true;
+    });
+    const told = codeOf(call(server));
+    await until(() => came);
+    clock.pass(60_000);
+    expect(await told).toBe(
+      `REMOTE_UNAVAILABLE: The remote server '${server}' failed: it did not answer within 60 seconds. Try again shortly.`,
+    );
+  });
+
+  test('does not answer at all is given ten seconds', async () => {
+    const server = await add();
+    let came = false;
+    remote.before = () => {
+      came = true;
+      return true;
+    };
+    const told = codeOf(call(server));
+    await until(() => came);
+    clock.pass(10_000);
+    expect(await told).toContain('did not answer within 10 seconds');
+  });
+
+  test.each([
+    ['as one document', 'application/json', ''],
+    ['as a stream', 'text/event-stream', 'event: message\ndata: '],
+  ])('answers too much %s is not read to its end', async (_, type, start) => {
+    const server = await add();
+    let sent = 0;
+    atCall((_req, res) => {
+      res.writeHead(200, { 'content-type': type });
+      res.write(start);
+      const more = (): void => {
+        if (res.destroyed || sent > 20_000_000) return void res.end();
+        sent += 65_536;
+        res.write('x'.repeat(65_536), () => setImmediate(more));
+      };
+      more();
+    });
+    expect(await codeOf(call(server))).toContain('its answer is larger than 1 MB.');
+    expect(sent).toBeLessThan(20_000_000);
+  });
+
+  test.each([
+    [500, 'REMOTE_UNAVAILABLE'],
+    [403, 'REMOTE_REFUSED'],
+  ])('answers a call with %i', async (status, code) => {
+    const server = await add();
+    atCall((_req, res) => {
+      res.writeHead(status).end('no');
+    });
+    expect(await codeOf(call(server))).toContain(code);
+  });
+
+  test('cannot be connected to for a call was not called', async () => {
+    const server = await add();
+    await call(server);
+    remote.before = (_req, res) => {
+      res.destroy();
+      return true;
+    };
+    expect(await codeOf(call(server))).toMatch(/^REMOTE_REFUSED/);
+  });
+
+  test('leads elsewhere is not followed', async () => {
+    const asked: string[] = [];
+    const other = createServer((req, res) => {
+      asked.push(`${req.url}`);
+      res.end();
+    }).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const server = await add();
+    remote.before = (_req, res) => {
+      res.writeHead(307, { location: `http://127.0.0.1:${port}/taken` }).end();
+      return true;
+    };
+    const told = await codeOf(call(server));
+    other.close();
+    expect([told.startsWith('REMOTE_'), asked]).toEqual([true, []]);
+  });
+});
+
+describe('an address', () => {
+  test.each([
+    ['http://tickets.example/mcp', 'begins with https://'],
+    ['file:///etc/passwd', 'begins with https://'],
+    ['tickets', 'expected the address'],
+    ['https://ada:secret@tickets.example/mcp', 'leave the password out'],
+  ])('%s cannot be added', async (url, text) => {
+    expect(await codeOf(add({ url }))).toContain(text);
+  });
+
+  test.each([
+    'https://127.0.0.1/mcp',
+    'https://[::1]/mcp',
+    'https://10.0.0.1/',
+    'https://169.254.169.254/',
+    'https://localhost/mcp',
+  ])('%s is not reached, since it is not public', async (url) => {
+    room = roomOf(createRemoteFetch([]), []);
+    expect(await codeOf(call(await add({ url })))).toContain('REMOTE_UNAVAILABLE');
+  });
+
+  test('of this machine is reached where its host was named, and not where it was not', async () => {
+    await expect(createRemoteFetch([])(remote.url)).rejects.toThrow('without https');
+    await expect(createRemoteFetch(['other.internal'])(remote.url)).rejects.toThrow('without https');
+    expect((await createRemoteFetch(hosts)(remote.url, { method: 'POST' })).status).toBeGreaterThan(0);
+  });
+});
