@@ -275,14 +275,16 @@ export function createRuns(database: Database, getPlace: PlaceReader, clock: Clo
       return database.write(async (trx) => {
         const now = clock.now();
         const known = { id, environment_id: environmentId };
+        // Who asked first is who is told of, whoever says it again.
+        const cancelled_by = trx.raw('COALESCE(cancelled_by, ?)', [by]);
         const atOnce = await trx('workflow_runs')
           .where(known)
           .whereIn('state', ['queued', 'awaiting-input'])
-          .update({ ...ending(trx, now), state: 'cancelled', cancelled_by: by, updated_at: now });
+          .update({ ...ending(trx, now), state: 'cancelled', cancelled_by, updated_at: now });
         if (atOnce > 0) return true;
         const asked = await trx('workflow_runs')
           .where({ ...known, state: 'running' })
-          .update({ cancelled_by: by, updated_at: now });
+          .update({ cancelled_by, updated_at: now });
         return asked > 0;
       });
     },

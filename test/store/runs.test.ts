@@ -164,6 +164,26 @@ describe.each(variants)('workflows on $name', (variant) => {
     expect(await store.runs.cancel(running, userId)).toBe(false);
   });
 
+  test('who asked first for the end is who is kept, also where it ends at a step that waits', async () => {
+    const { store, place, userId } = opened;
+    const { id: second } = await store.identity.addUser({ email: 'bo@b.example' });
+    const id = await start(await publish());
+    const held = await claim(id);
+    expect(await store.runs.cancel(id, second)).toBe(true);
+    expect(await store.runs.cancel(id, userId)).toBe(true);
+    const waits = {
+      stepId: 'ask',
+      reason: 'guidance',
+      outcome: {},
+      data: {},
+      until: systemClock.now() + LEASE,
+    } as const;
+    expect(await store.runs.wait(held, waits)).toBe('cancel');
+    expect(await store.runs.cancel(id, userId)).toBe(true);
+    const row = await place.tables().knex('workflow_runs').where({ id }).first('state', 'cancelled_by');
+    expect(row).toEqual({ state: 'cancelled', cancelled_by: second });
+  });
+
   test('a workflow with a limit has no more runs at work, in all processes', async () => {
     const { store, other } = opened;
     const workflow = await publish({ concurrency: 2 });
