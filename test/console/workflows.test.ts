@@ -41,6 +41,8 @@ const steps = [
 ];
 const definition = (more: object = {}) => ({ name: 'Check', collection: 'orders', steps, ...more });
 
+const onRecord = (step: object) => definition({ steps: [{ id: 'one', ...step }] });
+
 const sessions = new Map<string, Browser>();
 async function visit(name: string, page: string): Promise<{ browser: Browser; page: Page }> {
   const browser = sessions.get(name) ?? (await place.browse(people[name]!)).browser;
@@ -103,6 +105,24 @@ describe('the list and the editor', () => {
       JSON.stringify(definition({ collection: 'nothing' }), null, 2),
       3,
       "No collection 'nothing'",
+    ],
+    [
+      'a field that is misspelt',
+      JSON.stringify(onRecord({ type: 'read-record', fields: ['id', 'notee'] }), null, 2),
+      8,
+      "'orders' has no field 'notee'. Near: note.",
+    ],
+    [
+      'a relation that is misspelt',
+      JSON.stringify(onRecord({ type: 'load-related-record', relation: 'custmer' }), null, 2),
+      8,
+      "'orders' has no relation 'custmer'. Near: customer.",
+    ],
+    [
+      'an action that is not there',
+      JSON.stringify(onRecord({ type: 'trigger-action', action: 'refnd' }), null, 2),
+      8,
+      "'orders' has no action 'refnd'",
     ],
   ])('%s is told with its line, and what was typed stays', async (_what, text, line, said) => {
     const before = (await place.store.workflows.list({})).length;

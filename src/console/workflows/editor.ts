@@ -3,6 +3,7 @@
 import { type AppError, fail, isAppError } from '../../core/errors.ts';
 import { exactText, type Html, html } from '../../oauth/html.ts';
 import type { Workflow } from '../../store/workflow-types.ts';
+import { checkAgainstModel } from '../../workflow/check-model.ts';
 import { readDefinition, type WorkflowDefinition } from '../../workflow/definition.ts';
 import { createFramed } from '../frame.ts';
 import { formOf } from '../parts/form.ts';
@@ -124,12 +125,10 @@ function readText(
   }
   try {
     const definition = readDefinition(given);
-    engine.describe(access, definition.collection);
+    // As who saves sees it: what is hidden from him is not there.
+    checkAgainstModel(definition, access, engine);
     return { definition };
   } catch (error) {
-    if (isAppError(error, 'UNKNOWN_COLLECTION')) {
-      return { problem: { text: error.message, line: lineOf(text, ['collection']) } };
-    }
     if (!isAppError(error, 'INVALID_ARGUMENT')) throw error;
     return { problem: problemOf(text, error) };
   }
