@@ -150,5 +150,7 @@ export function readReturn(sent: string | null): string {
   if (!found || found.route.open || !found.route.get) return '';
   // RFC 3986 section 3.4: the signs of a query, and so no end of one.
   const isQuery = query !== '' && query.length <= QUERY_MOST && /^[\w.~%!$&'()*+,;=:@/?-]+$/.test(query);
-  return isQuery ? `${page}?${query}` : page;
+  // RFC 6750 section 5.3: a token that somebody put in an address goes no further with it.
+  const isSecret = new URLSearchParams(query).has('access_token');
+  return isQuery && !isSecret ? `${page}?${query}` : page;
 }
