@@ -93,16 +93,22 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
       until: clock.now() + seconds * 1000,
     });
     // It was asked to end in this moment, and nobody works at it any more.
-    if (hold === 'cancel') await runs.cancel(run.id, run.userId);
+    if (hold === 'cancel' && (await runs.cancel(run.id, run.userId))) log.tell(run, 'abortWorkflow');
+    return 'left';
+  };
+
+  const endCancelled = async ({ claim, run }: Working): Promise<'left'> => {
+    if (await runs.endCancelled(claim)) log.tell(run, 'abortWorkflow');
     return 'left';
   };
 
   const finish = async (
-    { claim, run, holding, steps }: Working,
+    working: Working,
     step: WorkflowStep,
     done: Done,
     position: number | undefined,
   ): Promise<Next> => {
+    const { claim, run, holding, steps } = working;
     const next = done.next !== undefined ? done.next : (step.next ?? null);
     const state = done.isSkipped ? 'skipped' : 'done';
     const outcome = { type: step.type, ...done.outcome };
@@ -125,12 +131,9 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
       log.tell(run, 'completeWorkflow');
       return 'left';
     }
+    // It was asked to end while the step worked.
+    if (hold === 'cancel') return endCancelled(working);
     return { to: next };
-  };
-
-  const endCancelled = async ({ claim, run }: Working): Promise<'left'> => {
-    if (await runs.endCancelled(claim)) log.tell(run, 'abortWorkflow');
-    return 'left';
   };
 
   /** The mark, the rights once more, and only then the change. */

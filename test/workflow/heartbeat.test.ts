@@ -1,0 +1,127 @@
+// What a run that is worked at is told meanwhile: that it is to end, and that another has it. The heart beats when the test says so.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { dropSpares } from '../store/spares.ts';
+import { cleanUpAfterAll, variants } from '../store/stores.ts';
+import { openWorkflowPlace, type WorkflowPlace } from './place.ts';
+
+afterAll(dropSpares);
+cleanUpAfterAll();
+
+/** As the executor's. */
+const [RENEW_MS, LEASE_MS] = [10_000, 30_000];
+
+let hearts: (() => void)[] = [];
+let beaten: () => void = () => undefined;
+const clock: Clock = {
+  ...systemClock,
+  after(ms, run) {
+    if (ms !== RENEW_MS) return systemClock.after(ms, run);
+    hearts.push(run);
+    beaten();
+    return () => {
+      hearts = hearts.filter((one) => one !== run);
+    };
+  },
+};
+/** Resolves when the lease was renewed, or was not. */
+const beat = (): Promise<void> =>
+  new Promise((resolve) => {
+    beaten = resolve;
+    for (const run of hearts.splice(0)) run();
+  });
+
+/** Of the action of a step: that it has begun, its signal, and what lets it end. */
+interface Work {
+  readonly signal: AbortSignal;
+  end(): void;
+}
+let begun: (work: Work) => void;
+let work: Promise<Work>;
+
+let at: WorkflowPlace;
+beforeAll(async () => {
+  at = await openWorkflowPlace(variants[0]!, {
+    parts: { clock },
+    customize: (agent) =>
+      agent.customizeCollection('orders', (orders) =>
+        orders.addAction('slow', {
+          scope: 'Single',
+          execute: async ({ signal }, result) => {
+            await new Promise<void>((end) => begun({ signal, end }));
+            return result.success();
+          },
+        }),
+      ),
+  });
+});
+afterAll(() => at.close());
+beforeEach(() => {
+  hearts = [];
+  work = new Promise((resolve) => {
+    begun = resolve;
+  });
+});
+
+const steps = [
+  { id: 'slow', type: 'trigger-action', action: 'slow', mode: 'automatic', next: 'look' },
+  { id: 'look', type: 'read-record', fields: ['id'] },
+];
+const access = async () => (await at.store.permissions.accessOf(at.userId))!;
+
+test.each([
+  ['told by the heartbeat', true],
+  ['told by the end of the step', false],
+])('a run that is cancelled while a step works ends after that step, %s', async (_, beats) => {
+  const id = await at.start(await at.publish(steps), '1');
+  const going = at.go(id);
+  const { end, signal } = await work;
+  expect(await at.room.cancel(await access(), id)).toBe(true);
+  if (beats) await beat();
+  expect(await at.store.runs.find(id)).toMatchObject({ state: 'running', cancelAsked: true });
+  // What was begun is ended, so that it is known what was done.
+  expect(signal.aborted).toBe(false);
+  end();
+  expect(await going).toMatchObject({ state: 'cancelled', position: 1 });
+  expect(await at.steps(id)).toMatchObject([{ stepId: 'slow', state: 'done' }]);
+  await at.store.activity.flush();
+  const entries = await at.store.activity.list({ limit: 20 });
+  const told = entries.filter(({ workflow, action }) => workflow?.runId === id && action !== 'action');
+  expect(told.map(({ action }) => action).reverse()).toEqual(['completeWorkflowStep', 'abortWorkflow']);
+});
+
+test('a run that is cancelled in the moment in which it comes to wait ends, and its end is told', async () => {
+  const guidance = { id: 'ask', type: 'guidance', text: 'Look.' };
+  const id = await at.start(await at.publish([guidance]), '1');
+  const [claim] = await at.store.runs.claim({ owner: at.executor.owner, leaseMs: LEASE_MS, limit: 1, ids: [id] });
+  expect(await at.room.cancel(await access(), id)).toBe(true);
+  await at.executor.execute(claim!);
+  expect(await at.store.runs.find(id)).toMatchObject({ state: 'cancelled' });
+  await at.store.activity.flush();
+  const entries = await at.store.activity.list({ limit: 20 });
+  expect(entries.filter(({ workflow }) => workflow?.runId === id).map(({ action }) => action)).toEqual([
+    'abortWorkflow',
+  ]);
+});
+
+test.each([
+  ['is told to stop', true],
+  ['has not heard of it', false],
+])('who has lost a run writes nothing more of it, where he %s', async (_, beats) => {
+  const id = await at.start(await at.publish(steps), '2');
+  const going = at.go(id);
+  const { end, signal } = await work;
+  await beat();
+  expect(signal.aborted).toBe(false);
+  at.wait(LEASE_MS + 1);
+  const [taken] = await at.store.runs.claim({ owner: 'other', leaseMs: LEASE_MS, limit: 1, ids: [id] });
+  if (beats) await beat();
+  expect(signal.aborted).toBe(beats);
+  end();
+  await going;
+  expect(await at.store.runs.find(id)).toMatchObject({ state: 'running', position: 1 });
+  expect(await at.steps(id)).toMatchObject([{ stepId: 'slow', state: 'begun' }]);
+  // Who has it now cannot know what was done, and asks.
+  await at.another().execute(taken!);
+  expect(await at.store.runs.find(id)).toMatchObject({ state: 'awaiting-input', reason: 'uncertain' });
+});
