@@ -79,6 +79,22 @@ describe.each(variants)('runs on $name', (variant) => {
     expect(await totalOf(1)).toBe(10.5);
   });
 
+  test('a user who is moved to another team in the middle ends at the next step', async () => {
+    await at.addUser({ email: 'nia@b.example', team: 'North' });
+    const userId = await at.addUser({ email: 'kim@b.example' });
+    const run = await at.go(
+      await at.start(await at.publish([{ ...told, text: 'Look.', next: 'set' }, set(76)]), '5', userId),
+    );
+    expect(await yes(run, userId, 'done')).toBe(true);
+    await at.store.members.change(userId, { team: 'North' });
+    const ended = await at.go(run.id);
+    expect(ended).toMatchObject({ state: 'failed', failure: { code: 'FORBIDDEN' } });
+    expect(ended.failure!.message).toContain('is of another team now');
+    expect(await totalOf(5)).toBe(5);
+    // Nor is he shown a run of the team that he left, though it is his.
+    expect(await at.room.question(await access(userId), run.id)).toBeUndefined();
+  });
+
   test('what the role needs a yes for waits for it; where a second person must say it, another does', async () => {
     const first = await at.addUser({ email: 'cy@b.example', role: 'Asker' });
     const second = await at.addUser({ email: 'di@b.example', role: 'Asker', level: 'editor' });

@@ -216,6 +216,37 @@ describe.each(variants)('steps on $name', (variant) => {
     expect((await last(chosen)).data).toMatchObject({ id: '1|1' });
   });
 
+  test('load-related-record: left to a person, nothing is proposed, only what the relation leads to is taken, and none goes its way', async () => {
+    const lines = await relationTo('order_lines');
+    const line = {
+      id: 'line',
+      type: 'load-related-record',
+      relation: lines,
+      mode: 'manual',
+      next: 'look',
+      otherwise: 'end',
+    };
+    const steps = [
+      line,
+      { id: 'look', type: 'read-record', record: 'line', fields: ['article'] },
+      { id: 'end', type: 'read-record', fields: ['id'] },
+    ];
+    const run = await on('1', steps);
+    expect(run).toMatchObject({ state: 'awaiting-input', reason: 'choice' });
+    const [field] = (await question(run)).fields;
+    expect(field).toMatchObject({ name: 'record', options: [{ value: '1|1' }, { value: '1|2' }] });
+    expect(field).not.toHaveProperty('value');
+    const foreign = { decision: 'choose', values: { record: '2|1' } };
+    await expect(at.room.answer(await access(), run.id, 1, foreign)).rejects.toThrow('expected one of 1|1, 1|2');
+    const done = await answer(run, 'choose', { record: '1|2' });
+    expect([done.state, (await last(done)).data]).toEqual(['succeeded', { article: 'ink' }]);
+    const none = await answer(await on('1', steps), 'none');
+    expect([none.state, (await last(none)).stepId]).toEqual(['succeeded', 'end']);
+    // There is nothing to choose from.
+    const nothing = await on('5', steps);
+    expect([nothing.state, (await last(nothing)).stepId]).toEqual(['succeeded', 'end']);
+  });
+
   const relationTo = async (to: string): Promise<string> =>
     at.engine.describe(await access(), 'orders').relations.find((each) => each.to === to)!.name;
 
