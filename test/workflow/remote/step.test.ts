@@ -91,6 +91,11 @@ test('one that a person declines is not called', async () => {
 test('where the user has no account it waits for him to connect one', async () => {
   const { id, reason } = await run([{ ...charge, server: 'bank', mode: 'automatic' }]);
   expect([reason, (await at.steps(id))[0]?.data]).toEqual(['reconnect', { ask: 'reconnect', server: 'bank' }]);
+  const editor = await at.addUser({ email: 'eve@b.example', level: 'editor' });
+  const asEditor = (await at.store.permissions.accessOf(editor))!;
+  expect((await at.room.question(asEditor, id))?.refusal).toContain('Only the user of the run');
+  await expect(at.room.answer(asEditor, id, 1, { decision: 'done' })).rejects.toMatchObject({ code: 'DENIED' });
+  expect((await at.room.question((await at.store.permissions.accessOf(at.userId))!, id))?.refusal).toBeNull();
   expect(await answer(id, 1, 'again')).toMatchObject({ state: 'awaiting-input', reason: 'reconnect' });
   const held = {
     client: { client_id: 'c' },
