@@ -1,5 +1,6 @@
 // Connections for pictures and judges: what people allowed in the course of a few weeks, without the sign-ins.
 import type { Limits } from '../../src/oauth/connection.ts';
+import type { RemoteSignIn } from '../../src/store/remote-types.ts';
 import type { Place } from './place.ts';
 
 const day = 86_400_000;
@@ -58,4 +59,19 @@ export async function connectAll(place: Place): Promise<void> {
     if (isUsed) place.store.connections.noteUse(id);
   }
   await place.store.tokens.create({ userId: place.ada.id, name: 'Nightly report', scopes: ['mcp:read'] });
+}
+
+/** Remote servers of each kind, with accounts of Ada's: one that is good, one that is not any more, and one that she has not. */
+export async function addRemotes({ store, ada }: Place): Promise<void> {
+  const add = (name: string, url: string, signIn: RemoteSignIn) =>
+    store.remotes.add({ name, url, signIn, addedBy: ada.id, ...(signIn === 'bearer' && { secret: 'of-the-house' }) });
+  await add('parcels', 'https://parcels.example/mcp', 'none');
+  await add('printer', 'https://printer.example/mcp', 'bearer');
+  await add('archive', 'https://archive.example/services/documents/mcp', 'oauth');
+  for (const name of ['bank', 'tickets']) {
+    const { id: serverId } = await add(name, `https://${name}.example/mcp`, 'oauth');
+    await store.remotes.connect({ serverId, userId: ada.id, held: {}, expiresAt: null });
+    if (name === 'tickets') await store.remotes.noteUse({ serverId, userId: ada.id });
+    else await store.remotes.markReconnect({ serverId, userId: ada.id }, 1);
+  }
 }

@@ -8,7 +8,7 @@ import { issuerOf, redirectUri } from '../app/shop.ts';
 import { findFaults } from '../axe.ts';
 import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
 import { authorizationUrl, register } from '../oauth/client.ts';
-import { connectAll } from './connected.ts';
+import { addRemotes, connectAll } from './connected.ts';
 import { openPlace, type Place } from './place.ts';
 
 const executablePath = findChromium();
@@ -20,7 +20,7 @@ const pages: readonly (readonly [page: string, text: string])[] = [
   ['/tokens/new', 'Who is to use it?'],
   ['/tokens/new?for=api', 'Read the activity log'],
   ['/tokens/everyone', 'Tokens of everybody'],
-  ['/remotes', 'There is no remote server'],
+  ['/remotes', 'connect it again'],
   ['/notes', 'What your team writes down'],
   ['/notes/new', 'Your team sees it'],
   ['/activity', 'Activity'],
@@ -54,6 +54,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
   let tab: Page;
   beforeAll(async () => {
     place = await openPlace({ app: { customize: customizeDemo } });
+    await addRemotes(place);
     browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
     tab = await (await browser.newContext({ colorScheme, viewport, bypassCSP: true })).newPage();
   });

@@ -31,6 +31,13 @@ const signInWords: Readonly<Record<RemoteSignIn, string>> = {
   oauth: 'An account of each person (OAuth)',
 };
 
+/** In the table, where the same is said of many. */
+const shortWords: Readonly<Record<RemoteSignIn, string>> = {
+  none: 'nothing',
+  bearer: 'one secret',
+  oauth: 'own account',
+};
+
 export const isAdmin = ({ access }: MemberVisit): boolean => access.caller.permissionLevel === 'admin';
 
 export const listRemotes = (visit: MemberVisit, parts: Parts): Promise<Answer> => listPage(visit, parts);
@@ -70,10 +77,10 @@ function serverTable(
     const { origin, pathname } = new URL(server.url);
     return [
       html`${server.name}<small>${origin}${pathname}</small>`,
-      signInWords[server.signIn],
+      shortWords[server.signIn],
       isOwn ? stateOf(account) : 'not needed',
       !account ? '' : account.usedAt === null ? 'never' : `${describeWait(now - account.usedAt)} ago`,
-      html`<div class="buttons">${isOwn && account?.state !== 'connected' && button(server, 'connect', account ? 'Connect again' : 'Connect')}${account && button(server, 'disconnect', 'Disconnect')}${isAdmin(visit) && button(server, 'remove', 'Remove')}</div>`,
+      html`<div class="deeds">${isOwn && account?.state !== 'connected' && button(server, 'connect', account ? 'Connect again' : 'Connect')}${account && button(server, 'disconnect', 'Disconnect')}${isAdmin(visit) && button(server, 'remove', 'Remove')}</div>`,
     ];
   });
   return table({ caption: title, heads: ['Server', 'Opened by', 'Your account', 'Last used', 'Change'], rows });
