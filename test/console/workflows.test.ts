@@ -229,6 +229,31 @@ describe('the webhook', () => {
     expect(await trigger(next, '7')).toBe(404);
   });
 
+  test('a run goes on when the token that started it is revoked, which starts no more', async () => {
+    const id = await publish({
+      steps: [steps[0], steps[2]].map((step) => ({ ...step, next: step === steps[0] ? 'note' : null })),
+    });
+    const { browser, page } = await visit('olga', `/workflows/${id}`);
+    const address = addressIn(await browser.press(page, 'enable'))!;
+    const { id: userId } = await place.userOf(people.omar!);
+    const { secret, token } = await place.store.tokens.create({ userId, name: 'ci', scopes: ['workflows:trigger'] });
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+    const trigger = (record: string) =>
+      fetch(address, { method: 'POST', headers, body: JSON.stringify({ record_id: record }) });
+    const { runId } = (await (await trigger('9')).json()) as { runId: string };
+    await until(runId, 'awaiting-input');
+    await place.store.tokens.revoke(token.id);
+    expect((await trigger('10')).status).toBe(401);
+    const asked = await visit('omar', `/runs/${runId}`);
+    await asked.browser.press(asked.page, 'done');
+    for (let i = 0; i < 400 && (await place.store.runs.find(runId))?.reason !== 'confirmation'; i++) {
+      await systemClock.sleep(25);
+    }
+    const confirm = await visit('omar', `/runs/${runId}`);
+    await confirm.browser.press(confirm.page, 'confirm');
+    await until(runId, 'succeeded');
+  });
+
   test('is not shown to a user, and not changed by one', async () => {
     const id = await publish();
     const { browser, page } = await visit('omar', `/workflows/${id}`);
