@@ -52,7 +52,20 @@ export async function openRunner(root = process.cwd()): Promise<SpecRunner> {
   let isSwapped = false;
   const vitest = await createVitest(
     'test',
-    { root, watch: false, reporters: [{}], include: ['test/spec/*-*.test.ts'], update: 'none', bail: 0 },
+    {
+      root,
+      // Not that of npm test: modules that were switched off must not be those that other files have loaded.
+      config: false,
+      pool: 'forks',
+      maxWorkers: 2,
+      testTimeout: 30_000,
+      hookTimeout: 60_000,
+      watch: false,
+      reporters: [{}],
+      include: ['test/spec/*-*.test.ts'],
+      update: 'none',
+      bail: 0,
+    },
     {
       plugins: [
         {
