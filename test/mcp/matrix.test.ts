@@ -181,7 +181,9 @@ describe.each(narrowings)('%s', (_narrowing, narrowed) => {
     const run = async (name: string, args: object) => {
       const [outcome, text] = await end(house, name, args);
       const sent = JSON.stringify(args);
-      const leaked = secrets.filter((secret) => text.includes(secret) && !sent.includes(secret));
+      // An id of a run may hold the digits of a secret by chance.
+      const read = text.replace(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, '');
+      const leaked = secrets.filter((secret) => read.includes(secret) && !sent.includes(secret));
       if (leaked.length > 0) told.push(`${name} ${sent} tells ${leaked.join(', ')}: ${text}`);
       return outcome;
     };
