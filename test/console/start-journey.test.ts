@@ -104,6 +104,7 @@ describe.skipIf(!executablePath)('in a browser', () => {
     await tab.getByText('Who is to use it?').waitFor();
     await tabTo(tab, /^A program that reads notes and logs/);
     await tab.keyboard.press('Enter');
+    await tab.getByLabel('Name').waitFor();
     await tabTo(tab, /^Name$/);
     await tab.keyboard.type('Nightly report');
     await tabTo(tab, /^Read notes$/);
