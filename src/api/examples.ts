@@ -13,6 +13,7 @@ const usual: Readonly<Record<string, unknown>> = {
   teamName: 'Operations',
   collectionName: 'orders',
   recordId: '17',
+  record_id: '17',
   title: 'Call back on Monday',
   content: '<p>Asked for the invoice.</p>',
   limit: 10,

@@ -32,6 +32,7 @@ const parameters: Readonly<Record<string, string>> = {
   userId: "The person's id",
   teamName: 'The name of the team. Case sensitive',
   collectionName: 'The name of the collection, as in the schema',
+  signedId: 'What follows in the address of the webhook: copy it whole',
   recordId: 'The id of the record; keys of several columns have `|` between the values',
 };
 

@@ -3,9 +3,12 @@
 import { z } from 'zod';
 import { exampleOf, type Json } from './examples.ts';
 import { describeParameter, headers, introduction, otherTag, statuses, tags } from './openapi-texts.ts';
-import type { Route } from './route.ts';
 import { routes } from './routes.ts';
 import { errorSchema } from './schemas.ts';
+import { type Documented, webhookDescription } from './webhook-description.ts';
+
+/** All that is told of. */
+const documented: readonly Documented[] = [...routes, webhookDescription];
 
 export interface ApiDocument {
   readonly openapi: '3.1.0';
@@ -37,7 +40,7 @@ export interface Operation {
 
 export interface ParameterObject {
   readonly name: string;
-  readonly in: 'path' | 'query';
+  readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
   readonly description: string;
   readonly schema: Json;
@@ -61,16 +64,16 @@ export function describeApi(address: string, version: string): ApiDocument {
   const toSchema: ToSchema = (schema, io) => take(z.toJSONSchema(schema, { io }), schemas);
   const error = toSchema(errorSchema, 'output');
   const paths = Object.fromEntries(
-    [...new Set(routes.map(({ path }) => path))].map((path) => [
+    [...new Set(documented.map(({ path }) => path))].map((path) => [
       path,
       Object.fromEntries(
-        routes
+        documented
           .filter((route) => route.path === path)
-          .map((route) => [route.method.toLowerCase(), describeRoute(route, toSchema, schemas)]),
+          .map((route) => [route.method.toLowerCase(), describeRoute(route, toSchema, schemas, error)]),
       ),
     ]),
   );
-  const used = new Set(routes.map((route) => tagOf(route).name));
+  const used = new Set(documented.map((route) => tagOf(route).name));
   const known = new Map([...Object.values(tags), otherTag].map((tag) => [tag.name, tag]));
   return {
     openapi: '3.1.0',
@@ -103,14 +106,20 @@ export function describeApi(address: string, version: string): ApiDocument {
   };
 }
 
-function describeRoute(route: Route, toSchema: ToSchema, schemas: Record<string, Json>): Operation {
-  const { id, summary, scopes, body } = route;
+function describeRoute(route: Documented, toSchema: ToSchema, schemas: Record<string, Json>, error: Json): Operation {
+  const { id, summary, scopes, body, errors = {} } = route;
   const show = (schema: Json, name = '') => ({ schema, example: exampleOf(schema, schemas, name) });
-  const parameters = [...pathParameters(route, show), ...queryParameters(route, toSchema, show)];
+  const parameters = [
+    ...pathParameters(route, show),
+    ...queryParameters(route, toSchema, show),
+    ...headerParameters(route),
+  ];
   const anyOf = scopes === null ? [[]] : [...scopes, 'all'].map((scope) => [scope]);
   const failures = statusesOf(route).map((status) => [
     status,
-    { $ref: `#/components/responses/${statuses[status]!.name}` },
+    errors[status]
+      ? describeError(status, errors[status], error)
+      : { $ref: `#/components/responses/${statuses[status]!.name}` },
   ]);
   return {
     operationId: id,
@@ -121,21 +130,21 @@ function describeRoute(route: Route, toSchema: ToSchema, schemas: Record<string,
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: true, content: { 'application/json': show(toSchema(body, 'input')) } } }),
     responses: {
-      [route.status]: { description: 'Done', headers: refer(limitHeaders), ...contentOf(route, toSchema, show) },
+      [route.status]: { description: 'Done', headers: headersOf(route), ...contentOf(route, toSchema, show) },
       ...Object.fromEntries(failures),
     },
   };
 }
 
 /** What a program may have to tell apart; the ranges stand for the rest, as in the spec (public-http-api 7.2). */
-export function statusesOf({ path, body, also = [] }: Route): readonly string[] {
+export function statusesOf({ path, body, also = [] }: Documented): readonly string[] {
   const here = path.includes('{') ? ['404'] : [];
   const sent = body ? ['413'] : [];
   const all = new Set(['400', '401', '403', ...here, ...also.map(String), ...sent, '429']);
   return [...[...all].sort(), '4XX', '5XX'];
 }
 
-function describeNeeds({ summary, about, scopes, admin, query }: Route): string {
+function describeNeeds({ summary, about, scopes, admin, query }: Documented): string {
   const needs = [
     scopes === null
       ? 'any application token'
@@ -146,7 +155,7 @@ function describeNeeds({ summary, about, scopes, admin, query }: Route): string 
   return `${about ?? `${summary}.`} Needs ${needs.filter(Boolean).join(', and ')}.${pages || ''}`;
 }
 
-function tagOf({ path, tag }: Route): { readonly name: string; readonly description: string } {
+function tagOf({ path, tag }: Documented): { readonly name: string; readonly description: string } {
   if (tag !== undefined) return tag;
   const segment = path.split('/').findLast((part) => Object.hasOwn(tags, part));
   return segment === undefined ? otherTag : tags[segment]!;
@@ -154,6 +163,39 @@ function tagOf({ path, tag }: Route): { readonly name: string; readonly descript
 
 const refer = (names: readonly string[]): Json =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${headers[name]!.name}` }]));
+
+/** Of the good answer. What has errors of its own is not counted with the calls of the token. */
+const headersOf = ({ errors, answerHeaders = {} }: Documented): Json => ({
+  ...(!errors && refer(limitHeaders)),
+  ...Object.fromEntries(
+    Object.entries(answerHeaders).map(([name, { about, example }]) => [
+      name,
+      { description: about, required: false, schema: { type: 'string' }, example },
+    ]),
+  ),
+});
+
+function describeError(
+  status: string,
+  { about, code, message }: NonNullable<Documented['errors']>[string],
+  schema: Json,
+): ResponseObject {
+  const isLate = status === '429';
+  // Spec public-http-api 4.2, 4: with 409 both say the same.
+  const error = status === '409' ? message : statuses[status]!.error;
+  const example = { error, message, code, ...(isLate && { retry_after: 12 }) };
+  return {
+    description: about,
+    ...(isLate && { headers: refer(['Retry-After']) }),
+    content: { 'application/json': { schema, example } },
+  };
+}
+
+const headerParameters = ({ headers: sent = {} }: Documented): ParameterObject[] =>
+  Object.entries(sent).map(([name, { about, example }]) => {
+    const schema = { type: 'string', minLength: 1, maxLength: 255 };
+    return { name, in: 'header', required: false, description: about, schema, example };
+  });
 
 function describeStatus(status: string, schema: Json): Json {
   const { error, description, message, code } = statuses[status]!;
@@ -165,14 +207,14 @@ function describeStatus(status: string, schema: Json): Json {
 
 type Show = (schema: Json, name?: string) => { readonly schema: Json; readonly example: unknown };
 
-function contentOf({ answers, streams }: Route, toSchema: ToSchema, show: Show): { readonly content?: Content } {
+function contentOf({ answers, streams }: Documented, toSchema: ToSchema, show: Show): { readonly content?: Content } {
   const types = streams?.map((type) => [type, { schema: { type: 'string' }, example: '' }] as const) ?? [];
   const json = answers ? [['application/json', show(toSchema(answers, 'output'))] as const] : [];
   const all = [...json, ...types];
   return all.length === 0 ? {} : { content: Object.fromEntries(all) };
 }
 
-function pathParameters({ path }: Route, show: Show): ParameterObject[] {
+function pathParameters({ path }: Documented, show: Show): ParameterObject[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
     const isNumber = /^(token|note|message)Id$/.test(name);
     const schema = isNumber ? { type: 'integer', minimum: 1 } : { type: 'string', minLength: 1 };
@@ -181,7 +223,7 @@ function pathParameters({ path }: Route, show: Show): ParameterObject[] {
   });
 }
 
-function queryParameters({ query = {} }: Route, toSchema: ToSchema, show: Show): ParameterObject[] {
+function queryParameters({ query = {} }: Documented, toSchema: ToSchema, show: Show): ParameterObject[] {
   return Object.entries(query).map(([name, { schema, expected }]) => {
     const shown = show(toSchema(schema, 'input'), name);
     return { name, in: 'query', required: false, description: describeParameter(name, expected), ...shown };

@@ -3,7 +3,7 @@
 // was replaced), scope, view and collection (403), how often this webhook was called (429), the signature where there is one or
 // must be (401), the body (400), and whether a run is under way on the record (409). The run is queued and executed afterwards.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { fail, isAppError } from '../core/errors.ts';
@@ -13,13 +13,14 @@ import { createAddressReader, createHostCheck } from '../oauth/address.ts';
 import { parseJson, readBytes } from '../oauth/body.ts';
 import type { Store } from '../store/store.ts';
 import type { Workflow } from '../store/workflow-types.ts';
-import { maySee, recordIdMost, type WorkflowRoom } from '../workflow/room.ts';
+import { maySee, type WorkflowRoom } from '../workflow/room.ts';
 import { type Addressed, type TriggerAddresses, WEBHOOKS } from '../workflow/trigger-address.ts';
 import { isSigned, signatureHeaders } from '../workflow/webhook-signature.ts';
 import { answerFailure, send } from './answer.ts';
 import { createHolderCheck, type Holder } from './gate.ts';
 import type { ApiPaths } from './paths.ts';
 import type { Answer } from './route.ts';
+import { webhookBodySchema } from './webhook-description.ts';
 
 export interface WebhookFrontParts {
   readonly config: Pick<Config, 'trustedProxies' | 'allowedHosts' | 'ssoIssuer' | 'webhookPerMinute'>;
@@ -40,14 +41,6 @@ export interface WebhookFront {
 const bodyLimits = { bytes: 65_536, depth: 20 };
 /** Refused tokens of one client address in a quarter of an hour, before it is told to wait. */
 const failures = { points: 100, seconds: 900 } as const;
-
-/** Spec public-http-api 4.2: unknown fields are ignored. */
-const bodySchema = z.object({
-  record_id: z
-    .string(`expected a text: the id of a record; several columns of a key with '|' between`)
-    .min(1)
-    .max(recordIdMost),
-});
 
 export function createWebhookFront(parts: WebhookFrontParts): WebhookFront {
   const { config, paths, store, workflows, addresses, clock, observe } = parts;
@@ -168,8 +161,8 @@ async function readSent(req: IncomingMessage): Promise<Buffer> {
   return Buffer.from(typeof body === 'string' ? body : (JSON.stringify(body) ?? ''));
 }
 
-function readBody(sent: unknown): z.infer<typeof bodySchema> {
-  const { success, data, error } = bodySchema.safeParse(sent);
+function readBody(sent: unknown): z.infer<typeof webhookBodySchema> {
+  const { success, data, error } = webhookBodySchema.safeParse(sent);
   if (success) return data;
   const [{ path, message }] = error.issues as [z.core.$ZodIssue];
   return fail('INVALID_ARGUMENT', { argument: path.length > 0 ? path.join('.') : 'body', problem: `${message}.` });

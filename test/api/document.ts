@@ -66,7 +66,8 @@ export function createJudge(document: ApiDocument): Judge {
           ? listed.$ref.slice(2)
           : `paths/${escapeSegment(path)}/${method.toLowerCase()}/responses/${at}`;
       const response = resolve(place) as { readonly headers?: Json; readonly content?: Json };
-      const missing = Object.keys(response.headers ?? {}).filter((name) => !/^\d+$/.test(headers.get(name) ?? ''));
+      const needed = Object.entries(response.headers ?? {}).filter(([, one]) => (one as Json).required !== false);
+      const missing = needed.map(([name]) => name).filter((name) => !/^\d+$/.test(headers.get(name) ?? ''));
       const faults = missing.map((name) => `${status} without ${name}`);
       if (!response.content) return text === '' ? faults : [...faults, `${status} has a body`];
       const type = headers.get('content-type') ?? '';

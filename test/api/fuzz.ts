@@ -28,7 +28,15 @@ export interface FuzzPlace {
   readonly pool: Pool;
   /** By operation: makes what a valid request uses up, and answers parameters of its path. */
   readonly before: Readonly<Record<string, () => Promise<Readonly<Record<string, unknown>>>>>;
+  /** By operation, then by kind of mistake: where it is made another way, or is none. */
+  readonly instead: Readonly<Record<string, Readonly<Record<string, Instead>>>>;
+  /** By operation: statuses that any wrong request may have, beside its own. */
+  readonly also: Readonly<Record<string, readonly number[]>>;
 }
+
+export type Instead =
+  | 'right'
+  | { readonly path: () => Promise<Readonly<Record<string, unknown>>>; readonly statuses: readonly number[] };
 
 export interface Fuzzed {
   readonly requests: number;
@@ -164,9 +172,11 @@ const wrongs: Readonly<Record<string, Wrong>> = {
     return [{ ...good, body: JSON.stringify(body) }, [400]];
   },
   'a member of the wrong type': (good, described, { resolve, draw }) => {
-    const properties = Object.keys((bodySchema(described, resolve)?.properties ?? {}) as Json);
+    const properties = Object.entries((bodySchema(described, resolve)?.properties ?? {}) as Json);
     if (properties.length === 0) return undefined;
-    const wrong = { [draw(fc.constantFrom(...properties))]: draw(fc.constantFrom({}, [[]], 1.5, null)) };
+    const [name, schema] = draw(fc.constantFrom(...properties));
+    const isNullable = JSON.stringify(schema).includes('"null"');
+    const wrong = { [name]: draw(fc.constantFrom({}, [[]], 1.5, ...(isNullable ? [] : [null]))) };
     return [{ ...good, body: JSON.stringify({ ...(JSON.parse(good.body ?? '{}') as Json), ...wrong }) }, [400]];
   },
   'a method that is not there': (good, described, { place }) => {
@@ -231,10 +241,18 @@ export async function fuzz(
     const described = judge.operations[turn % judge.operations.length]!;
     const right = await makeGood(described, tools);
     const kind = kindAt(Math.floor(turn / judge.operations.length), seed);
-    const wrong = kind === undefined ? undefined : wrongs[kind]!(right, described, tools);
-    const [sent, expected] = wrong ?? [right, undefined];
+    const { operationId } = described.operation;
+    const instead = kind === undefined ? undefined : place.instead[operationId]?.[kind];
+    const wrong =
+      kind === undefined || instead === 'right'
+        ? undefined
+        : instead
+          ? ([{ ...right, path: await instead.path() }, instead.statuses] as const)
+          : wrongs[kind]!(right, described, tools);
+    const [sent, statuses] = wrong ?? [right, undefined];
+    const expected = statuses && [...statuses, ...(place.also[operationId] ?? [])];
     const answer = await send(place, described, sent);
-    const key = `${described.operation.operationId} ${answer.status}`;
+    const key = `${operationId} ${answer.status}`;
     met.set(key, (met.get(key) ?? 0) + 1);
     const isGood = answer.status < 300;
     if (isGood) good++;

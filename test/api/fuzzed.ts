@@ -6,12 +6,15 @@ import { systemClock } from '../../src/core/clock.ts';
 import { hashToken } from '../../src/core/secret.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { tokenScopes } from '../../src/store/tokens.ts';
+import { createTriggerAddresses } from '../../src/workflow/trigger-address.ts';
 import { openShop, type Shop } from '../app/shop.ts';
 import { servers } from '../databases.ts';
 import { createJudge } from './document.ts';
 import { type FuzzPlace, fuzz } from './fuzz.ts';
 
 const most = 1_000_000;
+/** In a minute of the clock; a run of the fuzz has fewer. */
+const webhookMost = 1000;
 
 async function openFuzzPlace(shop: Shop, storage: string, later: (ms: number) => void): Promise<FuzzPlace> {
   const { store, address } = shop;
@@ -54,6 +57,17 @@ async function openFuzzPlace(shop: Shop, storage: string, later: (ms: number) =>
     const created = await store.runs.create({ ...started, recordId: `${++made}` });
     return created.state === 'created' ? created.runId : '';
   };
+  const addresses = createTriggerAddresses({ store, address: `${address}/v1` });
+  const change = async ({ id }: { readonly id: string }, isEnabled: boolean) => {
+    const wanted = { isEnabled, needsSignature: false, keyId: await addresses.newestKey() };
+    return (await store.workflows.changeTrigger(id, wanted, ada.id))!;
+  };
+  /** Other requests may have disabled it, or given it another address. */
+  const signedOf = async (flow: { readonly id: string }) => ({
+    signedId: (await addresses.of(await change(flow, true)))!.split('/').at(-1)!,
+  });
+  const [called, flooded] = [await publish(), await publish()];
+  for (let calls = 0; calls <= webhookMost; calls++) await store.windows.add(`webhook ${flooded.id}`, 86_400_000);
   const document = (await (await fetch(`${address}/v1/openapi.json`)).json()) as ApiDocument;
   return {
     address,
@@ -73,12 +87,34 @@ async function openFuzzPlace(shop: Shop, storage: string, later: (ms: number) =>
       ['recordId', ['1', '2', '3', '4', '5']],
       ['workflowId', [workflow.id, (await publish()).id]],
       ['runId', [await run(), await run(), await run()]],
+      // Of a run that goes on, now and then.
+      ['record_id', ['1', '2', '3', '4', '5', '6', '7', '8']],
       ['callbackUrl', ['https://example.com/told', null]],
     ]),
     before: {
       revokeToken: async () => ({ tokenId: (await make(['notes:read'])).token.id }),
       cancelRun: async () => ({ runId: await run() }),
+      triggerWorkflow: () => signedOf(called),
     },
+    // The address is signed, calls are counted by webhook, and what is unknown is ignored (spec public-http-api 4.2).
+    instead: {
+      triggerWorkflow: {
+        'an unknown parameter': { path: async () => ({ signedId: 'forged' }), statuses: [400] },
+        'an id that is not there': { path: async () => ({ signedId: 2_147_483_000 }), statuses: [400] },
+        'an unknown member': 'right',
+        'a token without calls': { path: () => signedOf(flooded), statuses: [429] },
+        'another project': {
+          path: async () => {
+            const signed = await signedOf(called);
+            await change(called, false);
+            return signed;
+          },
+          statuses: [404],
+        },
+      },
+    },
+    // Refused tokens of one address are counted.
+    also: { triggerWorkflow: [429] },
   };
 }
 
@@ -96,6 +132,7 @@ export function proveFuzzed(requests: number): void {
         SERVICE_API_PER_MINUTE: `${most}`,
         SERVICE_API_PER_HOUR: `${most}`,
         SERVICE_API_PER_DAY: `${most}`,
+        SERVICE_WEBHOOK_PER_MINUTE: `${webhookMost}`,
       },
       app: { clock: { ...systemClock, now: () => Date.now() + late } },
     });

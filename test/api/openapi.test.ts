@@ -3,8 +3,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiDocument, ParameterObject } from '../../src/api/openapi.ts';
 import { routes } from '../../src/api/routes.ts';
+import { webhookDescription } from '../../src/api/webhook-description.ts';
 import { openShop, type Shop } from '../app/shop.ts';
 import { createJudge, escapeSegment, type Json, type Judge } from './document.ts';
+
+const webhook = webhookDescription;
+const described = [...routes, webhook];
 
 let shop: Shop;
 let document: ApiDocument;
@@ -23,10 +27,10 @@ function walk(value: unknown, at = ''): (readonly [at: string, one: Json])[] {
   return Array.isArray(value) ? below : [[at, value as Json], ...below];
 }
 
-test('it is there without a token, says OpenAPI 3.1, and has an operation for each route and no other', () => {
+test('it is there without a token, says OpenAPI 3.1, and has an operation for each route and the webhook, and no other', () => {
   const told = judge.operations.map(({ method, path, operation }) => `${operation.operationId}: ${method} ${path}`);
   expect([document.openapi, document.servers]).toEqual(['3.1.0', [{ url: shop.address }]]);
-  expect(told.sort()).toEqual(routes.map(({ id, method, path }) => `${id}: ${method} ${path}`).sort());
+  expect(told.sort()).toEqual(described.map(({ id, method, path }) => `${id}: ${method} ${path}`).sort());
 });
 
 test('ids are unique, and nothing is without summary, description and a known tag', () => {
@@ -86,12 +90,36 @@ test('every operation says which errors it has, with the headers of the limits, 
     expect(operation.requestBody === undefined || statuses.includes('413')).toBe(true);
     const [good, ...more] = statuses.filter((status) => status.startsWith('2'));
     const { headers } = operation.responses[good!] as { readonly headers: Json };
+    const isCounted = operation.operationId !== webhook.id;
     expect([more, Object.keys(headers)]).toEqual([
       [],
-      ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'],
+      isCounted ? ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] : ['Idempotency-Replayed'],
     ]);
-    const route = routes.find(({ id }) => id === operation.operationId)!;
+    const route = described.find(({ id }) => id === operation.operationId)!;
     const needed = operation.security.flatMap((one) => one.applicationToken ?? []);
     expect(needed.sort()).toEqual(route.scopes === null ? [] : [...new Set([...route.scopes, 'all'])].sort());
   }
+});
+
+test('the webhook has what it answers, with the codes of its own errors, and its headers', () => {
+  const { operation } = judge.operations.find(({ path }) => path === '/v1/webhooks/workflows/{signedId}')!;
+  expect(Object.keys(operation.responses)).toEqual([
+    '202',
+    '400',
+    '401',
+    '403',
+    '404',
+    '409',
+    '413',
+    '429',
+    '4XX',
+    '5XX',
+  ]);
+  const codes = [400, 404, 409, 429].map((status) => {
+    const { description } = operation.responses[status] as { readonly description: string };
+    return /`(\w+)`/.exec(description)?.[1];
+  });
+  expect(codes).toEqual(['INVALID_WEBHOOK_ADDRESS', 'UNKNOWN_WEBHOOK', 'RUN_ONGOING', 'RATE_LIMITED']);
+  const headers = operation.parameters?.flatMap((one) => (one.in === 'header' ? [one.name] : []));
+  expect(headers).toEqual(['Idempotency-Key', 'webhook-id', 'webhook-timestamp', 'webhook-signature']);
 });

@@ -68,7 +68,7 @@ ${exampleOf(document, operation)}</details>
 
 const parameterRow = ({ name, in: where, description, schema, example }: ParameterObject) => [
   html`<code>${name}</code>`,
-  where === 'path' ? 'address' : 'query',
+  where === 'path' ? 'address' : where,
   html`${inline(description)}<small>${typeOf(schema)}</small>`,
   html`<code>${`${example}`}</code>`,
 ];

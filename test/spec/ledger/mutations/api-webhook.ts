@@ -10,8 +10,6 @@ export const apiWebhook: Points = {
       'throw error;\n  }\n}\n\n/** Spec',
       'return fail("NOT_FOUND", { path: "" });\n  }\n}\n\n/** Spec',
     ],
-    'api 4.2 · record_id': ['.min(1)\n    .max(recordIdMost)', '.max(recordIdMost).or(z.coerce.string())'],
-    'api 4.2 · unknown fields': ['const bodySchema = z.object(', 'const bodySchema = z.strictObject('],
     'api 4.2 · 202': ['return { status: 202,', 'return { status: 200,'],
     'api 4.2 · 409': ["if (created.state === 'ongoing') fail('RUN_ONGOING', { run: created.runId });", ''],
     'api 5 · webhook': ["scope === 'workflows:trigger' || scope === 'all'", "scope !== ''"],
@@ -25,6 +23,10 @@ export const apiWebhook: Points = {
     'api 7.3 · 409': ["if (created.state === 'ongoing') fail('RUN_ONGOING', { run: created.runId });", ''],
     'api 7.3 · 429': ['await calls.consume(workflow.id);', ''],
     'api 8 · webhook rate': ['points: config.webhookPerMinute, seconds: 60', 'points: 59, seconds: 60'],
+  },
+  'src/api/webhook-description.ts': {
+    'api 4.2 · record_id': ['.min(1)\n    .max(recordIdMost)', '.max(recordIdMost).or(z.coerce.string())'],
+    'api 4.2 · unknown fields': ['const webhookBodySchema = z.object(', 'const webhookBodySchema = z.strictObject('],
   },
   'src/workflow/trigger-address.ts': {
     'api 4.2 · {webhook_url}': ['key === undefined || !sameText(signature, sign(named, key))', 'key === undefined'],
