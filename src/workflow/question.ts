@@ -175,9 +175,9 @@ async function show(place: Place, asked: Asked): Promise<Shown> {
 /** Who answers must hold the right that the step needs, and be another where a second person is needed. */
 function refusalOf({ access, step, definition, run }: Place, asked: Asked): string | null {
   if ('notBy' in asked && asked.notBy?.includes(access.caller.id)) return 'This needs the yes of another person.';
-  // The account is his: nobody else can connect it, nor say that it is.
-  if (asked.ask === 'reconnect' && access.caller.id !== run.userId) {
-    return 'Only the user of the run can connect the account. An editor can end the run.';
+  // The account is his, and what is sent is shown to him alone: nobody says yes to what he does not see.
+  if (step.type === 'mcp' && access.caller.id !== run.userId) {
+    return 'Only the user of the run can answer here: it is his account that the server is asked with. An editor can end the run.';
   }
   const collection = 'collection' in asked ? asked.collection : run.collection;
   if (step.type === 'update-record' && !access.can('edit', collection)) return `You may not edit '${collection}'.`;

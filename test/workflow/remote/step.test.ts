@@ -79,6 +79,11 @@ test('else a person sees the tool, its server and the arguments first, and what 
     { ask: 'call', server: 'till', tool: 'charge', arguments: { amount: 10.5 } },
     [],
   ]);
+  // Nobody says yes to what he is not shown.
+  const editor = await at.addUser({ email: 'tom@b.example', level: 'editor' });
+  const asEditor = (await at.store.permissions.accessOf(editor))!;
+  expect(JSON.stringify(await at.room.question(asEditor, id))).not.toContain('10.5');
+  await expect(at.room.answer(asEditor, id, 1, { decision: 'confirm' })).rejects.toMatchObject({ code: 'DENIED' });
   expect([(await answer(id, 1, 'confirm')).state, remote.charged]).toEqual(['succeeded', [{ amount: 10.5 }]]);
 });
 
