@@ -236,7 +236,11 @@ describe('the webhook', () => {
     const { browser, page } = await visit('olga', `/workflows/${id}`);
     const address = addressIn(await browser.press(page, 'enable'))!;
     const { id: userId } = await place.userOf(people.omar!);
-    const { secret, token } = await place.store.tokens.create({ userId, name: 'ci', scopes: ['workflows:trigger'] });
+    const { secret, token } = await place.store.tokens.create({
+      userId,
+      name: 'of a day',
+      scopes: ['workflows:trigger'],
+    });
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
     const trigger = (record: string) =>
       fetch(address, { method: 'POST', headers, body: JSON.stringify({ record_id: record }) });
