@@ -52,7 +52,8 @@ export function createApiFront(parts: ApiFrontParts): ApiFront {
   const isOurHost = createHostCheck(paths.host, config);
   const checkHolder = createHolderCheck({ store, clock, config });
   const limits = { minute: config.apiPerMinute, hour: config.apiPerHour, day: config.apiPerDay };
-  const document = describeApi(paths.address, version);
+  // Made when it is first asked for, so that the start need not wait for it.
+  let document: object | undefined;
 
   const limit = (res: ServerResponse, { limit, remaining, resetSeconds, isExceeded }: Quota): void => {
     res.setHeader('X-RateLimit-Limit', `${limit}`);
@@ -65,7 +66,10 @@ export function createApiFront(parts: ApiFrontParts): ApiFront {
     // DNS rebinding (RFC 9110 section 7.4): only names that are ours.
     if (!isOurHost(req.headers.host)) fail('HOST_NOT_ALLOWED', {});
     const method = req.method === 'HEAD' ? 'GET' : (req.method ?? '');
-    if (path === '/v1/openapi.json' && method === 'GET') return { status: 200, body: document };
+    if (path === '/v1/openapi.json' && method === 'GET') {
+      document ??= describeApi(paths.address, version);
+      return { status: 200, body: document };
+    }
     const holder = await checkHolder(req.headers.authorization);
     limit(res, await store.quotas.take(`api ${holder.hash}`, limits));
     const found = findRoutes(path);

@@ -1,10 +1,15 @@
 // Standard Webhooks: what a call was signed with, both ways. https://www.standardwebhooks.com
-import { Webhook, WebhookVerificationError } from 'standardwebhooks';
+import { createRequire } from 'node:module';
+import type * as standardWebhooks from 'standardwebhooks';
+
+/** Loaded by the first call that is signed. */
+const load = () => createRequire(import.meta.url)('standardwebhooks') as typeof standardWebhooks;
 
 export const signatureHeaders = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
 /** `id`: the same for every attempt. `now`: milliseconds since the epoch. */
 export function signWebhook(secret: string, id: string, now: number, body: string): Readonly<Record<string, string>> {
+  const { Webhook } = load();
   return {
     'webhook-id': id,
     'webhook-timestamp': `${Math.floor(now / 1000)}`,
@@ -14,6 +19,7 @@ export function signWebhook(secret: string, id: string, now: number, body: strin
 
 /** Whether the three headers are there, of the last five minutes, and of these very bytes. Compared in constant time. */
 export function isSigned(secret: string, headers: Readonly<Record<string, string>>, body: Buffer): boolean {
+  const { Webhook, WebhookVerificationError } = load();
   try {
     new Webhook(secret).verify(body, headers, { jsonParse: false });
     return true;

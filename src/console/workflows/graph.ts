@@ -1,7 +1,8 @@
 // A workflow as a drawing: its steps from top to bottom and the ways between them, as SVG that is part of the page. It needs no
 // script and takes its colours from the style sheet, so that it is dark where the page is. Everything that it shows is said in
 // words beside it (outline.ts), which is why readers are told its title alone; a state is written in the box, never only a colour.
-import { Graph, layout, type Point } from '@dagrejs/dagre';
+import { createRequire } from 'node:module';
+import type * as dagre from '@dagrejs/dagre';
 import { type Html, html } from '../../oauth/html.ts';
 import type { RunStepState } from '../../store/workflow-types.ts';
 import {
@@ -61,6 +62,8 @@ interface Laid {
 }
 
 export function drawWorkflow(definition: WorkflowDefinition, states: StepStates = new Map()): Html {
+  // Loaded by the first drawing.
+  const { Graph, layout } = createRequire(import.meta.url)('@dagrejs/dagre') as typeof dagre;
   const graph = new Graph({ multigraph: true });
   graph.setGraph({ rankdir: 'TB', nodesep: 36, ranksep: 44, edgesep: 16, marginx: 8, marginy: 8 });
   graph.setDefaultEdgeLabel(() => ({}));
@@ -87,7 +90,7 @@ ${graph.hasNode(end) && pill(graph.node(end) as unknown as Laid)}
 }
 
 interface Way extends Laid {
-  readonly points: readonly Point[];
+  readonly points: readonly dagre.Point[];
 }
 
 /** Through the points, rounded at each. */
