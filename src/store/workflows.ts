@@ -198,17 +198,32 @@ export function createWorkflows(
         .join('teams', 'teams.id', 'renderings.team_id')
         .where('renderings.environment_id', environmentId)
         .select<{ id: number; team: string }[]>('renderings.id', 'teams.name as team');
-      const kept: string[] = [];
+      // At nearly every start, and at every sweep, all of it is there already: one look is enough then.
+      const standing = await knex('workflows as w')
+        .join('workflow_versions as v', (on) => on.on('v.workflow_id', 'w.id').andOn('v.version', 'w.version'))
+        .where({ 'w.environment_id': environmentId, 'w.source': 'code' })
+        .select<Standing[]>(
+          'w.id',
+          'w.rendering_id',
+          'w.name',
+          'w.collection',
+          'w.concurrency',
+          'w.active',
+          'v.definition',
+        );
+      const kept = new Set<string>();
       for (const code of definitions) {
         for (const { id, team } of renderings) {
           if (code.teams && !code.teams.includes(team)) continue;
-          kept.push(await again(() => database.write((trx) => publishOne(trx, id, code))));
+          const same = standing.find((row) => row.rendering_id === id && stands(row, code));
+          kept.add(same ? same.id : await again(() => database.write((trx) => publishOne(trx, id, code))));
         }
       }
+      if (standing.every((row) => kept.has(row.id) || !row.active)) return;
       await database.retry(() =>
         knex('workflows')
           .where({ environment_id: environmentId, source: 'code', active: true })
-          .whereNotIn('id', kept)
+          .whereNotIn('id', [...kept])
           .update({ active: false, updated_at: clock.now() }),
       );
     },
@@ -279,6 +294,18 @@ export function createWorkflows(
     },
   };
 }
+
+interface Standing extends Pick<Row, 'id' | 'rendering_id' | 'name' | 'collection' | 'active'> {
+  readonly concurrency: number | null;
+  readonly definition: string;
+}
+
+const stands = (row: Standing, { name, collection, concurrency, definition }: CodeWorkflow): boolean =>
+  Boolean(row.active) &&
+  row.name === name &&
+  row.collection === collection &&
+  row.concurrency === concurrency &&
+  row.definition === definition;
 
 /** Two processes that start at once: one of them finds the row of the other at its second look. */
 async function again<T>(run: () => Promise<T>): Promise<T> {
