@@ -1,7 +1,7 @@
 // What is looked for in a log, as it stands in the address of its page.
 import type { LogPlace, LogTimes } from '../../store/log-types.ts';
+import { endOfDay, startOfDay } from '../parts/days.ts';
 import type { MemberVisit, Parts } from '../visit.ts';
-import { endOfDay, startOfDay } from './days.ts';
 
 /** Of what was sent: nothing that no field could hold. */
 export function said({ query }: MemberVisit, name: string, most = 191): string {

@@ -1,5 +1,6 @@
 // What somebody typed into the form of a new token, as it was sent and as it is meant.
 import type { TokenEntrance } from '../../store/store.ts';
+import { endOfDay } from '../parts/days.ts';
 import { scopeWords } from './words.ts';
 
 /** As it is shown again where something is wrong with it. */
@@ -68,19 +69,4 @@ export function findProblems({ name, level, scopes, entrance }: Typed, expiresAt
     }),
     ...(expiresAt === undefined && { expires: 'Choose when it ends: a date that is still to come.' }),
   };
-}
-
-/** The last moment of that day where the person lives. */
-function endOfDay(date: string, timeZone: string): number | undefined {
-  const wanted = /^\d{4}-\d{2}-\d{2}$/.test(date) ? Date.parse(`${date}T23:59:59.999Z`) : Number.NaN;
-  if (Number.isNaN(wanted) || new Date(wanted).toISOString().slice(0, 10) !== date) return undefined;
-  // The offset of that evening is found by a first guess, and once more where clocks change between the two.
-  const guess = wanted - offsetAt(wanted, timeZone);
-  return wanted - offsetAt(guess, timeZone);
-}
-
-function offsetAt(ms: number, timeZone: string): number {
-  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
-  const second = Math.floor(ms / 1000) * 1000;
-  return Date.parse(`${format.format(second).replace(' ', 'T')}Z`) - second;
 }

@@ -5,7 +5,8 @@ const DAY_MS = 86_400_000;
 export function startOfDay(day: string, timeZone: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d$/.test(day)) return undefined;
   const asUtc = Date.parse(`${day}T00:00:00Z`);
-  if (Number.isNaN(asUtc)) return undefined;
+  // Some engines take 31 February for a day of March.
+  if (Number.isNaN(asUtc) || new Date(asUtc).toISOString().slice(0, 10) !== day) return undefined;
   // The offset at the guess may not be the one at midnight: the second look settles it.
   const guess = asUtc - offsetAt(asUtc, timeZone);
   return asUtc - offsetAt(guess, timeZone);
