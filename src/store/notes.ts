@@ -7,7 +7,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Database } from './database.ts';
 import { type StoredMessage, type StoredNote, selectMessages, selectNotes, toMessage, toNote } from './note-rows.ts';
 import type { NewNote, Note, NoteMessage, Notes } from './note-types.ts';
-import type { PlaceReader } from './roles.ts';
+import { createEnvironmentReader, type PlaceReader } from './roles.ts';
 import type { Tables } from './schema-tables.ts';
 
 /** What one thread can hold: a page of the API carries the threads of up to 100 notes. */
@@ -54,12 +54,7 @@ export const noteTables: Tables = {
 
 export function createNotes(database: Database, getPlace: PlaceReader, clock: Clock): Notes {
   const { knex } = database;
-  let served: number | undefined;
-  // Which environment a process serves never changes (roles.ts).
-  const environment = async (): Promise<number> => {
-    served ??= (await getPlace(knex)).environmentId;
-    return served;
-  };
+  const environment = createEnvironmentReader(knex, getPlace);
 
   const messagesOf = async (ids: readonly number[]): Promise<ReadonlyMap<number, NoteMessage[]>> => {
     const threads = new Map(ids.map((id) => [id, [] as NoteMessage[]]));

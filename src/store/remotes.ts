@@ -16,7 +16,7 @@ import type {
   RemoteSignIn,
   Remotes,
 } from './remote-types.ts';
-import { logChange, type PlaceReader } from './roles.ts';
+import { createEnvironmentReader, logChange, type PlaceReader } from './roles.ts';
 import type { Tables } from './schema-tables.ts';
 
 /** The nineteenth migration. */
@@ -102,11 +102,7 @@ export function createRemotes(
   const secret = () => sign('remote servers', getSecret());
   const seal = (value: unknown): string => encrypt(JSON.stringify(value), secret());
   const open = (sealed: string): unknown => JSON.parse(decrypt(sealed, secret()));
-  let served: number | undefined;
-  const environment = async (): Promise<number> => {
-    served ??= (await getPlace(knex)).environmentId;
-    return served;
-  };
+  const environment = createEnvironmentReader(knex, getPlace);
   const servers = async () => knex('remote_servers').where({ environment_id: await environment() });
   const findServer = async (where: Readonly<Record<string, string>>): Promise<StoredServer | undefined> =>
     knex('remote_servers')

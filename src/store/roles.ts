@@ -36,6 +36,15 @@ export function createPlaceReader(wanted: string | null): PlaceReader {
   };
 }
 
+/** The id alone, asked once: which environment a process serves never changes. */
+export function createEnvironmentReader(on: Knex, getPlace: PlaceReader): () => Promise<number> {
+  let served: number | undefined;
+  return async () => {
+    served ??= (await getPlace(on)).environmentId;
+    return served;
+  };
+}
+
 async function chooseEnvironment(on: Knex, wanted: string | null): Promise<Named> {
   const all = await on('environments').orderBy('id').select<Named[]>('id', 'name');
   const names = all.map(({ name }) => name);

@@ -4,13 +4,14 @@
 // of processes one creates it. Values of records and answers of people are sealed; what is not is names, ids and counts.
 import type { Knex } from 'knex';
 import type { Clock } from '../core/clock.ts';
-import { decrypt, encrypt, hashToken, randomId, sign } from '../core/secret.ts';
+import { decrypt, encrypt, sign } from '../core/secret.ts';
 import type { Database } from './database.ts';
 import { findDueRuns } from './due-runs.ts';
 import { isDuplicate } from './duplicates.ts';
-import type { PlaceReader } from './roles.ts';
+import { createEnvironmentReader, type PlaceReader } from './roles.ts';
+import { findKnown, newRow } from './run-making.ts';
 import { type StoredRun, type StoredStep, selectRuns, toRun, toStep } from './run-rows.ts';
-import type { Claim, CreatedRun, Hold, NewRun, RunStep, Runs } from './workflow-types.ts';
+import type { Claim, Hold, RunStep, Runs } from './workflow-types.ts';
 
 /** How long an idempotency key of a trigger is known. */
 const KEY_MS = 24 * 3600_000;
@@ -26,11 +27,7 @@ export function createRuns(database: Database, getPlace: PlaceReader, clock: Clo
   const seal = (value: unknown): string | null =>
     value === undefined ? null : encrypt(JSON.stringify(value), secret());
   const open = (sealed: string): unknown => JSON.parse(decrypt(sealed, secret()));
-  let served: number | undefined;
-  const environment = async (): Promise<number> => {
-    served ??= (await getPlace(knex)).environmentId;
-    return served;
-  };
+  const environment = createEnvironmentReader(knex, getPlace);
 
   const stepsOf = async (on: Knex, ids: readonly string[]): Promise<ReadonlyMap<string, RunStep[]>> => {
     const found = new Map(ids.map((id) => [id, [] as RunStep[]]));
@@ -374,50 +371,6 @@ export function createRuns(database: Database, getPlace: PlaceReader, clock: Clo
         .update({ due_at: now + HELD_BACK_MS });
     return allowed;
   }
-}
-
-interface NewRow {
-  readonly id: string;
-  readonly active_key: string;
-  readonly request_key: string | null;
-  readonly request_hash: string | null;
-}
-
-function newRow(run: NewRun, environmentId: number, now: number): NewRow & Readonly<Record<string, unknown>> {
-  const { workflow, recordId, userId, idempotencyKey, idempotencyOf } = run;
-  return {
-    id: randomId(),
-    environment_id: environmentId,
-    workflow_id: workflow.id,
-    version: workflow.version,
-    rendering_id: workflow.renderingId,
-    record_id: recordId,
-    user_id: userId,
-    origin: run.origin,
-    origin_name: run.originName.slice(0, 191),
-    state: 'queued',
-    position: 0,
-    active_key: hashToken(JSON.stringify([workflow.id, recordId])),
-    request_key: idempotencyKey === undefined ? null : hashToken(JSON.stringify([workflow.id, userId, idempotencyKey])),
-    request_hash: idempotencyKey === undefined ? null : hashToken(idempotencyOf ?? recordId),
-    due_at: now,
-    fence: 0,
-    callback_attempts: 0,
-    created_at: now,
-    updated_at: now,
-  };
-}
-
-async function findKnown(on: Knex, row: NewRow): Promise<CreatedRun | undefined> {
-  const { request_key, request_hash, active_key } = row;
-  if (request_key !== null) {
-    const same = await on('workflow_runs')
-      .where({ request_key })
-      .first<{ id: string; request_hash: string } | undefined>('id', 'request_hash');
-    if (same) return same.request_hash === request_hash ? { state: 'repeated', runId: same.id } : { state: 'mismatch' };
-  }
-  const active = await on('workflow_runs').where({ active_key }).first<{ id: string } | undefined>('id');
-  return active && { state: 'ongoing', runId: active.id };
 }
 
 /** Within a transaction that removes the environment. */

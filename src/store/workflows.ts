@@ -7,7 +7,7 @@ import { fail } from '../core/errors.ts';
 import { decrypt, encrypt, randomBase64, randomId, sign } from '../core/secret.ts';
 import type { Database } from './database.ts';
 import { isDuplicate } from './duplicates.ts';
-import { logChange, type PlaceReader } from './roles.ts';
+import { createEnvironmentReader, logChange, type PlaceReader } from './roles.ts';
 import type {
   CodeWorkflow,
   PublishWish,
@@ -50,11 +50,7 @@ export function createWorkflows(
 ): Workflows {
   const { knex, dialect } = database;
   const secret = () => sign('workflow signing', getSecret());
-  let served: number | undefined;
-  const environment = async (): Promise<number> => {
-    served ??= (await getPlace(knex)).environmentId;
-    return served;
-  };
+  const environment = createEnvironmentReader(knex, getPlace);
 
   const select = (on: Knex, environmentId: number) =>
     on('workflows as w')

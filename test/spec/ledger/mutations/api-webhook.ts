@@ -32,9 +32,11 @@ export const apiWebhook: Points = {
     'api 4.2 · {webhook_url}': ['key === undefined || !sameText(signature, sign(named, key))', 'key === undefined'],
   },
   'src/store/runs.ts': {
+    'api 3.2 · fresh run': ['active_key: null,', ''],
+  },
+  'src/store/run-making.ts': {
     'api 3.2 · queued': ['due_at: now,\n    fence: 0,', 'due_at: null,\n    fence: 0,'],
     'api 3.2 · active run': ['JSON.stringify([workflow.id, recordId])', 'JSON.stringify([workflow.id, recordId, now])'],
-    'api 3.2 · fresh run': ['active_key: null,', ''],
     'api 8 · active runs': [
       'active_key: hashToken(JSON.stringify([workflow.id, recordId]))',
       'active_key: hashToken(randomId())',
