@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type AppOptions, createApp, type Started } from '../src/app.ts';
 import { type ConfigInput, loadConfig } from '../src/core/config.ts';
 import type { Observation } from '../src/core/observe.ts';
-import type { NewUser } from '../src/store/store.ts';
+import type { NewUser } from '../src/store/identity-types.ts';
 import type { Account } from './oauth/flow.ts';
 
 export interface TestServer extends Started {

@@ -5,7 +5,8 @@ import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import { hashToken } from '../core/secret.ts';
-import type { ApplicationToken, Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
+import type { ApplicationToken } from '../store/token-types.ts';
 import { findSsoProblem, isApplicationToken } from '../store/tokens.ts';
 
 export interface Holder {

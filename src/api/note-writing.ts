@@ -7,9 +7,10 @@ import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import { fail, isAppError, toAppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
+import type { ActivityEntry, Intent } from '../store/activity-types.ts';
 import type { Note, NoteChange } from '../store/note-types.ts';
 import { recordIdMost, threadMost } from '../store/notes.ts';
-import type { ActivityEntry, Intent, Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import { readContent, readTitle } from './note-content.ts';
 
 export interface NoteParts {

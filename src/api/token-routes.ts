@@ -1,7 +1,7 @@
 // Application tokens over the public API: what one is, and for administrators all of them.
 import { z } from 'zod';
 import { fail } from '../core/errors.ts';
-import type { ApplicationToken } from '../store/store.ts';
+import type { ApplicationToken } from '../store/token-types.ts';
 import { defineRoute } from './route.ts';
 import { showTime, timeSchema } from './schemas.ts';
 

@@ -6,7 +6,7 @@ import { isUnprotected, unprotectedWarning } from '../core/config/exposure.ts';
 import { maskUrl } from '../core/config/masking.ts';
 import type { Config } from '../core/config.ts';
 import { createLogListener } from '../core/observe.ts';
-import type { Identity } from '../store/store.ts';
+import type { Identity } from '../store/identity-types.ts';
 import { hint } from './environment.ts';
 import { makePassword } from './password.ts';
 import { prepareServed } from './served.ts';

@@ -3,7 +3,8 @@
 import { systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
-import type { Store, User } from '../store/store.ts';
+import type { User } from '../store/identity-types.ts';
+import type { Store } from '../store/store.ts';
 import { withStore } from './storage.ts';
 import { alignColumns, createPaint } from './terminal.ts';
 

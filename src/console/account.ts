@@ -6,7 +6,7 @@ import { fail } from '../core/errors.ts';
 import { type Html, html } from '../oauth/html.ts';
 import type { ConfirmAnswer } from '../oauth/sign-in.ts';
 import { readCode } from '../oauth/sign-in-form.ts';
-import type { ListedSession } from '../store/store.ts';
+import type { ListedSession } from '../store/session-types.ts';
 import { describeBrowser } from './browsers.ts';
 import { createFramed } from './frame.ts';
 import { newPasswordFields, passwordProblem, readNewPassword } from './new-password.ts';

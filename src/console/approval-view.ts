@@ -3,7 +3,7 @@
 import { isDocumentClient } from '../oauth/clients.ts';
 import { describeClient } from '../oauth/consent-view.ts';
 import { type Html, html } from '../oauth/html.ts';
-import type { Approval } from '../store/store.ts';
+import type { Approval } from '../store/approval-types.ts';
 import { changeTables, oneSided, shownValue } from './changes-view.ts';
 import { approvalPage } from './paths.ts';
 import type { Review } from './review.ts';

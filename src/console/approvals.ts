@@ -2,7 +2,7 @@
 // show the page and to take the answer. Of two who answer at once the storage lets one in.
 import { fail } from '../core/errors.ts';
 import { type Html, html } from '../oauth/html.ts';
-import type { Approval } from '../store/store.ts';
+import type { Approval } from '../store/approval-types.ts';
 import { type Names, reviewContent, settledContent, summarize } from './approval-view.ts';
 import { createFramed } from './frame.ts';
 import { approvalPage } from './paths.ts';

@@ -3,7 +3,7 @@ import type { Connection } from '../oauth/connection.ts';
 import { describeClient, describeDestination } from '../oauth/consent-view.ts';
 import { type Html, html } from '../oauth/html.ts';
 import { isResourceScope, scopeTexts } from '../oauth/scopes.ts';
-import type { User } from '../store/store.ts';
+import type { User } from '../store/identity-types.ts';
 import { describeWait, showTime } from './times.ts';
 import type { MemberVisit, Parts } from './visit.ts';
 

@@ -3,7 +3,7 @@
 import { fail } from '../core/errors.ts';
 import { type Connection, findConnections } from '../oauth/connection.ts';
 import { type Html, html } from '../oauth/html.ts';
-import type { User } from '../store/store.ts';
+import type { User } from '../store/identity-types.ts';
 import { connectionRow } from './apps-view.ts';
 import { createFramed } from './frame.ts';
 import type { Answer, MemberVisit, Parts } from './visit.ts';

@@ -2,7 +2,7 @@
 // signed in where; only its form gives the answer, which goes to the front end that the sign-in was begun for.
 import { html } from '../oauth/html.ts';
 import { createCard, messagePage, type Page } from '../oauth/page.ts';
-import type { AgentSignIn } from '../store/store.ts';
+import type { AgentSignIn } from '../store/session-types.ts';
 import { consoleLook, lookLeadingTo } from './frame.ts';
 import { frontEndPage } from './paths.ts';
 import type { Answer, MemberVisit, Parts } from './visit.ts';

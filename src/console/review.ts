@@ -6,7 +6,7 @@ import type { Access } from '../core/caller.ts';
 import { Stop, type StopSignal } from '../core/clock/stop.ts';
 import { isAppError } from '../core/errors.ts';
 import type { Tool, ToolCall } from '../mcp/tools.ts';
-import type { Approval, ApprovalPreview } from '../store/store.ts';
+import type { Approval, ApprovalPreview } from '../store/approval-types.ts';
 
 export type Changes = ApprovalPreview['changes'];
 

@@ -2,8 +2,8 @@
 // with a sign that turns when the call arrives; from then on what waits for him, his apps and his last calls.
 import { findConnections } from '../oauth/connection.ts';
 import { type Html, html } from '../oauth/html.ts';
+import type { ActivityEntry } from '../store/activity-types.ts';
 import type { LoggedActivity } from '../store/log-types.ts';
-import type { ActivityEntry } from '../store/store.ts';
 import { approvalRows, findDecidable } from './approvals.ts';
 import { type ClientWay, clientWays, isPublic } from './clients.ts';
 import { createFragment, createFramed } from './frame.ts';

@@ -3,7 +3,7 @@
 // page. A GET uses nothing up, as mail scanners and chats open addresses too.
 import { html } from '../oauth/html.ts';
 import { messagePage } from '../oauth/page.ts';
-import type { DeadLink, FoundLink } from '../store/store.ts';
+import type { DeadLink, FoundLink } from '../store/session-types.ts';
 import { consoleLook, createConsoleCard } from './frame.ts';
 import { newPasswordFields, passwordProblem, readNewPassword } from './new-password.ts';
 import { describeWait } from './times.ts';

@@ -5,7 +5,7 @@ import type { StopSignal } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
 import { type AppError, type ErrorCode, fail } from '../core/errors.ts';
 import type { Authenticated } from '../oauth/bearer.ts';
-import type { IdempotencyClaim, IdempotencyKeys } from '../store/store.ts';
+import type { IdempotencyClaim, IdempotencyKeys } from '../store/approval-types.ts';
 import type { ToolCall } from './tools.ts';
 
 /** For how long a repeat waits for the call that is under way. */

@@ -7,13 +7,14 @@ import { type AppError, fail } from '../core/errors.ts';
 import type { Statement, StatementWatch } from '../core/observe/statements.ts';
 import type { Authenticated } from '../oauth/bearer.ts';
 import { resourceScopes } from '../oauth/scopes.ts';
-import type { ActivityEntry, ActivityLog, Store } from '../store/store.ts';
+import type { ActivityEntry, ActivityLog } from '../store/activity-types.ts';
+import type { Store } from '../store/store.ts';
 import { sameRights } from '../store/versions.ts';
 import { errorText } from './answers/result.ts';
 import { estimateTokens } from './answers/tokens.ts';
 import { type CallParts, createCallTool } from './call.ts';
+import { instructions } from './introduction.ts';
 import { createMenu } from './offers/menu.ts';
-import { instructions } from './server.ts';
 import { selectTools, type Tool } from './tools.ts';
 import type { Pace } from './transport/pace.ts';
 

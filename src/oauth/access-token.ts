@@ -2,7 +2,8 @@
 import { narrowAccess } from '../core/caller/narrowing.ts';
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
-import type { OAuthRow, Store } from '../store/store.ts';
+import type { OAuthRow } from '../store/oauth-types.ts';
+import type { Store } from '../store/store.ts';
 import type { Verify } from './bearer.ts';
 import { narrowingOf, readLimits } from './connection.ts';
 import type { Paths } from './paths.ts';

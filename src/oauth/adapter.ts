@@ -7,7 +7,7 @@
 import type { Adapter, AdapterFactory, AdapterPayload, errors as oidcErrors } from 'oidc-provider';
 import type { Clock } from '../core/clock.ts';
 import { hashToken } from '../core/secret.ts';
-import type { OAuthRow, OAuthRows } from '../store/store.ts';
+import type { OAuthRow, OAuthRows } from '../store/oauth-types.ts';
 
 export interface AdapterOptions {
   readonly rows: OAuthRows;

@@ -1,7 +1,8 @@
 // Application tokens at /mcp: what a person made for a program that cannot sign in (store/tokens.ts).
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
-import type { ApplicationToken, Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
+import type { ApplicationToken } from '../store/token-types.ts';
 import { findSsoProblem, tokenScopes } from '../store/tokens.ts';
 import type { Verify } from './bearer.ts';
 import { effectiveScopes } from './scopes.ts';

@@ -1,6 +1,6 @@
 // What a person chooses when an app asks to connect: which of the scopes, whether it may only read, which collections, and
 // for how long. It is read of a form, kept with the decision, and filled in again when the app asks for more.
-import type { Decision } from '../store/store.ts';
+import type { Decision } from '../store/oauth-types.ts';
 import type { Limits } from './connection.ts';
 import { effectiveScopes, type ResourceScope } from './scopes.ts';
 

@@ -2,7 +2,7 @@
 // that tells, what its values mean, and what holds when it says nothing. What the mapping names is put in force by each
 // sign-in, so that what the provider no longer says is taken away; what it does not name stays the administrators' business.
 import { type PermissionLevel, permissionLevels } from '../core/caller.ts';
-import type { ExternalRights } from '../store/store.ts';
+import type { ExternalRights } from '../store/identity-types.ts';
 
 export type Claims = Readonly<Record<string, unknown>>;
 

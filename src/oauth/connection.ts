@@ -2,7 +2,8 @@
 // person allowed it. The limits are enforced by the Access (access-token.ts), survive every refresh because the grant does,
 // and end with it. A grant of before there were limits carries nothing and has none.
 import { createNarrowing, type Narrowing } from '../core/caller/narrowing.ts';
-import type { ConnectionRow, Store } from '../store/store.ts';
+import type { ConnectionRow } from '../store/oauth-types.ts';
+import type { Store } from '../store/store.ts';
 import { type Destination, isDocumentClient } from './clients.ts';
 
 export interface Limits {

@@ -5,7 +5,8 @@ import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
-import type { Store, User } from '../store/store.ts';
+import type { User } from '../store/identity-types.ts';
+import type { Store } from '../store/store.ts';
 import {
   type Choice,
   covers,

@@ -3,7 +3,8 @@
 import type Provider from 'oidc-provider';
 import { mayCustomize } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
-import type { Store, User } from '../store/store.ts';
+import type { User } from '../store/identity-types.ts';
+import type { Store } from '../store/store.ts';
 import { terminal } from './clients.ts';
 import { unlimited } from './connection.ts';
 import { saveGrant } from './consent.ts';

@@ -7,7 +7,7 @@ import type { JWTVerifyResult } from 'jose';
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
 import { hashToken, sameText } from '../core/secret.ts';
-import type { OAuthRows } from '../store/store.ts';
+import type { OAuthRows } from '../store/oauth-types.ts';
 import { dpopAlgorithms } from './metadata.ts';
 import type { Paths } from './paths.ts';
 

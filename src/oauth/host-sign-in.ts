@@ -2,7 +2,8 @@
 // asked on our sign-in pages and nowhere else, so that its cookies open neither /mcp nor any other door for programs.
 import type { IncomingMessage } from 'node:http';
 import { type PermissionLevel, permissionLevels } from '../core/caller.ts';
-import type { ExternalIdentity, Store, User } from '../store/store.ts';
+import type { ExternalIdentity, User } from '../store/identity-types.ts';
+import type { Store } from '../store/store.ts';
 import { defaultRights } from './claims.ts';
 
 /**

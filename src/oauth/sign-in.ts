@@ -5,7 +5,8 @@ import type { Config } from '../core/config.ts';
 import { isAppError } from '../core/errors.ts';
 import { createSharedLimiter } from '../core/limit.ts';
 import { decrypt, encrypt, randomToken } from '../core/secret.ts';
-import type { Store, User } from '../store/store.ts';
+import type { User } from '../store/identity-types.ts';
+import type { Store } from '../store/store.ts';
 import { accountOf, createDevices } from './devices.ts';
 
 export interface Guesser {

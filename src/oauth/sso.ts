@@ -9,7 +9,8 @@ import type { Config } from '../core/config.ts';
 import { type AppError, fail, isAppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import { hashToken, randomToken, sameText, sign } from '../core/secret.ts';
-import type { ExternalIdentity, Store, User } from '../store/store.ts';
+import type { ExternalIdentity, User } from '../store/identity-types.ts';
+import type { Store } from '../store/store.ts';
 import { applyMapping, type ClaimMapping, type Claims, readMapping } from './claims.ts';
 import { createUpstream, type Proofs, whyRefused } from './upstream.ts';
 

@@ -4,10 +4,12 @@
 import { fail } from '../core/errors.ts';
 import type { FactsAt } from '../store/access.ts';
 import type { Completed, Mark } from '../store/activity-rows.ts';
+import type { ActivityEntry } from '../store/activity-types.ts';
+import type { IdempotencyKeys } from '../store/approval-types.ts';
 import type { Claimed, Ticket } from '../store/idempotency.ts';
 import { agentPurpose } from '../store/keys.ts';
 import type { OpenedStore, Relay } from '../store/open.ts';
-import type { ActivityEntry, IdempotencyKeys, Versions } from '../store/store.ts';
+import type { Versions } from '../store/store.ts';
 import type { Passed } from './calls.ts';
 import { id, listOf, number, oneOf, optional, shape, text } from './checks.ts';
 

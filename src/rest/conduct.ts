@@ -9,7 +9,7 @@ import { AppError, type ErrorCode, fail, isAppError, toAppError } from '../core/
 import type { Observe } from '../core/observe.ts';
 import { readJson } from '../oauth/body.ts';
 import type { SessionGate, SignedIn } from '../oauth/session-gate.ts';
-import type { ActivityEntry, ActivityLog, Intent, KnownOutcome } from '../store/store.ts';
+import type { ActivityEntry, ActivityLog, Intent, KnownOutcome } from '../store/activity-types.ts';
 import type { Answer, DataCall, DataRoute, Visit } from './route.ts';
 
 export interface ConductParts {

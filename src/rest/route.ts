@@ -10,7 +10,7 @@ import type { Config } from '../core/config.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import type { SignedIn } from '../oauth/session-gate.ts';
-import type { ActivityEntry } from '../store/store.ts';
+import type { ActivityEntry } from '../store/activity-types.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

@@ -7,8 +7,9 @@ import type { PlainFilter } from '../core/filter.ts';
 import type { Observe } from '../core/observe.ts';
 import { findFilterProblem } from './filters.ts';
 import { type Grant, noGrant, type PermissionRow, toGrant } from './grants.ts';
+import type { Permissions } from './rights-types.ts';
 import { fillScope, matchesNothing } from './scopes.ts';
-import type { Permissions, Versions } from './store.ts';
+import type { Versions } from './store.ts';
 
 export interface AccessFacts {
   readonly caller: Caller;

@@ -1,6 +1,6 @@
 // An entry of the activity log as a row, and back.
 import { clientKeyOf } from './activity-keys.ts';
-import type { ActivityEntry } from './store.ts';
+import type { ActivityEntry } from './activity-types.ts';
 import type { EntryWorkflow } from './workflow-types.ts';
 
 export const TABLE = 'activity_logs';

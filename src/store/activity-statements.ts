@@ -13,7 +13,7 @@ import {
   workflowColumns,
 } from './activity-row.ts';
 import type { Completed } from './activity-rows.ts';
-import type { ActivityEntry } from './store.ts';
+import type { ActivityEntry } from './activity-types.ts';
 import { versionNumbers } from './versions.ts';
 import type { EntryWorkflow } from './workflow-types.ts';
 

@@ -6,7 +6,7 @@ import type { Config } from '../core/config.ts';
 import { hashToken, randomToken } from '../core/secret.ts';
 import type { Database } from './database.ts';
 import type { Tables } from './schema-tables.ts';
-import type { AgentSessions, AgentSignIn } from './store.ts';
+import type { AgentSessions, AgentSignIn } from './session-types.ts';
 import type { VersionRows } from './versions.ts';
 
 export const agentSessionTables: Tables = {

@@ -6,9 +6,9 @@
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { decrypt, encrypt, randomToken, sign } from '../core/secret.ts';
+import type { Approval, ApprovalCall, ApprovalContent, ApprovalRequest, Approvals } from './approval-types.ts';
 import type { Database } from './database.ts';
 import type { Tables } from './schema-tables.ts';
-import type { Approval, ApprovalCall, ApprovalContent, ApprovalRequest, Approvals } from './store.ts';
 
 const KEPT_MS = 24 * 3600_000;
 const SWEEP_MS = 600_000;

@@ -6,9 +6,9 @@ import type { Knex } from 'knex';
 import type { Clock } from '../core/clock.ts';
 import { hashToken } from '../core/secret.ts';
 import type { Database } from './database.ts';
+import type { BlockedClient, ConnectionRow, Connections, Decision } from './oauth-types.ts';
 import { logChange } from './roles.ts';
 import type { Tables } from './schema-tables.ts';
-import type { BlockedClient, ConnectionRow, Connections, Decision } from './store.ts';
 import { createUses } from './uses.ts';
 import type { VersionRows } from './versions.ts';
 

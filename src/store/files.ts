@@ -2,8 +2,8 @@
 // statement; the state says whose turn it is, and only one call moves it on.
 import type { Clock } from '../core/clock.ts';
 import type { Database } from './database.ts';
+import type { FileRow, FileRows } from './file-types.ts';
 import type { Tables } from './schema-tables.ts';
-import type { FileRow, FileRows } from './store.ts';
 
 export const fileTables: Tables = {
   files(table) {

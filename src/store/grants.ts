@@ -5,8 +5,8 @@ import { fail } from '../core/errors.ts';
 import type { PlainFilter } from '../core/filter.ts';
 import { findFilterProblem } from './filters.ts';
 import { checkPolicies, readPolicies } from './policies.ts';
+import type { ActionTrigger, CollectionPermission } from './rights-types.ts';
 import { matchesNothing } from './scopes.ts';
-import type { ActionTrigger, CollectionPermission } from './store.ts';
 
 export interface Grant {
   readonly verbs: ReadonlySet<string>;

@@ -4,8 +4,8 @@
 // knows. Who and what is kept as keyed hashes, the answer sealed, all for 24 hours.
 import type { Clock } from '../core/clock.ts';
 import { decrypt, encrypt, randomToken, sign } from '../core/secret.ts';
+import type { IdempotencyClaim, IdempotencyKeys } from './approval-types.ts';
 import type { Database } from './database.ts';
-import type { IdempotencyClaim, IdempotencyKeys } from './store.ts';
 
 const KEPT_MS = 24 * 3600_000;
 /** A call is taken for dead when its row was not touched for this long. */

@@ -7,11 +7,11 @@ import type { Clock } from '../core/clock.ts';
 import { hashToken } from '../core/secret.ts';
 import type { Database } from './database.ts';
 import { fold } from './identity.ts';
+import type { Admission, ExternalIdentity, Identities, Identity } from './identity-types.ts';
 import { readMember } from './member-value.ts';
 import { isTimezone } from './members.ts';
 import { type AdminEntry, getProjectId, logChange } from './roles.ts';
 import { createTables, type Tables } from './schema-tables.ts';
-import type { Admission, ExternalIdentity, Identities, Identity } from './store.ts';
 import type { VersionRows } from './versions.ts';
 
 const identityTables: Tables = {

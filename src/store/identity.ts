@@ -6,13 +6,13 @@ import { fail } from '../core/errors.ts';
 import { hashPassword, verifyPassword } from '../core/secret.ts';
 import { checkAdministrator, refuseSelf } from './administrators.ts';
 import type { Database } from './database.ts';
+import type { Identity, NewUser, User } from './identity-types.ts';
 import type { LogValue } from './log-types.ts';
 import { readMember } from './member-value.ts';
 import { checkLevel, checkName, checkTimezone } from './members.ts';
 import { checkPassword, PASSWORD_MOST, writePassword } from './passwords.ts';
 import { ensureNamed, ensureTeam, getProjectId, logChange, type PlaceReader } from './roles.ts';
 import { endSessionsOf } from './sessions.ts';
-import type { Identity, NewUser, User } from './store.ts';
 import type { VersionRows } from './versions.ts';
 
 interface UserRow {

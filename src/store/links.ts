@@ -8,7 +8,7 @@ import type { Database } from './database.ts';
 import { findUserBy } from './identity.ts';
 import { checkPassword, writePassword } from './passwords.ts';
 import { logChange } from './roles.ts';
-import type { FoundLink, LinkPurpose, Links, UsedLink } from './store.ts';
+import type { FoundLink, LinkPurpose, Links, UsedLink } from './session-types.ts';
 import type { VersionRows } from './versions.ts';
 
 interface LinkRow {

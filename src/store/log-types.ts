@@ -1,5 +1,5 @@
 // What is asked of the two logs, and what they answer.
-import type { ActivityEntry } from './store.ts';
+import type { ActivityEntry } from './activity-types.ts';
 
 /** Milliseconds since the epoch, both ends within. */
 export interface LogTimes {

@@ -5,9 +5,9 @@ import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
 import { nearNames } from '../core/near.ts';
 import { checkAdministrator, refuseSelf } from './administrators.ts';
+import type { Members, UserChange } from './identity-types.ts';
 import { readMember } from './member-value.ts';
 import { getProjectId, logChange } from './roles.ts';
-import type { Members, UserChange } from './store.ts';
 import type { VersionRows } from './versions.ts';
 
 interface MemberRow {

@@ -1,7 +1,10 @@
 // Notes: what people write about a record, each a title with a thread of messages.
 
 export interface Notes {
-  /** Newest first: one statement for the notes, and one for their messages. */
+  /**
+   * Newest first: one statement for the notes, and one for their messages; before them one for a person or a team that is named,
+   * and one for a range of `updatedAt` or `archivedAt`.
+   */
   list(wish: NoteWish): Promise<NotePage>;
   /** With its thread. Undefined for one of another environment as for one that never was. */
   find(id: number): Promise<Note | undefined>;

@@ -5,7 +5,7 @@ import type { SqliteConnection } from '../core/sqlite.ts';
 import { endGrant } from './connections.ts';
 import type { Database } from './database.ts';
 import { isDuplicate } from './duplicates.ts';
-import type { OAuthRow, OAuthRows } from './store.ts';
+import type { OAuthRow, OAuthRows } from './oauth-types.ts';
 import { raiseVersion, type VersionRows } from './versions.ts';
 
 interface StoredRow {

@@ -9,8 +9,8 @@ import { type AccessFacts, createAccessReader, type FactsAt } from './access.ts'
 import type { Database } from './database.ts';
 import { findFilterProblem } from './filters.ts';
 import { checkCollection, loadPermissionRows, toPermissionRow } from './grants.ts';
+import type { Permissions } from './rights-types.ts';
 import { ensureNamed, logChange, type Place, type PlaceReader } from './roles.ts';
-import type { Permissions } from './store.ts';
 import type { VersionRows } from './versions.ts';
 
 interface Member {

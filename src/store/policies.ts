@@ -9,7 +9,7 @@ import {
   type WriteVerb,
 } from '../core/caller.ts';
 import { fail } from '../core/errors.ts';
-import type { CollectionPermission } from './store.ts';
+import type { CollectionPermission } from './rights-types.ts';
 
 const writeVerbs: readonly Verb[] = ['add', 'edit', 'delete'] satisfies readonly WriteVerb[];
 

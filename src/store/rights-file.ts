@@ -2,7 +2,7 @@
 // say, with comments that tell a reader what may stand where.
 import { Document, isMap, isPair, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml';
 import { type PolicyWish, type Verb, verbs } from '../core/caller.ts';
-import type { ActionTrigger, CollectionPermission, Right, RightKind } from './store.ts';
+import type { ActionTrigger, CollectionPermission, Right, RightKind } from './rights-types.ts';
 
 const head = ` Who may do what. Change it, then: portico roles push <this file>
  The push shows what would change and asks; it is felt by the next call, in every process.

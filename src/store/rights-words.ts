@@ -2,7 +2,7 @@
 import { type Policy, policyNames, readPolicy, type Verb, verbs, type WriteVerb } from '../core/caller.ts';
 import { isBranch, type PlainFilter } from '../core/filter.ts';
 import { diffRights } from './rights.ts';
-import type { ActionTrigger, CollectionPermission, Right, RightChange } from './store.ts';
+import type { ActionTrigger, CollectionPermission, Right, RightChange } from './rights-types.ts';
 
 export interface Sign {
   readonly sign: '+' | '-' | '~';

@@ -10,9 +10,9 @@ import type { LogValue } from './log-types.ts';
 import { loadNetworks } from './networks.ts';
 import { removeNotes } from './notes.ts';
 import { removeRemotes } from './remotes.ts';
+import type { CollectionPermission, Right, RightChange, RightKind, Rights } from './rights-types.ts';
 import { addRenderings, getProjectId, logChange } from './roles.ts';
 import { removeWorkflows } from './runs.ts';
-import type { CollectionPermission, Right, RightChange, RightKind, Rights } from './store.ts';
 import type { VersionRows } from './versions.ts';
 
 export function createRights(database: Database, versions: VersionRows, clock: Clock): Rights {

@@ -6,7 +6,7 @@ import type { Clock } from '../core/clock.ts';
 import { decrypt, encrypt, randomToken, sign } from '../core/secret.ts';
 import type { Database } from './database.ts';
 import { logChange } from './roles.ts';
-import type { SecondFactors } from './store.ts';
+import type { SecondFactors } from './session-types.ts';
 
 const STEP_MS = 30_000;
 /** RFC 6238 section 5.2: one step before and after makes up for clocks and slow fingers. */

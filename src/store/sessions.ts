@@ -7,7 +7,7 @@ import { hashToken, randomToken } from '../core/secret.ts';
 import type { Database } from './database.ts';
 import { logChange } from './roles.ts';
 import type { Tables } from './schema-tables.ts';
-import type { Sessions } from './store.ts';
+import type { Sessions } from './session-types.ts';
 import type { VersionRows } from './versions.ts';
 
 export const sessionTables: Tables = {

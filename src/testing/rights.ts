@@ -1,6 +1,6 @@
 // What a test lets the user of the sandbox do: everything, but what it says.
 import type { PlainFilter } from '../core/filter.ts';
-import type { CollectionPermission } from '../store/store.ts';
+import type { CollectionPermission } from '../store/rights-types.ts';
 import type { SandboxRights } from './sandbox.ts';
 
 /** Of one collection; what is absent is allowed. */

@@ -17,7 +17,7 @@ import { createDoorPaths, defaultDoorPath } from '../platform/paths.ts';
 import type { OwnStore } from '../platform/relayed.ts';
 import { makeSandboxKey } from '../platform/sandbox-key.ts';
 import { openStore } from '../store/open.ts';
-import type { CollectionPermission } from '../store/store.ts';
+import type { CollectionPermission } from '../store/rights-types.ts';
 
 /** A platform for tests, in this process. */
 export interface Sandbox {

@@ -1,7 +1,7 @@
 // What the activity log is told of runs: entries of the user of the run, each of the workflow and, where there is one, its step.
 import type { Clock } from '../core/clock.ts';
 import type { ErrorCode } from '../core/errors.ts';
-import type { ActivityEntry, ActivityLog, Intent } from '../store/store.ts';
+import type { ActivityEntry, ActivityLog, Intent } from '../store/activity-types.ts';
 import type { Run } from '../store/workflow-types.ts';
 
 export type RunAction =

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { actionNames, showAction } from '../../src/api/activity-actions.ts';
 import { selectTools } from '../../src/mcp/tools.ts';
 import { dataRoutes } from '../../src/rest/routes.ts';
-import type { ActivityEntry } from '../../src/store/store.ts';
+import type { ActivityEntry } from '../../src/store/activity-types.ts';
 import { openShop, type Shop } from '../app/shop.ts';
 
 const FROM = Date.parse('2026-01-31T12:00:00.000Z');

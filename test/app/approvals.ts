@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import type { Answer } from '../../src/mcp/approvals/approval.ts';
-import type { CollectionPermission } from '../../src/store/store.ts';
+import type { CollectionPermission } from '../../src/store/rights-types.ts';
 import { servers, type TestDatabase } from '../databases.ts';
 import { startServer, type TestServer } from '../server.ts';
 import { askSql, runSql } from '../sql/schemas.ts';

@@ -5,8 +5,8 @@ import { readRolesFile } from '../../src/cli/roles/read.ts';
 import { verbs } from '../../src/core/caller.ts';
 import { diffRights } from '../../src/store/rights.ts';
 import { writeRolesFile } from '../../src/store/rights-file.ts';
+import type { CollectionPermission, Right } from '../../src/store/rights-types.ts';
 import { describeChanges, describeEffects } from '../../src/store/rights-words.ts';
-import type { CollectionPermission, Right } from '../../src/store/store.ts';
 
 const base = `organization: Acme
 project: Shop

@@ -1,7 +1,8 @@
 // Who may decide on a call of an assistant, what he is shown of it, and that of all answers one counts.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customizeDemo } from '../../src/cli/demo-customization.ts';
-import type { Approval, CollectionPermission } from '../../src/store/store.ts';
+import type { Approval } from '../../src/store/approval-types.ts';
+import type { CollectionPermission } from '../../src/store/rights-types.ts';
 import type { Account, Page } from '../oauth/flow.ts';
 import { csrfOf, openPlace, type Place, read } from './place.ts';
 

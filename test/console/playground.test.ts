@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customizeDemo } from '../../src/cli/demo-customization.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { selectTools, toolNames } from '../../src/mcp/tools.ts';
-import type { CollectionPermission } from '../../src/store/store.ts';
+import type { CollectionPermission } from '../../src/store/rights-types.ts';
 import { ask, callTool } from '../app/call.ts';
 import type { Account, Browser, Page } from '../oauth/flow.ts';
 import { csrfOf, openPlace, type Place, read } from './place.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml';
 import { customizeDemo } from '../../src/cli/demo-customization.ts';
 import { readRolesFile } from '../../src/cli/roles/read.ts';
-import type { CollectionPermission, Right } from '../../src/store/store.ts';
+import type { CollectionPermission, Right } from '../../src/store/rights-types.ts';
 import type { Account, Browser, Page } from '../oauth/flow.ts';
 import { csrfOf, openPlace, type Place, read as readHtml } from './place.ts';
 

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ActionDefinition, FormFile } from '../../src/agent/actions/definitions.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
-import type { FileRow } from '../../src/store/store.ts';
+import type { FileRow } from '../../src/store/file-types.ts';
 import { type Counter, openCounter } from './counter.ts';
 
 let counter: Counter;

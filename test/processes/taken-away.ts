@@ -1,7 +1,7 @@
 // What is taken away by a third process while calls run in two: a call that begins after the change was made must not use it.
 // Calls are begun and changes are made in this process, so that one clock puts all of them in order.
 import { hashToken } from '../../src/core/secret.ts';
-import type { CollectionPermission } from '../../src/store/store.ts';
+import type { CollectionPermission } from '../../src/store/rights-types.ts';
 import { callTool } from '../app/call.ts';
 import { connect, register } from '../oauth/client.ts';
 import { sessionToken, whoAmI } from '../rest/front-end.ts';

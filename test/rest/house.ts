@@ -13,8 +13,8 @@ import { createSessionTokens } from '../../src/oauth/session-token.ts';
 import { createRestFront } from '../../src/rest/front.ts';
 import { createRestPaths } from '../../src/rest/paths.ts';
 import { createSignIn } from '../../src/rest/sign-in.ts';
+import type { ActivityEntry } from '../../src/store/activity-types.ts';
 import { openStore } from '../../src/store/open.ts';
-import type { ActivityEntry } from '../../src/store/store.ts';
 
 export interface House {
   /** With the prefix. */

@@ -1,6 +1,6 @@
 // Writing over the HTTP API, on every database: records, the relations between them, what is refused, and who may.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { CollectionPermission } from '../../src/store/store.ts';
+import type { CollectionPermission } from '../../src/store/rights-types.ts';
 import { servers } from '../databases.ts';
 import { runSql } from '../sql/schemas.ts';
 import { all, openWorkshop, type Told, type Workshop } from './workshop.ts';

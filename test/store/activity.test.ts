@@ -4,7 +4,7 @@ import type { Clock } from '../../src/core/clock.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { createActivityLog } from '../../src/store/activity.ts';
 import { createActivityRows } from '../../src/store/activity-rows.ts';
-import type { ActivityEntry } from '../../src/store/store.ts';
+import type { ActivityEntry } from '../../src/store/activity-types.ts';
 import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 
 cleanUpAfterEach();

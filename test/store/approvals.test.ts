@@ -1,7 +1,7 @@
 // Requests for approval on every store, and the steps that only one of several processes may make.
 import { describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
-import type { Approval, ApprovalRequest } from '../../src/store/store.ts';
+import type { Approval, ApprovalRequest } from '../../src/store/approval-types.ts';
 import { cleanUpAfterEach, createPlace, openPair, variants } from './stores.ts';
 
 cleanUpAfterEach();

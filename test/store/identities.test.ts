@@ -1,6 +1,6 @@
 // Users who are known elsewhere, on every store: who becomes whom, and what the issuer's word changes.
 import { describe, expect, test } from 'vitest';
-import type { ExternalIdentity } from '../../src/store/store.ts';
+import type { ExternalIdentity } from '../../src/store/identity-types.ts';
 import { cleanUpAfterEach, createPlace, openPair, variants } from './stores.ts';
 
 cleanUpAfterEach();

@@ -2,9 +2,9 @@
 // used to look at the logs as their readers do.
 import { expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
+import type { ActivityEntry } from '../../src/store/activity-types.ts';
 import type { LoggedActivity, LogPlace, WalkStep } from '../../src/store/log-types.ts';
 import type { OpenedStore } from '../../src/store/open.ts';
-import type { ActivityEntry } from '../../src/store/store.ts';
 import { cleanUpAfterEach, createPlace, type Place, variants } from './stores.ts';
 
 cleanUpAfterEach();

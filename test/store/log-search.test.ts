@@ -2,9 +2,9 @@
 // random filters; pages by cursor while entries are written.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { ActivityEntry } from '../../src/store/activity-types.ts';
 import type { ActivityFilter, LoggedActivity, LogPlace } from '../../src/store/log-types.ts';
 import type { OpenedStore } from '../../src/store/open.ts';
-import type { ActivityEntry } from '../../src/store/store.ts';
 import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 
 cleanUpAfterEach();

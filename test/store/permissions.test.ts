@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { verbs } from '../../src/core/caller.ts';
 import type { PlainFilter } from '../../src/core/filter.ts';
-import type { CollectionPermission } from '../../src/store/store.ts';
+import type { CollectionPermission } from '../../src/store/rights-types.ts';
 import { cleanUpAfterEach, createPlace, type Place, variants } from './stores.ts';
 
 cleanUpAfterEach();

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Access } from '../../src/core/caller.ts';
 import type { OpenedStore } from '../../src/store/open.ts';
-import type { CollectionPermission } from '../../src/store/store.ts';
+import type { CollectionPermission } from '../../src/store/rights-types.ts';
 import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 
 cleanUpAfterEach();

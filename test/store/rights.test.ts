@@ -1,7 +1,7 @@
 // Who may do what, as one list that is read and made so in one transaction.
 import { describe, expect, test } from 'vitest';
 import { diffRights } from '../../src/store/rights.ts';
-import type { CollectionPermission, Right } from '../../src/store/store.ts';
+import type { CollectionPermission, Right } from '../../src/store/rights-types.ts';
 import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 
 cleanUpAfterEach();

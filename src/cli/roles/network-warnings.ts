@@ -2,7 +2,7 @@
 // nobody is locked out for good; but until somebody runs it again, they are.
 import ipaddr from 'ipaddr.js';
 import type { Config } from '../../core/config.ts';
-import type { Right } from '../../store/store.ts';
+import type { Right } from '../../store/rights-types.ts';
 
 /** No client comes from there. */
 const nobody = new Set([

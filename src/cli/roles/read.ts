@@ -17,8 +17,8 @@ import { findWishProblem, type Verb, verbs } from '../../core/caller.ts';
 import { nearNames } from '../../core/near.ts';
 import { findFilterProblems } from '../../store/filters.ts';
 import { readNetwork } from '../../store/networks.ts';
+import type { CollectionPermission, Right } from '../../store/rights-types.ts';
 import { findVariableProblems } from '../../store/scopes.ts';
-import type { CollectionPermission, Right } from '../../store/store.ts';
 
 export interface Problem {
   /** From 1, both. */

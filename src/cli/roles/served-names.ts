@@ -8,7 +8,7 @@ import { systemClock } from '../../core/clock.ts';
 import type { Config } from '../../core/config.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import { nearNames } from '../../core/near.ts';
-import type { CollectionPermission } from '../../store/store.ts';
+import type { CollectionPermission } from '../../store/rights-types.ts';
 import type { PlacedRight } from './read.ts';
 
 export interface Served {

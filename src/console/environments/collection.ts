@@ -3,7 +3,7 @@
 import { verbs } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
 import { type Html, html } from '../../oauth/html.ts';
-import type { CollectionPermission, Right } from '../../store/store.ts';
+import type { CollectionPermission, Right } from '../../store/rights-types.ts';
 import { createFramed } from '../frame.ts';
 import { empty, facts, table } from '../parts/data.ts';
 import { filterForm, type Option, selectField } from '../parts/form.ts';

@@ -1,7 +1,7 @@
 // What the forms of a person's page do. The storage says what can be; who may is asked there once more (store/administrators.ts).
 import type { PermissionLevel } from '../../core/caller.ts';
 import { isAppError } from '../../core/errors.ts';
-import type { User, UserChange } from '../../store/store.ts';
+import type { User, UserChange } from '../../store/identity-types.ts';
 import { personPage } from '../rights/places.ts';
 import { refusal } from '../rights/review.ts';
 import type { Answer, MemberVisit, Parts } from '../visit.ts';

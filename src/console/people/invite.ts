@@ -3,7 +3,7 @@
 import { type PermissionLevel, permissionLevels } from '../../core/caller.ts';
 import { isAppError } from '../../core/errors.ts';
 import { html } from '../../oauth/html.ts';
-import type { NewUser } from '../../store/store.ts';
+import type { NewUser } from '../../store/identity-types.ts';
 import { createFramed } from '../frame.ts';
 import { field, formOf, type Option, selectField } from '../parts/form.ts';
 import { namesOf, personPage } from '../rights/places.ts';

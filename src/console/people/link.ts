@@ -1,6 +1,6 @@
 // A one-time link, shown to the administrator this once; whoever is handed it chooses a password.
 import { html } from '../../oauth/html.ts';
-import type { User } from '../../store/store.ts';
+import type { User } from '../../store/identity-types.ts';
 import { createFramed } from '../frame.ts';
 import { copyable } from '../parts/said.ts';
 import { personPage } from '../rights/places.ts';

@@ -2,7 +2,7 @@
 // page at a time.
 import { permissionLevels } from '../../core/caller.ts';
 import { type Html, html } from '../../oauth/html.ts';
-import type { User } from '../../store/store.ts';
+import type { User } from '../../store/identity-types.ts';
 import { createFramed } from '../frame.ts';
 import { empty, table } from '../parts/data.ts';
 import { field, filterForm, type Option, selectField } from '../parts/form.ts';

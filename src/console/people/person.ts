@@ -3,7 +3,7 @@ import { permissionLevels } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
 import { findConnections } from '../../oauth/connection.ts';
 import { type Html, html } from '../../oauth/html.ts';
-import type { User } from '../../store/store.ts';
+import type { User } from '../../store/identity-types.ts';
 import { createFramed } from '../frame.ts';
 import { facts } from '../parts/data.ts';
 import { areaField, buttonTo, checkField, field, formOf, type Option, selectField } from '../parts/form.ts';

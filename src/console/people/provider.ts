@@ -1,6 +1,6 @@
 // What of a user somebody else says: an OpenID provider at every sign-in. What it would overwrite is shown as its word, and is
 // not changed here, where the change would be gone with the next sign-in.
-import type { User } from '../../store/store.ts';
+import type { User } from '../../store/identity-types.ts';
 import type { Parts } from '../visit.ts';
 
 export type Said = 'names' | 'team' | 'role' | 'level';

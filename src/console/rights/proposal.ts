@@ -6,8 +6,9 @@ import { fail, isAppError } from '../../core/errors.ts';
 import { hashToken } from '../../core/secret.ts';
 import { findFilterProblems } from '../../store/filters.ts';
 import { canonical } from '../../store/rights.ts';
+import type { CollectionPermission, Right } from '../../store/rights-types.ts';
 import { findVariableProblems } from '../../store/scopes.ts';
-import type { CollectionPermission, Right, Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 
 type Kind = Extract<Right['kind'], 'team' | 'role' | 'scope' | 'permission'>;
 

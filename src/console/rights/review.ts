@@ -4,9 +4,10 @@
 import { verbs } from '../../core/caller.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import { type Html, html } from '../../oauth/html.ts';
+import type { User } from '../../store/identity-types.ts';
 import { diffRights } from '../../store/rights.ts';
+import type { CollectionPermission, Right, RightChange } from '../../store/rights-types.ts';
 import { describeEffects, describeFilter, type Sign } from '../../store/rights-words.ts';
-import type { CollectionPermission, Right, RightChange, User } from '../../store/store.ts';
 import { createFramed } from '../frame.ts';
 import { empty, table } from '../parts/data.ts';
 import { formOf } from '../parts/form.ts';

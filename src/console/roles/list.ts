@@ -1,7 +1,8 @@
 // Roles: who has which, and a new one, made from nothing or as another is.
 import { verbs } from '../../core/caller.ts';
 import { type Html, html } from '../../oauth/html.ts';
-import type { CollectionPermission, Right, User } from '../../store/store.ts';
+import type { User } from '../../store/identity-types.ts';
+import type { CollectionPermission, Right } from '../../store/rights-types.ts';
 import { createFramed } from '../frame.ts';
 import { table } from '../parts/data.ts';
 import { field, formOf, selectField } from '../parts/form.ts';

@@ -3,7 +3,7 @@
 import { type PolicyName, type PolicyWish, verbs, type WriteVerb } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
 import type { PlainFilter } from '../../core/filter.ts';
-import type { ActionTrigger, CollectionPermission } from '../../store/store.ts';
+import type { ActionTrigger, CollectionPermission } from '../../store/rights-types.ts';
 import type { ModelNames } from '../rights/model.ts';
 import { readModel } from '../rights/model.ts';
 import { factOf, permissionPage, rolePage } from '../rights/places.ts';

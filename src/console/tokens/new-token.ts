@@ -5,7 +5,7 @@ import { isAppError } from '../../core/errors.ts';
 import { randomToken } from '../../core/secret.ts';
 import { type Html, html } from '../../oauth/html.ts';
 import { wrongCode } from '../../oauth/sign-in-form.ts';
-import type { ApplicationToken, TokenEntrance } from '../../store/store.ts';
+import type { ApplicationToken, TokenEntrance } from '../../store/token-types.ts';
 import { confirmPassword, wrongPresent } from '../account.ts';
 import { createFramed } from '../frame.ts';
 import { checkField, field, formOf, selectField } from '../parts/form.ts';

@@ -2,7 +2,7 @@
 // nothing from that moment, in every process.
 import { levelOf } from '../../api/token-routes.ts';
 import { type Html, html } from '../../oauth/html.ts';
-import type { ApplicationToken } from '../../store/store.ts';
+import type { ApplicationToken } from '../../store/token-types.ts';
 import { createFramed } from '../frame.ts';
 import { empty, table } from '../parts/data.ts';
 import { buttonTo, field, filterForm, selectField } from '../parts/form.ts';

@@ -1,5 +1,5 @@
 // What somebody typed into the form of a new token, as it was sent and as it is meant.
-import type { TokenEntrance } from '../../store/store.ts';
+import type { TokenEntrance } from '../../store/token-types.ts';
 import { endOfDay } from '../parts/days.ts';
 import { scopeWords } from './words.ts';
 

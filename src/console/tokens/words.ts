@@ -1,6 +1,6 @@
 // What scopes of application tokens mean, in the words of people. Scopes of what is not served are not offered.
 import { scopeTexts } from '../../oauth/scopes.ts';
-import type { ApplicationToken, TokenEntrance } from '../../store/store.ts';
+import type { ApplicationToken, TokenEntrance } from '../../store/token-types.ts';
 
 export interface ScopeWords {
   readonly scope: string;

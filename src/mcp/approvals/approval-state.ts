@@ -4,7 +4,8 @@
 import type { Clock } from '../../core/clock.ts';
 import { fail } from '../../core/errors.ts';
 import { decrypt, encrypt, hashToken, randomToken } from '../../core/secret.ts';
-import type { ApprovalCall, Keys } from '../../store/store.ts';
+import type { ApprovalCall } from '../../store/approval-types.ts';
+import type { Keys } from '../../store/store.ts';
 
 const PURPOSE = 'approval state';
 

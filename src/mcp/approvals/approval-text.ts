@@ -1,7 +1,7 @@
 // What the person at the client reads before a call may run, and what a model is told while a call waits. Every value stands
 // in JSON, so that none can end a line and pass for a part of the question.
 import { printJson } from '../../agent/sources/json-text.ts';
-import type { Approval, ApprovalRequest } from '../../store/store.ts';
+import type { Approval, ApprovalRequest } from '../../store/approval-types.ts';
 
 const MOST_RECORDS = 5;
 const MOST_FIELDS = 12;

@@ -5,7 +5,7 @@
 import type { WriteAnswer, WriteOptions } from '../../agent/engine.ts';
 import { type Access, type Policy, strictestOf, type Verb, type WriteVerb } from '../../core/caller.ts';
 import { isAppError } from '../../core/errors.ts';
-import type { ApprovalPreview } from '../../store/store.ts';
+import type { ApprovalPreview } from '../../store/approval-types.ts';
 import { clipValue } from '../answers/result.ts';
 import type { ToolCall } from '../tools.ts';
 
