@@ -1,0 +1,103 @@
+// What a value must satisfy that its text alone does not tell.
+
+import type { Config } from '../config.ts';
+import { fail } from '../errors.ts';
+
+export function checkPublicUrl(value: string): string {
+  const problem = (what: string) => fail('CONFIGURATION', { problem: `SERVICE_PUBLIC_URL: ${what}.` });
+  if (!URL.canParse(value)) problem('expected an address such as https://data.example.com');
+  const url = new URL(value);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') problem('expected http or https');
+  if (url.username || url.password || url.search || url.hash)
+    problem('credentials, query and fragment are not allowed');
+  return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+/** Spec 7: a basePath while the agent's URL has a path is an error at start. */
+export function checkBasePath(value: string, publicUrl: string | null): string {
+  const path = `/${value}`.replace(/\/+/g, '/').replace(/\/$/, '');
+  if (path !== '' && !/^(\/[A-Za-z0-9_-]+)+$/.test(path)) {
+    fail('CONFIGURATION', { problem: `basePath: expected segments of letters, digits, '-' and '_', got '${value}'.` });
+  }
+  if (path !== '' && publicUrl && new URL(publicUrl).pathname !== '/') {
+    fail('CONFIGURATION', {
+      problem: 'basePath needs the agent at the root of its domain, but SERVICE_PUBLIC_URL has a path.',
+    });
+  }
+  return path;
+}
+
+/** Of the HTTP APIs, either of which may lie at the root. */
+export function checkPlace(name: string, value: string, basePath: string): string {
+  const path = `/${value}`.replace(/\/+/g, '/').replace(/\/$/, '');
+  const problem = (what: string) => fail('CONFIGURATION', { problem: `${name}: ${what}, got '${value}'.` });
+  if (!/^(\/[-~\w]+)*$/.test(path)) problem("expected a path such as /service, of letters, digits, '-', '_' and '~'");
+  const taken = [`${basePath}/mcp`, `${basePath}/oauth`].find((one) => `${path}/`.startsWith(`${one}/`));
+  if (taken !== undefined) problem(`expected a path outside of ${taken}`);
+  return path;
+}
+
+/** The door takes every path below its own, as the console does. */
+export function checkPlatformPath(value: string, basePath: string): string {
+  const path = checkPlace('SERVICE_PLATFORM_PATH', value, basePath);
+  if (path === '')
+    fail('CONFIGURATION', { problem: "SERVICE_PLATFORM_PATH: expected a path such as /platform, got ''." });
+  return path;
+}
+
+/**
+ * Everything that says who may do what comes from there: over TLS, or from this machine (OWASP ASVS 9.1.1). What would be kept
+ * in a storage of our own has no place then.
+ */
+export function checkServerUrl(config: Pick<Config, 'serverUrl' | 'storageUrl' | 'platformDoor'>): string {
+  const problem = (what: string) => fail('CONFIGURATION', { problem: `serverUrl (SERVICE_SERVER_URL): ${what}.` });
+  const url = URL.canParse(`${config.serverUrl}`) ? new URL(`${config.serverUrl}`) : undefined;
+  if (!url || !['https:', 'http:'].includes(url.protocol))
+    return problem('expected an address such as https://platform.example.com');
+  if (url.username || url.password || url.search || url.hash)
+    problem('credentials, query and fragment are not allowed');
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  if (url.protocol === 'http:' && !isLocal) problem('expected https; http will do on this machine alone');
+  if (config.storageUrl !== null)
+    problem('SERVICE_STORAGE_URL is set as well. The platform has the storage: leave one of the two out');
+  if (config.platformDoor)
+    problem('SERVICE_PLATFORM_DOOR is set as well, but a server whose storage is elsewhere lets nobody in to it');
+  return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+/** As an Origin header carries it (RFC 6454 section 7): a sign-in answers there, so that nothing may be left open. */
+export function checkOrigin(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const isLocal = url !== undefined && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLocal);
+  if (url && isSafe && url.href === `${url.origin}/`) return url.origin;
+  return fail('CONFIGURATION', {
+    problem: `SERVICE_AGENT_ORIGINS: expected origins such as https://admin.example.com (http on this machine alone), got '${value}'.`,
+  });
+}
+
+export type SsoSettings = Pick<Config, 'ssoIssuer' | 'ssoClientId' | 'ssoVerifiedEmail' | 'linkUsers'>;
+
+/** Half of it would be taken for all of it: a client without an issuer leaves passwords on. */
+export function checkSso({ ssoIssuer, ssoClientId, ssoVerifiedEmail, linkUsers }: SsoSettings): void {
+  const problem = (what: string) => fail('CONFIGURATION', { problem: what });
+  if (ssoIssuer !== null && ssoClientId === null)
+    problem(
+      'SERVICE_SSO_ISSUER: SERVICE_SSO_CLIENT_ID is missing. The provider gives one when this server is registered there.',
+    );
+  if (ssoIssuer === null && ssoClientId !== null)
+    problem('SERVICE_SSO_CLIENT_ID: SERVICE_SSO_ISSUER is missing. Name the provider, or leave both out.');
+  if (ssoIssuer !== null && linkUsers && !ssoVerifiedEmail)
+    problem('SERVICE_LINK_USERS: only verified addresses link users. Leave SERVICE_SSO_VERIFIED_EMAIL on.');
+}
+
+/** The console takes every path below its own, so that it can lie neither at the root nor in another of our namespaces. */
+export function checkConsolePath(value: string, basePath: string): string {
+  const path = `/${value}`.replace(/\/+/g, '/').replace(/\/$/, '');
+  const problem = (what: string) =>
+    fail('CONFIGURATION', { problem: `SERVICE_CONSOLE_PATH: ${what}, got '${value}'.` });
+  if (!/^(\/[-~\w]+)+$/.test(path)) problem("expected a path such as /console, of letters, digits, '-', '_' and '~'");
+  const taken = [`${basePath}/mcp`, `${basePath}/oauth`].find((one) => `${path}/`.startsWith(`${one}/`));
+  if (taken !== undefined) problem(`expected a path outside of ${taken}`);
+  return path;
+}
