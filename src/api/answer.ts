@@ -1,5 +1,6 @@
 // What the public API and the webhook answer: a body as JSON, a stream, or an error in the one shape of all of them.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { retryAfterOf } from '../core/errors/retry-after.ts';
 import { type AppError, isAppError, toAppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
@@ -40,7 +41,8 @@ export function answerFailure(
   }
   if (notable.has(error.code)) observe({ type: 'security', event: 'api.refused', address, detail: error.code });
   if (isAppError(error, 'METHOD_NOT_ALLOWED')) res.setHeader('Allow', error.details.allow.join(', '));
-  if (isAppError(error, 'RATE_LIMITED')) res.setHeader('Retry-After', `${error.details.retryAfterSeconds}`);
+  const wait = retryAfterOf(error);
+  if (wait !== undefined) res.setHeader('Retry-After', `${wait}`);
   if (isAppError(error, 'BODY_TOO_LARGE')) {
     res.setHeader('Connection', 'close');
     req.resume();

@@ -7,6 +7,7 @@ import type { Engine } from '../agent/engine.ts';
 import type { Structure } from '../agent/structure.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
+import { retryAfterOf } from '../core/errors/retry-after.ts';
 import { fail, isAppError, toAppError } from '../core/errors.ts';
 import { createSharedLimiter } from '../core/limit.ts';
 import type { Observe } from '../core/observe.ts';
@@ -151,7 +152,8 @@ export function createCloudFront(parts: CloudFrontParts): CloudFront {
     }
     if (notable.has(error.code)) observe({ type: 'security', event: 'cloud.refused', address, detail: error.message });
     if (isAppError(error, 'METHOD_NOT_ALLOWED')) res.setHeader('Allow', error.details.allow.join(', '));
-    if (isAppError(error, 'RATE_LIMITED')) res.setHeader('Retry-After', `${error.details.retryAfterSeconds}`);
+    const wait = retryAfterOf(error);
+    if (wait !== undefined) res.setHeader('Retry-After', `${wait}`);
     sendJson(res, error.status, { error: error.code.toLowerCase(), message: error.message, code: error.code });
   };
 

@@ -331,6 +331,11 @@ const table = {
     say: (d: { server: string; tool: string } & Near) =>
       `The remote server '${d.server}' has no tool '${d.tool}'.${near(d)} Correct the step.`,
   },
+  REMOTE_TOOL_NOT_ALLOWED: {
+    status: 403,
+    say: (d: { server: string; tool: string; why: string }) =>
+      `The tool '${d.tool}' of the remote server '${d.server}' was not called: ${d.why}`,
+  },
   REMOTE_RECONNECT: {
     status: 403,
     say: (d: { server: string }) =>
@@ -349,7 +354,7 @@ const table = {
   REMOTE_TOOL_FAILED: {
     status: 422,
     say: (d: { server: string; tool: string }) =>
-      `The tool '${d.tool}' of the remote server '${d.server}' answered that it could not do this. Look there what was done.`,
+      `The tool '${d.tool}' of the remote server '${d.server}' answered that it could not do this. The page of the run tells its user why; look at the server what was done.`,
   },
   REFUSED: { status: 422, say: (d: { problem: string }) => d.problem },
   DENIED: { status: 403, say: (d: { problem: string }) => d.problem },
@@ -422,7 +427,19 @@ export function isAppError<C extends ErrorCode>(error: unknown, code?: C): error
   return error instanceof AppError && (code === undefined || error.code === code);
 }
 
-/** What may be shown of any throwable: an AppError is itself; anything else is INTERNAL, with the request id and no text. */
+const meanings = new WeakMap<object, AppError>();
+
+/** For what a library throws and cannot be replaced where it is made: what `toAppError` makes of it. */
+export function giveMeaning(error: object, meaning: AppError): void {
+  meanings.set(error, meaning);
+}
+
+/**
+ * What may be shown of any throwable: an AppError is itself, and what was given a meaning is that; anything else is INTERNAL, with
+ * the request id and no text.
+ */
 export function toAppError(error: unknown, requestId: string): AppError {
-  return error instanceof AppError ? error : new AppError('INTERNAL', { requestId }, error);
+  if (error instanceof AppError) return error;
+  const meaning = typeof error === 'object' && error !== null ? meanings.get(error) : undefined;
+  return meaning ?? new AppError('INTERNAL', { requestId }, error);
 }

@@ -1,5 +1,11 @@
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
+import { createRequire } from 'node:module';
+import type { RateLimiterMemory as InMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { fail } from './errors.ts';
+
+/** The part that counts in memory: the whole package brings one for every kind of database, for each start to load. */
+const RateLimiterMemory = createRequire(import.meta.url)(
+  'rate-limiter-flexible/lib/RateLimiterMemory.js',
+) as typeof InMemory;
 
 /** A window of `points` per `seconds` for each key. */
 export interface RateWindow {

@@ -7,6 +7,7 @@ import type { Engine } from '../agent/engine.ts';
 import { Stop } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
+import { retryAfterOf } from '../core/errors/retry-after.ts';
 import { type AppError, fail, isAppError, toAppError } from '../core/errors.ts';
 import { createSharedLimiter, type Windows } from '../core/limit.ts';
 import type { Observe } from '../core/observe.ts';
@@ -15,7 +16,7 @@ import { createAddressReader, createHostCheck } from '../oauth/address.ts';
 import { sendStream } from '../oauth/reply.ts';
 import { readBody } from '../oauth/request.ts';
 import type { SessionGate } from '../oauth/session-gate.ts';
-import type { ActivityLog } from '../store/store.ts';
+import type { ActivityLog } from '../store/activity-types.ts';
 import { createConduct } from './conduct.ts';
 import { describeError } from './error-text.ts';
 import { allowOrigin, answerPreflight } from './origins.ts';
@@ -121,7 +122,8 @@ export function createRestFront(parts: RestFrontParts): RestFront {
     const { req, address } = visit;
     const error = toAppError(thrown, requestId);
     // What a data route fails with is one of ours already, and told.
-    if (thrown !== error) observe({ type: 'failure', where: 'agent api', requestId, cause: thrown });
+    if (thrown !== error && error.code === 'INTERNAL')
+      observe({ type: 'failure', where: 'agent api', requestId, cause: thrown });
     if (res.headersSent) {
       res.destroy();
       return;
@@ -134,10 +136,8 @@ export function createRestFront(parts: RestFrontParts): RestFront {
     }
     if (notable.has(error.code)) observe({ type: 'security', event: 'agent.refused', address, detail: error.code });
     if (isAppError(error, 'METHOD_NOT_ALLOWED')) res.setHeader('Allow', error.details.allow.join(', '));
-    if (isAppError(error, 'RATE_LIMITED') || isAppError(error, 'AI_RATE_LIMITED')) {
-      const { retryAfterSeconds: wait } = error.details;
-      if (wait !== null) res.setHeader('Retry-After', `${wait}`);
-    }
+    const wait = retryAfterOf(error);
+    if (wait !== undefined) res.setHeader('Retry-After', `${wait}`);
     if (isAppError(error, 'BODY_TOO_LARGE')) {
       res.setHeader('Connection', 'close');
       req.resume();

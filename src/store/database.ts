@@ -4,7 +4,9 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import knex, { type Knex } from 'knex';
 import { AppError, fail } from '../core/errors.ts';
+import type { Observe } from '../core/observe.ts';
 import { loadSqliteDriver, type SqliteConnection, type SqliteKind, type SqliteWish } from '../core/sqlite.ts';
+import { watchServer } from './away.ts';
 import { createKnexClient } from './sqlite-client.ts';
 
 export type StoreDialect = 'sqlite' | 'mysql' | 'postgres';
@@ -43,6 +45,8 @@ export interface DatabaseOptions {
   /** Absolute. */
   readonly dataDir: string;
   readonly sqlite: SqliteWish;
+  /** Told when a server goes away. */
+  readonly observe?: Observe;
 }
 
 const BUSY_MS = 10_000;
@@ -68,10 +72,10 @@ export function openDatabase(options: DatabaseOptions): Database {
       return openSqlite(url.slice('sqlite:'.length), options);
     case 'mysql':
     case 'mariadb':
-      return openServer('mysql', parseServerUrl(url), mysqlConfig);
+      return openServer('mysql', parseServerUrl(url), mysqlConfig, options);
     case 'postgres':
     case 'postgresql':
-      return openServer('postgres', parseServerUrl(url), postgresConfig);
+      return openServer('postgres', parseServerUrl(url), postgresConfig, options);
     default:
       return malformed();
   }
@@ -123,6 +127,7 @@ function openSqlite(location: string, options: DatabaseOptions): Database {
   const watch = inMemory ? null : open(0);
   const database = knex({
     log,
+    compileSqlOnError,
     client: createKnexClient({ driver, open: () => connection, immediate: true }),
     connection: { filename: file },
     useNullAsDefault: true,
@@ -179,8 +184,15 @@ function setPragmas(connection: SqliteConnection, kind: SqliteKind, inMemory: bo
   }
 }
 
-function openServer(dialect: 'mysql' | 'postgres', url: URL, toConfig: (url: URL) => Knex.Config): Database {
-  const database = knex({ log, pool: { min: 0, max: 10 }, acquireConnectionTimeout: 15_000, ...toConfig(url) });
+function openServer(
+  dialect: 'mysql' | 'postgres',
+  url: URL,
+  toConfig: (url: URL) => Knex.Config,
+  { observe = () => undefined }: DatabaseOptions,
+): Database {
+  const common = { log, compileSqlOnError, pool: { min: 0, max: 10 }, acquireConnectionTimeout: 15_000 };
+  const database = knex({ ...common, ...toConfig(url) });
+  watchServer(database, observe);
   return {
     ...shared(dialect, database, `${url.protocol}//${url.host}${url.pathname}`),
     close: () => database.destroy(),
@@ -253,6 +265,8 @@ async function retryDeadlocks<T>(run: () => PromiseLike<T>): Promise<T> {
 /** What goes wrong is thrown; knex would also print it to standard output, which is the user's. */
 const silent = (): void => undefined;
 const log = { warn: silent, error: silent, deprecate: silent, debug: silent };
+/** Errors come with their statement; the values would come into the log with it. */
+const compileSqlOnError = false;
 
 function shared(dialect: StoreDialect, database: Knex, shownAs: string) {
   return {

@@ -5,6 +5,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Counted, Windows } from '../core/limit.ts';
 import { hashToken } from '../core/secret.ts';
 import type { Database, StoreDialect } from './database.ts';
+import { createScripts } from './scripts.ts';
 
 const SWEEP_MS = 600_000;
 
@@ -45,24 +46,24 @@ export function createWindows(database: Database, clock: Clock): Windows {
 
 function counting(database: Database): Count {
   const { knex, retry } = database;
-  const upsert = `INSERT INTO attempt_windows (key_hash, count, ends_at) VALUES (:key_hash, 1, :ends_at)
+  const scripts = createScripts(database);
+  const upsert = `INSERT INTO attempt_windows (key_hash, count, ends_at) VALUES (?, 1, ?)
 ON CONFLICT (key_hash) DO UPDATE SET
-count = CASE WHEN attempt_windows.ends_at <= :now THEN 1 ELSE attempt_windows.count + 1 END,
-ends_at = CASE WHEN attempt_windows.ends_at <= :now THEN excluded.ends_at ELSE attempt_windows.ends_at END
+count = CASE WHEN attempt_windows.ends_at <= ? THEN 1 ELSE attempt_windows.count + 1 END,
+ends_at = CASE WHEN attempt_windows.ends_at <= ? THEN excluded.ends_at ELSE attempt_windows.ends_at END
 RETURNING count, ends_at`;
   const toCounted = (row: { count: number; ends_at: number | string }): Counted => ({
     count: row.count,
     endsAt: Number(row.ends_at),
   });
+  const returning: Count = async ({ key_hash, now, ends_at }) => {
+    const values = [key_hash, ends_at, now, now];
+    const [row] = await scripts.read<{ count: number; ends_at: number | string }>({ sql: upsert, values });
+    return toCounted(row!);
+  };
   const byDialect: Record<StoreDialect, Count> = {
-    async sqlite(row) {
-      const [found] = (await retry(() => knex.raw(upsert, row))) as { count: number; ends_at: number }[];
-      return toCounted(found!);
-    },
-    async postgres(row) {
-      const { rows } = (await retry(() => knex.raw(upsert, row))) as { rows: { count: number; ends_at: number }[] };
-      return toCounted(rows[0]!);
-    },
+    sqlite: returning,
+    postgres: returning,
     // No RETURNING on MySQL: LAST_INSERT_ID(expression) brings the number along with the answer to the statement itself. Of
     // a row that was not there before it is 0.
     async mysql(row) {

@@ -2,15 +2,14 @@
 // to the front end (whose origin the policy of the page must allow); and judged by axe-core.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openShop, type Shop } from '../app/shop.ts';
 import { findFaults } from '../axe.ts';
-import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { hasChromium, openChromium } from '../chromium.ts';
 import { beginSignIn, finishSignIn } from './front-end.ts';
 
-const executablePath = findChromium();
-describe.skipIf(!executablePath)('in a browser', () => {
+describe.skipIf(!hasChromium)('in a browser', () => {
   let shop: Shop;
   let front: Server;
   let origin: string;
@@ -20,7 +19,7 @@ describe.skipIf(!executablePath)('in a browser', () => {
     await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
     origin = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
     shop = await openShop({ env: { SERVICE_AGENT_ORIGINS: origin } });
-    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+    browser = await openChromium();
   });
   afterAll(async () => {
     await browser.close();

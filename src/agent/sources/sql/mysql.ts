@@ -4,17 +4,9 @@ import type { Clock } from '../../../core/clock.ts';
 import { fail } from '../../../core/errors.ts';
 import type { Driver } from './driver.ts';
 import { countUse, type PoolUse } from './pool-use.ts';
-import { networkCodes, runStoppable, translate } from './stopping.ts';
+import { runStoppable, translate } from './stopping.ts';
 import type { EncryptedAddress } from './tls.ts';
 import { inTransaction } from './transaction.ts';
-
-const lost = new Set<string>([
-  ...networkCodes,
-  'PROTOCOL_CONNECTION_LOST',
-  'ER_SERVER_SHUTDOWN',
-  'ER_CON_COUNT_ERROR',
-  'ER_NEW_ABORTING_CONNECTION',
-]);
 
 /** What one statement may be given. */
 const VALUES_LIMIT = 65_535;
@@ -51,7 +43,7 @@ export function openMysql(address: EncryptedAddress, clock: Clock, tell: (use: P
     {
       connect: () =>
         new Promise((resolve, reject) => {
-          pool.getConnection((error, connection) => (error ? reject(translate(error, lost)) : resolve(connection)));
+          pool.getConnection((error, connection) => (error ? reject(translate(error)) : resolve(connection)));
         }),
       give: (connection, broken) => (broken ? connection.destroy() : connection.release()),
     },
@@ -75,7 +67,7 @@ export function openMysql(address: EncryptedAddress, clock: Clock, tell: (use: P
       fail('INVALID_VALUE', { at: 'filter', expected: 'fewer values in one question', got: `${values.length} values` });
     return new Promise((resolve, reject) => {
       connection.execute({ sql, rowsAsArray: true }, values as never[], (error, answer) => {
-        if (error) reject(translate(error, lost));
+        if (error) reject(translate(error));
         else resolve(answer);
       });
     });
@@ -83,7 +75,7 @@ export function openMysql(address: EncryptedAddress, clock: Clock, tell: (use: P
 
   function say(connection: mysql2.PoolConnection, sql: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      connection.query(sql, (error) => (error ? reject(translate(error, lost)) : resolve()));
+      connection.query(sql, (error) => (error ? reject(translate(error)) : resolve()));
     });
   }
 
@@ -93,7 +85,7 @@ export function openMysql(address: EncryptedAddress, clock: Clock, tell: (use: P
       return new Promise((resolve, reject) => {
         connection.query(sql, (error, rows) => {
           give(connection, false);
-          if (error) reject(translate(error, lost));
+          if (error) reject(translate(error));
           else resolve(rows as Record<string, unknown>[]);
         });
       });

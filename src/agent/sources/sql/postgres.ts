@@ -3,23 +3,9 @@ import type pg from 'pg';
 import type { Clock } from '../../../core/clock.ts';
 import type { Driver, Prepared } from './driver.ts';
 import { countUse, type PoolUse } from './pool-use.ts';
-import { networkCodes, runStoppable, translate } from './stopping.ts';
+import { runStoppable, translate } from './stopping.ts';
 import type { EncryptedAddress } from './tls.ts';
 import { inTransaction } from './transaction.ts';
-
-const lost = new Set<string>([
-  ...networkCodes,
-  // Connection failures; a server that stops, starts or is full.
-  '08000',
-  '08003',
-  '08006',
-  '08001',
-  '08004',
-  '53300',
-  '57P01',
-  '57P02',
-  '57P03',
-]);
 
 const same = (value: unknown): unknown => value;
 
@@ -68,11 +54,9 @@ export function openPostgres(address: EncryptedAddress, clock: Clock, tell: (use
 
   const inOurWords = (error: unknown): unknown => {
     const { message } = error as Error;
-    if (message === 'The server does not support SSL connections')
-      return translate({ code: 'HANDSHAKE_NO_SSL_SUPPORT', error }, lost);
-    return /Connection terminated|timeout exceeded when trying to connect/.test(message)
-      ? translate({ code: 'ECONNRESET', error }, lost)
-      : translate(error, lost);
+    return message === 'The server does not support SSL connections'
+      ? translate({ code: 'HANDSHAKE_NO_SSL_SUPPORT', error })
+      : translate(error);
   };
 
   /**

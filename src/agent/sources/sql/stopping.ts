@@ -2,6 +2,7 @@
 // another connection, and only then is the call over. The connection that ran it is thrown away, since a stop that comes
 // late would hit the next statement on it; and a stop that comes too early hits nothing, so it is repeated.
 import type { Clock } from '../../../core/clock.ts';
+import { isAway } from '../../../core/errors/away.ts';
 import { AppError } from '../../../core/errors.ts';
 import type { ReadOptions } from '../source.ts';
 
@@ -103,12 +104,11 @@ async function stopUntilOver(running: Promise<unknown>, stop: () => Promise<void
  * What the driver says, as the caller may hear it; its own words stay in the cause. SOURCE_UNAVAILABLE for a server that
  * cannot be reached or went away; CONFIGURATION where it refuses what the address says; anything else as it is.
  */
-export function translate(error: unknown, lost: ReadonlySet<string>): unknown {
+export function translate(error: unknown): unknown {
   const code = (error as { code?: unknown } | null)?.code;
-  if (typeof code !== 'string') return error;
-  const problem = refusals[code];
+  const problem = typeof code === 'string' ? refusals[code] : undefined;
   if (problem) return new AppError('CONFIGURATION', { problem }, error);
-  return lost.has(code) ? new AppError('SOURCE_UNAVAILABLE', {}, error) : error;
+  return isAway(error) ? new AppError('SOURCE_UNAVAILABLE', {}, error) : error;
 }
 
 const WRONG_USER = 'The database refuses the user or the password of its address.';
@@ -134,14 +134,3 @@ const refusals: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: NOT_TRUSTED,
   HANDSHAKE_SSL_ERROR: NOT_TRUSTED,
 };
-
-export const networkCodes = [
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-] as const;

@@ -1,0 +1,185 @@
+// A server process whose database, which holds the storage and what is served, is killed and started again under it: what it answers
+// meanwhile, that nothing it said yes to is lost, and that it needs nobody to come back.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createApiPaths } from '../../src/api/paths.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { loadConfig } from '../../src/core/config.ts';
+import { type OpenedStore, openStore } from '../../src/store/open.ts';
+import { readDefinition } from '../../src/workflow/definition.ts';
+import { createTriggers } from '../../src/workflow/trigger.ts';
+import { createTriggerAddresses } from '../../src/workflow/trigger-address.ts';
+import { ask } from '../app/call.ts';
+import { buildOnce, makePlace, type StartedServer, startServer } from '../cli/command.ts';
+import { runSql } from '../sql/schemas.ts';
+import { threeSteps } from '../workflow/field.ts';
+import { makeServer, type OwnServer, ownDialects } from '../workflow/own-databases.ts';
+import { everything } from '../workflow/place.ts';
+
+/** No request asks for more time than it takes to find that nobody is there. */
+const MOST_MS = 5000;
+const ORDERS = 40;
+
+// A file must hold a test.
+if (ownDialects.length === 0) test.skip('on a server of its own', () => {});
+
+describe.each(ownDialects.slice(-1))('a server process on %s', { timeout: 120_000 }, (dialect) => {
+  const place = makePlace();
+  let own: OwnServer;
+  let process: StartedServer;
+  let store: OpenedStore;
+  let hook: string;
+  let tokens: { readonly api: string; readonly mcp: string };
+  let nextOrder = 1;
+
+  beforeAll(async () => {
+    await buildOnce();
+    own = await makeServer(dialect);
+    await own.start();
+    const [storage, served] = [await own.create(), await own.create()];
+    await runSql(served, [
+      'create table orders (id integer not null primary key, total integer not null, status varchar(10) not null)',
+      ...Array.from({ length: ORDERS }, (_, at) => `insert into orders values (${at + 1}, 10, 'open')`),
+    ]);
+    const env = {
+      SERVICE_STORAGE_URL: storage.url,
+      SERVICE_DATABASE_URL: served.url,
+      SERVICE_SECRET: 'of the process and of this test',
+      SERVICE_LOG_LEVEL: 'Warn',
+      SERVICE_WEBHOOK_PER_MINUTE: '10000',
+    };
+    process = await startServer([], { folder: place.folder, env });
+    const config = loadConfig({ env: { ...env, SERVICE_DATA_DIR: place.folder } });
+    store = await openStore({ config, observe: () => undefined, clock: systemClock });
+    const { id } = await store.identity.addUser({ email: 'program@b.example', role: 'Clerk', level: 'admin' });
+    await store.permissions.setRole('Clerk', { '*': everything });
+    const [api, mcp] = await Promise.all(
+      [['all'], ['mcp:read']].map((scopes) =>
+        store.tokens.create({ userId: id, name: scopes[0]!, scopes: scopes as never }),
+      ),
+    );
+    tokens = { api: api!.secret, mcp: mcp!.secret };
+    const access = (await store.permissions.accessOf(id))!;
+    const definition = readDefinition({ name: 'pay', collection: 'orders', steps: threeSteps });
+    const { renderingId } = access.caller;
+    const workflow = await store.workflows.publish({
+      ...{ renderingId, name: 'pay', collection: 'orders', concurrency: null, by: id },
+      definition: JSON.stringify(definition),
+    });
+    const addresses = createTriggerAddresses({ store, address: createApiPaths(process.origin, '').address });
+    const triggers = createTriggers({ store, addresses, config });
+    hook = (await triggers.addressOf(await triggers.change(access, workflow, { isEnabled: true })))!;
+  }, 120_000);
+  afterAll(async () => {
+    process?.signal('SIGKILL');
+    await store?.close();
+    await own?.remove();
+    place.remove();
+  }, 60_000);
+
+  const authorization = () => ({ authorization: `Bearer ${tokens.api}` });
+  const within = async <T>(work: Promise<T>): Promise<T> => {
+    const from = performance.now();
+    const answer = await work;
+    expect(performance.now() - from).toBeLessThan(MOST_MS);
+    return answer;
+  };
+  const trigger = (order: number, key: string) =>
+    within(
+      fetch(hook, {
+        method: 'POST',
+        headers: { ...authorization(), 'content-type': 'application/json', 'idempotency-key': key },
+        body: JSON.stringify({ record_id: `${order}` }),
+      }),
+    );
+  const get = (path: string) => within(fetch(`${process.origin}${path}`, { headers: authorization() }));
+  const list = (era: 'legacy' | 'modern') =>
+    within(
+      ask(
+        process.mcpUrl,
+        tokens.mcp,
+        'tools/call',
+        { name: 'list', arguments: { collectionName: 'orders', fields: ['id'], pageSize: 1 } },
+        { era },
+      ),
+    );
+  const untilReady = () => expect.poll(async () => (await get('/readyz')).status, { timeout: 20_000 }).toBe(200);
+
+  test('away: 503 in the form of each front, with when to come again; back: all answer by themselves', async () => {
+    await own.kill();
+    // More often than unknown addresses are looked for; none was known yet.
+    for (let attempt = 0; attempt < 7; attempt++) {
+      const answer = await trigger(nextOrder, 'one');
+      expect([answer.status, Number(answer.headers.get('retry-after'))]).toEqual([503, 2]);
+      expect(await answer.json()).toMatchObject({
+        error: expect.any(String),
+        message: 'The database cannot be reached at the moment. Try again shortly.',
+        code: 'SOURCE_UNAVAILABLE',
+      });
+    }
+    const told = await get('/v1/token');
+    expect([told.status, told.headers.get('retry-after')]).toEqual([503, '2']);
+    for (const era of ['legacy', 'modern'] as const) {
+      const { status, headers, text } = await list(era);
+      expect([status, headers.get('retry-after')]).toEqual([503, '2']);
+      expect(text).toContain('SOURCE_UNAVAILABLE');
+    }
+    expect([(await get('/readyz')).status, (await get('/healthz')).status]).toEqual([503, 200]);
+    await own.start();
+    await untilReady();
+    const answer = await trigger(nextOrder++, 'one');
+    expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([202, null]);
+    expect((await get('/v1/token')).status).toBe(200);
+    for (const era of ['legacy', 'modern'] as const) expect(await list(era)).toMatchObject({ status: 200 });
+  });
+
+  test('programs that call again with the same key while it is restarted have one run each', async () => {
+    const from = nextOrder;
+    const runs = new Map<string, string>();
+    let refused = 0;
+    const program = async (order: number): Promise<void> => {
+      for (;;) {
+        const answer = await trigger(order, `key ${order}`);
+        const body = (await answer.json()) as { runId?: string };
+        if (answer.status === 202) return void runs.set(`${order}`, body.runId!);
+        refused++;
+        expect([answer.status, body]).toEqual([503, expect.objectContaining({ code: 'SOURCE_UNAVAILABLE' })]);
+        await systemClock.sleep(50);
+      }
+    };
+    for (const ends of ['kill', 'stop'] as const) {
+      const programs = Array.from({ length: 12 }, () => program(nextOrder++));
+      await systemClock.sleep(Math.random() * 60);
+      await own[ends]();
+      await own.start();
+      await Promise.all(programs);
+    }
+    expect(refused).toBeGreaterThan(0);
+    const kept = await store.runs.list({ limit: 100 });
+    const known = kept.filter(({ recordId }) => Number(recordId) >= from).map(({ recordId, id }) => [recordId, id]);
+    expect(new Map(known as [string, string][])).toEqual(runs);
+    expect(known).toHaveLength(nextOrder - from);
+    // What nobody knows the end of waits for a person; all else is done.
+    await expect
+      .poll(
+        async () => {
+          const all = await store.runs.list({ limit: 100 });
+          return all.filter(({ state, reason }) => state !== 'succeeded' && reason !== 'uncertain');
+        },
+        { timeout: 60_000, interval: 200 },
+      )
+      .toEqual([]);
+  });
+
+  test('it is still the same process, and its log has told of it without values', async () => {
+    process.signal('SIGTERM');
+    const { code, stderr } = await process.ended;
+    const lines = stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { level: number; msg: string; message?: string });
+    expect(code).toBe(0);
+    expect(lines.filter(({ level }) => level >= 50)).toEqual([]);
+    expect(stderr).toContain('SERVICE_STORAGE_URL: the database does not answer');
+    expect(stderr).not.toMatch(/program@b\.example|'open'|key \d/);
+  });
+});

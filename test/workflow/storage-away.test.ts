@@ -1,0 +1,95 @@
+// Runs and triggers over databases that are away for a while, without a database that is: what is left goes on as soon as it can, and
+// what only reads has patience.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { AppError } from '../../src/core/errors.ts';
+import { stepHandlers } from '../../src/workflow/steps.ts';
+import { createTriggerAddresses } from '../../src/workflow/trigger-address.ts';
+import { dropSpares } from '../store/spares.ts';
+import { cleanUpAfterAll, variants } from '../store/stores.ts';
+import { openWorkflowPlace, type WorkflowPlace } from './place.ts';
+
+afterAll(dropSpares);
+cleanUpAfterAll();
+
+let at: WorkflowPlace;
+beforeAll(async () => {
+  at = await openWorkflowPlace(variants[0]!);
+});
+afterAll(() => at.close());
+
+const steps = [{ id: 'look', type: 'read-record', fields: ['id'] }];
+const away = (): never => {
+  throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+};
+
+test('a run that the storage failed at is due again within a second or two, not when its lease is over', async () => {
+  const id = await at.start(await at.publish(steps), '1');
+  const permissions = { ...at.store.permissions, accessOf: away };
+  const executor = at.another({ store: { ...at.store, permissions } });
+  await executor.start();
+  await executor.take([id]);
+  expect(await at.store.runs.find(id)).toMatchObject({ state: 'running' });
+  await expect.poll(async () => (await at.store.runs.due({ limit: 1, ids: [id] })).length, { timeout: 10_000 }).toBe(1);
+  await executor.stop(0);
+  expect(await at.go(id)).toMatchObject({ state: 'succeeded' });
+});
+
+test.each([
+  ['answers after a minute', 15, { state: 'succeeded' }],
+  ['does not come back', 1000, { state: 'failed', failure: { code: 'SOURCE_UNAVAILABLE' } }],
+])('a step reads from a database that %s', async (_, failures, expected) => {
+  let asked = 0;
+  const { 'read-record': read, ...others } = stepHandlers();
+  const flaky: typeof read = (call) => {
+    if (asked++ < failures) throw new AppError('SOURCE_UNAVAILABLE', {});
+    return read(call);
+  };
+  const executor = at.another({
+    handlers: { ...others, 'read-record': flaky },
+    clock: { ...systemClock, sleep: () => Promise.resolve() },
+  });
+  const id = await at.start(await at.publish(steps), '2');
+  await executor.take([id]);
+  expect(await at.store.runs.find(id)).toMatchObject(expected);
+});
+
+test('a run that waits for a database is put back when its process ends', async () => {
+  const { 'read-record': read, ...others } = stepHandlers();
+  let begun = (): void => undefined;
+  const gone: typeof read = () => {
+    begun();
+    throw new AppError('SOURCE_UNAVAILABLE', {});
+  };
+  const executor = at.another({ handlers: { ...others, 'read-record': gone } });
+  const id = await at.start(await at.publish(steps), '3');
+  const asked = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const going = executor.take([id]);
+  await asked;
+  await executor.stop(5000);
+  await going;
+  expect(await at.store.runs.find(id)).toMatchObject({ state: 'queued' });
+  expect(await at.go(id)).toMatchObject({ state: 'succeeded' });
+});
+
+test('an address that could not be looked up while the storage was away is good when it is back', async () => {
+  const { workflows, keys } = at.store;
+  const parts = { store: at.store, address: 'http://127.0.0.1/v1' };
+  const maker = createTriggerAddresses(parts);
+  const workflow = await at.publish(steps);
+  const enabled = await workflows.changeTrigger(
+    workflow.id,
+    { isEnabled: true, keyId: await maker.newestKey() },
+    at.userId,
+  );
+  const signed = (await maker.of(enabled!))!.split('/').at(-1)!;
+  let isThere = false;
+  const flaky = { ...keys, of: (...args: Parameters<typeof keys.of>) => (isThere ? keys.of(...args) : away()) };
+  const addresses = createTriggerAddresses({ ...parts, store: { ...at.store, keys: flaky } });
+  // More often than a client may have unknown keys looked for.
+  for (let attempt = 0; attempt < 10; attempt++) await expect(addresses.read(signed, 'client')).rejects.toThrow();
+  isThere = true;
+  expect(await addresses.read(signed, 'client')).toMatchObject({ workflowId: workflow.id });
+});
