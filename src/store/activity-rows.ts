@@ -19,8 +19,9 @@ import {
   type WorkflowRow,
 } from './activity-row.ts';
 import { prepare, type Statements } from './activity-statements.ts';
+import type { ActivityEntry, ActivityLog, Intent } from './activity-types.ts';
 import type { Database } from './database.ts';
-import type { ActivityEntry, ActivityLog, Intent, Versions } from './store.ts';
+import type { Versions } from './store.ts';
 import { versionsOf } from './versions.ts';
 import type { EntryWorkflow } from './workflow-types.ts';
 
@@ -42,8 +43,11 @@ export interface Mark {
 
 export type Completed = Parameters<Intent['complete']>[0] & Pick<ActivityEntry, 'durationMs'>;
 
-/** Rows of one INSERT. knex writes them for SQLite as a compound SELECT, whose depth the WebAssembly stack must bear. */
-const ROWS_A_STATEMENT = 50;
+/**
+ * Rows of one INSERT. knex writes them for SQLite as a compound SELECT, whose depth the WebAssembly stack must bear. A server
+ * is waited for with each, so that few are better there.
+ */
+const ROWS_A_STATEMENT = { sqlite: 50, mysql: 500, postgres: 500 } as const;
 const PAGE_MOST = 1000;
 /** Values that every database takes in one statement. */
 const IDS_A_STATEMENT = 500;
@@ -52,7 +56,8 @@ export function createActivityRows(
   database: Database,
   getPlace: () => Promise<{ readonly environmentId: number }>,
 ): ActivityRows {
-  const { knex } = database;
+  const { knex, dialect } = database;
+  const together = ROWS_A_STATEMENT[dialect];
   const statements = new WeakMap<SqliteConnection, Statements>();
   const idle = (): Statements | undefined => {
     const connection = database.sqlite?.idle();
@@ -86,7 +91,7 @@ export function createActivityRows(
       await database.write(async (trx) => {
         if ((await trx(TABLE).where(where).update(row)) === 0) return;
         const marked = await trx(TABLE).where({ id }).first<RecordRow>('environment_id', 'started_at');
-        await insertKeys(trx, keysOf({ ...marked, log_id: id }, recordIds));
+        await insertKeys(trx, together, keysOf({ ...marked, log_id: id }, recordIds));
         if (workflow) await insertWorkflows(trx, [toWorkflowRow(id, workflow)]);
       });
   };
@@ -102,7 +107,7 @@ export function createActivityRows(
       if (!hasMore(entry)) return { id: await database.insert(knex, TABLE, { ...row }) };
       return database.write(async (trx) => {
         const id = await database.insert(trx, TABLE, { ...row });
-        await insertKeys(trx, keysOf({ ...row, log_id: id }, entry.recordIds));
+        await insertKeys(trx, together, keysOf({ ...row, log_id: id }, entry.recordIds));
         if (entry.workflow) await insertWorkflows(trx, [toWorkflowRow(id, entry.workflow)]);
         return { id };
       });
@@ -114,11 +119,12 @@ export function createActivityRows(
       if (ready) ready.insertAll(rows, entries);
       else
         await database.write(async (trx) => {
-          for (let at = 0; at < rows.length; at += ROWS_A_STATEMENT) {
-            const [some, told] = [rows.slice(at, at + ROWS_A_STATEMENT), entries.slice(at, at + ROWS_A_STATEMENT)];
+          for (let at = 0; at < rows.length; at += together) {
+            const [some, told] = [rows.slice(at, at + together), entries.slice(at, at + together)];
             const ids = await insertRows(database, trx, some, told.some(hasMore));
             await insertKeys(
               trx,
+              together,
               ids.flatMap((id, n) => keysOf({ ...some[n]!, log_id: id }, told[n]!.recordIds)),
             );
             await insertWorkflows(
@@ -197,10 +203,14 @@ function keysOf(
 }
 
 /** One that is there already is left: the same record may be told of by the mark and at the end. */
-async function insertKeys(trx: Knex.Transaction, keys: readonly ReturnType<typeof keysOf>[number][]): Promise<void> {
-  for (let at = 0; at < keys.length; at += ROWS_A_STATEMENT) {
+async function insertKeys(
+  trx: Knex.Transaction,
+  together: number,
+  keys: readonly ReturnType<typeof keysOf>[number][],
+): Promise<void> {
+  for (let at = 0; at < keys.length; at += together) {
     await trx(RECORDS)
-      .insert(keys.slice(at, at + ROWS_A_STATEMENT))
+      .insert(keys.slice(at, at + together))
       .onConflict([...recordColumns])
       .ignore();
   }

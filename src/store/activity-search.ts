@@ -7,8 +7,9 @@ import { clientKeyOf, recordKeyOf } from './activity-keys.ts';
 import { fromRow, plainly, type StoredEntry } from './activity-row.ts';
 import { readWorkflows } from './activity-rows.ts';
 import type { Database } from './database.ts';
-import { filterTimes, given, orderNewest, PAGE_MOST, readUsers, settledBefore, walkIds } from './log-order.ts';
-import type { ActivityFilter, ActivitySearches, LoggedActivity } from './log-types.ts';
+import { indexFor } from './log-index.ts';
+import { filterTimes, given, leadBy, orderNewest, PAGE_MOST, readUsers, settledBefore, walkIds } from './log-order.ts';
+import type { ActivityFilter, ActivitySearch, ActivitySearches, LoggedActivity } from './log-types.ts';
 
 export function createActivitySearch(
   database: Database,
@@ -21,8 +22,12 @@ export function createActivitySearch(
   const select = (environment_id: number): Knex.QueryBuilder =>
     knex('activity_logs as l').where({ 'l.environment_id': environment_id }).select('l.*');
 
-  /** False where nothing can be found: there is no such team. */
-  async function filter(query: Knex.QueryBuilder, environmentId: number, wanted: ActivityFilter): Promise<boolean> {
+  /** The renderings that are asked for, if any are; null where nothing can be found: there is no such team. */
+  async function filter(
+    query: Knex.QueryBuilder,
+    environmentId: number,
+    wanted: ActivityFilter,
+  ): Promise<readonly number[] | null> {
     query.where(
       given<string | number>({
         'l.user_id': wanted.userId,
@@ -36,13 +41,42 @@ export function createActivitySearch(
     // Said as the index says it: SQLite does not look at a value to see that it fits.
     if (wanted.type === 'write') query.whereRaw("l.type <> 'read'");
     if (wanted.outcome && wanted.outcome !== 'completed') query.whereRaw("l.outcome <> 'completed'");
-    if (wanted.team === undefined) return true;
+    if (wanted.team === undefined) return [];
     const renderings = await readRenderings(knex, environmentId);
     const ids = [...renderings].filter(([, team]) => team === wanted.team).map(([id]) => id);
     // One is the rule, and a comparison with one value leaves the index in the order of the list.
     if (ids.length === 1) query.where('l.rendering_id', ids[0]!);
     else query.whereIn('l.rendering_id', ids);
-    return ids.length > 0;
+    return ids.length > 0 ? ids : null;
+  }
+
+  /** Ids in the order of the list: by what indexes hold, so that entries that are passed over are not looked at. */
+  async function findPage(environmentId: number, { limit, after, ...wanted }: ActivitySearch) {
+    const conditions = knex.queryBuilder();
+    const renderings = await filter(conditions, environmentId, wanted);
+    if (!renderings) return undefined;
+    const { name: index, lead } = indexFor(wanted, renderings);
+    const table = dialect === 'mysql' ? `activity_logs as l force index (${index})` : 'activity_logs as l';
+    const query = conditions.from(knex.raw(table)).select('l.id').limit(limit);
+    // A rendering is of one environment, and its indexes begin with it.
+    const first = lead === 'rendering_id' ? renderings[0]! : environmentId;
+    leadBy(query, dialect, `l.${lead}`, first);
+    filterTimes(query, 'l.started_at', wanted.times);
+    orderNewest(query, { at: 'l.started_at', id: 'l.id' }, after);
+    return () => query;
+  }
+
+  /** The same along the entries of a record. */
+  async function findRecord(environmentId: number, recordId: string, { limit, after, ...wanted }: ActivitySearch) {
+    const query = knex('activity_records as r')
+      .join('activity_logs as l', 'l.id', 'r.log_id')
+      .select('l.id')
+      .limit(limit);
+    if (!(await filter(query, environmentId, wanted))) return undefined;
+    query.where({ 'r.environment_id': environmentId, 'r.record_key': recordKeyOf(recordId) });
+    filterTimes(query, 'r.started_at', wanted.times);
+    orderNewest(query, { at: 'r.started_at', id: 'r.log_id' }, after);
+    return () => query;
   }
 
   async function name(environmentId: number, rows: readonly StoredEntry[]): Promise<readonly LoggedActivity[]> {
@@ -63,21 +97,15 @@ export function createActivitySearch(
   }
 
   return {
-    async search({ limit, after, ...wanted }) {
+    async search(search) {
       const environmentId = await environmentOf();
-      const query = select(environmentId).limit(Math.min(Math.max(1, limit), PAGE_MOST));
-      if (!(await filter(query, environmentId, wanted))) return [];
-      const { recordId } = wanted;
-      if (recordId !== undefined) {
-        query
-          .join('activity_records as r', 'r.log_id', 'l.id')
-          .where({ 'r.environment_id': environmentId, 'r.record_key': recordKeyOf(recordId) });
-      }
-      const order =
-        recordId !== undefined ? { at: 'r.started_at', id: 'r.log_id' } : { at: 'l.started_at', id: 'l.id' };
-      filterTimes(query, order.at, wanted.times);
-      orderNewest(query, order, after);
-      return name(environmentId, await query);
+      const page = { ...search, limit: Math.min(Math.max(1, search.limit), PAGE_MOST) };
+      const { recordId } = search;
+      const found =
+        recordId === undefined ? await findPage(environmentId, page) : await findRecord(environmentId, recordId, page);
+      if (!found) return [];
+      const query = knex(found().as('page')).join('activity_logs as l', 'l.id', 'page.id').select('l.*');
+      return name(environmentId, await query.orderBy('l.started_at', 'desc').orderBy('l.id', 'desc'));
     },
     async find(id, userId) {
       const environmentId = await environmentOf();

@@ -1,12 +1,16 @@
 // The activity log. Reads are many and cheap: they wait a moment in memory and are written together. A write leaves its
 // mark before the statement that changes data, so that a crash shows as `unknown` and never as silence.
 import type { Clock } from '../core/clock.ts';
+import { isAway } from '../core/errors/away.ts';
+import { isAppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import type { ActivityRows } from './activity-rows.ts';
-import type { ActivityEntry, ActivityLog } from './store.ts';
+import type { ActivityEntry, ActivityLog } from './activity-types.ts';
 
-/** Half of the 200 ms within which an entry is to be found, to leave time for the writing. */
-const WAIT_MS = 100;
+/** Of the 200 ms within which an entry is to be found: the rest is for the batch that is being written just then, and for its own. */
+const WAIT_MS = 50;
+/** Between tries while the storage is away. */
+const AWAY_MS = 1000;
 const KEPT_MOST = 10_000;
 
 export function createActivityLog(
@@ -22,8 +26,8 @@ export function createActivityLog(
   let underWay: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
 
-  function schedule(): void {
-    cancelTimer ??= clock.after(WAIT_MS, () => void flush());
+  function schedule(ms = WAIT_MS): void {
+    cancelTimer ??= clock.after(ms, () => void flush());
   }
 
   function flush(): Promise<void> {
@@ -49,10 +53,16 @@ export function createActivityLog(
       dropped = 0;
     }
     const lost = await insertOr(second);
+    if (lost && isStorageAway(lost.cause)) {
+      // It is not for what is in the batch: all of it waits, as long as there is room.
+      again = [...second, ...first];
+      return schedule(AWAY_MS);
+    }
     if (lost) observe({ type: 'warning', message: `${second.length} activity entries were lost.`, cause: lost.cause });
     const late = await insertOr(first);
     if (!late) return;
     again = first;
+    if (isStorageAway(late.cause)) return schedule(AWAY_MS);
     observe({ type: 'warning', message: `${first.length} activity entries are tried again.`, cause: late.cause });
     schedule();
   }
@@ -89,7 +99,14 @@ export function createActivityLog(
       await flush();
       // What was just put aside has one try left.
       if (again.length > 0) await flush();
+      if (again.length > 0)
+        observe({
+          type: 'warning',
+          message: `${again.length} activity entries are not written yet: the storage is away.`,
+        });
     },
     list: rows.list,
   };
 }
+
+const isStorageAway = (cause: unknown): boolean => isAway(cause) || isAppError(cause, 'PLATFORM_UNAVAILABLE');

@@ -20,6 +20,15 @@ export function filterTimes(query: Knex.QueryBuilder, column: string, { from, to
   if (to !== undefined) query.where(column, '<=', to);
 }
 
+/**
+ * What an index begins with. Where it is an equality, MariaDB reads the index from its end, and not from where a time says; as a
+ * range of one value, in the order, it does not.
+ */
+export function leadBy(query: Knex.QueryBuilder, dialect: StoreDialect, column: string, value: number): void {
+  if (dialect !== 'mysql') query.where(column, value);
+  else query.where(column, '>=', value).where(column, '<=', value).orderBy(column, 'desc');
+}
+
 /** Newest first, after the place. The first comparison is all that a range of an index needs; the second settles ties. */
 export function orderNewest(query: Knex.QueryBuilder, { at, id }: OrderColumns, after: LogPlace | undefined): void {
   query.orderBy(at, 'desc').orderBy(id, 'desc');

@@ -3,6 +3,7 @@
 // before and after. Every list is read along an index that begins with its filter and ends with the order of the list.
 import type { Knex } from 'knex';
 import type { Database, StoreDialect } from './database.ts';
+import { addColumns, dropIndex, ensureIndex } from './indexes.ts';
 import { fillActivity, fillAdminLog, tellWhatIsThere } from './log-fill.ts';
 import { createTables, type Tables } from './schema-tables.ts';
 
@@ -47,11 +48,11 @@ const adminIndexes: readonly Index[] = ['', 'user_id', 'type', 'resource', 'init
 export async function addLogSearch(database: Database, on: Knex, now: number): Promise<void> {
   const { dialect } = database;
   await createTables(on, dialect, tables);
-  await addColumns(on, 'activity_logs', {
+  await addColumns(on, dialect, 'activity_logs', {
     environment_id: (table) => table.integer('environment_id').notNullable().defaultTo(0),
     client_key: (table) => table.bigInteger('client_key').notNullable().defaultTo(0),
   });
-  await addColumns(on, 'admin_logs', {
+  await addColumns(on, dialect, 'admin_logs', {
     type: (table) => table.string('type', 10).notNullable().defaultTo('update'),
     resource: (table) => table.string('resource', 100).notNullable().defaultTo(''),
     initiator: (table) => table.string('initiator', 20).notNullable().defaultTo('serviceAdmin'),
@@ -60,46 +61,21 @@ export async function addLogSearch(database: Database, on: Knex, now: number): P
   });
   await fillActivity(on);
   await fillAdminLog(on);
-  for (const index of activityIndexes) await ensureIndex(on, dialect, 'activity_logs', 'started_at', index);
-  for (const index of adminIndexes) await ensureIndex(on, dialect, 'admin_logs', 'at', index);
+  for (const index of activityIndexes) await ensureOrdered(on, dialect, 'activity_logs', 'started_at', index);
+  for (const index of adminIndexes) await ensureOrdered(on, dialect, 'admin_logs', 'at', index);
   await dropIndex(on, dialect, 'activity_logs', 'activity_logs_started_at_index');
   await dropIndex(on, dialect, 'activity_logs', 'activity_logs_user_id_started_at_index');
   if (dialect === 'postgres') await dropIndex(on, dialect, 'admin_logs', 'admin_logs_at_index');
   await tellWhatIsThere(on, now);
 }
 
-type AddColumn = (table: Knex.AlterTableBuilder) => unknown;
-
-async function addColumns(on: Knex, table: string, columns: Readonly<Record<string, AddColumn>>): Promise<void> {
-  for (const [column, add] of Object.entries(columns)) {
-    if (await on.schema.hasColumn(table, column)) continue;
-    await on.schema.alterTable(table, (altered) => void add(altered));
-  }
-}
-
-async function ensureIndex(
+async function ensureOrdered(
   on: Knex,
   dialect: StoreDialect,
   table: string,
   at: string,
-  { by, where }: Index,
+  { by, ...rest }: Index,
 ): Promise<void> {
   const columns = [...by, at, ...(dialect === 'postgres' ? ['id'] : [])];
-  const name = `${table}_${columns.join('_')}_index`;
-  if (dialect === 'mysql' && (await hasMysqlIndex(on, table, name))) return;
-  const unless = dialect === 'mysql' ? '' : 'if not exists ';
-  const rows = where === undefined || dialect === 'mysql' ? '' : ` where ${where}`;
-  await on.raw(`create index ${unless}${name} on ${table} (${columns.join(', ')})${rows}`);
-}
-
-async function dropIndex(on: Knex, dialect: StoreDialect, table: string, name: string): Promise<void> {
-  if (dialect !== 'mysql') await on.raw(`drop index if exists ${name}`);
-  else if (await hasMysqlIndex(on, table, name)) await on.raw(`drop index ${name} on ${table}`);
-}
-
-async function hasMysqlIndex(on: Knex, table: string, name: string): Promise<boolean> {
-  const found = await on('information_schema.statistics')
-    .where({ table_schema: on.raw('database()'), table_name: table, index_name: name })
-    .first('index_name');
-  return found !== undefined;
+  await ensureIndex(on, dialect, table, { name: `${table}_${columns.join('_')}_index`, columns, ...rest });
 }

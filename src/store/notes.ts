@@ -5,7 +5,8 @@
 import type { Knex } from 'knex';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from './database.ts';
-import { type StoredMessage, type StoredNote, selectMessages, selectNotes, toMessage, toNote } from './note-rows.ts';
+import { type StoredMessage, type StoredNote, selectMessages, toMessage, toNote } from './note-rows.ts';
+import { readNotes } from './note-search.ts';
 import type { NewNote, Note, NoteMessage, Notes } from './note-types.ts';
 import { createEnvironmentReader, type PlaceReader } from './roles.ts';
 import type { Tables } from './schema-tables.ts';
@@ -92,14 +93,14 @@ export function createNotes(database: Database, getPlace: PlaceReader, clock: Cl
   return {
     async list(wish) {
       const environmentId = await environment();
-      const rows = (await selectNotes(database, environmentId, wish)) as StoredNote[];
+      const rows = await readNotes(database, environmentId, wish);
       const page = rows.slice(0, wish.limit);
       const last = rows.length > wish.limit ? page.at(-1) : undefined;
       const notes = wish.withMessages === false ? page.map((row) => toNote(row, [])) : await withThreads(page);
       return { notes, ...(last && { next: Number(last.created_at) }) };
     },
     async find(id) {
-      const rows = (await selectNotes(database, await environment(), { id, limit: 1 })) as StoredNote[];
+      const rows = await readNotes(database, await environment(), { id, limit: 1 });
       return (await withThreads(rows))[0];
     },
     async create(note) {

@@ -11,11 +11,13 @@ import { connectionTables } from './connections.ts';
 import type { Database } from './database.ts';
 import { fileTables } from './files.ts';
 import { addIdentities } from './identities.ts';
+import { addLogPairs } from './log-pairs.ts';
 import { addLogSearch } from './log-tables.ts';
 import { networkTables } from './networks.ts';
+import { addNotePairs } from './note-pairs.ts';
 import { noteTables } from './notes.ts';
 import { quotaTables } from './quotas.ts';
-import { remoteTables } from './remotes.ts';
+import { addRemoteSettings, remoteTables } from './remotes.ts';
 import {
   addActionPermissions,
   addIdempotencyKeys,
@@ -54,6 +56,9 @@ const migrations: readonly Migration[] = [
   { name: '017-quotas', up: ({ dialect }, on) => createTables(on, dialect, quotaTables) },
   { name: '018-workflows', up: ({ dialect }, on) => createTables(on, dialect, workflowTables) },
   { name: '019-remote-servers', up: ({ dialect }, on) => createTables(on, dialect, remoteTables) },
+  { name: '020-remote-settings', up: addRemoteSettings },
+  { name: '021-note-pairs', up: addNotePairs },
+  { name: '022-log-pairs', up: addLogPairs },
 ];
 
 /** And the version of the keys, which is raised when they are rotated. */

@@ -8,7 +8,7 @@ test.each(servers)(
   async (server) => {
     const random = await openRandomNotes(server);
     onTestFinished(() => random.stop());
-    expect(await random.check(6)).toBeGreaterThan(12);
+    expect(await random.check(8)).toBeGreaterThan(12);
   },
   60_000,
 );

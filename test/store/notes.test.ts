@@ -1,6 +1,7 @@
 // Notes in the storage: what a list costs, what its filters mean to the byte, and what holds when several write at once.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
+import { readNotes } from '../../src/store/note-search.ts';
 import type { NewNote } from '../../src/store/note-types.ts';
 import { createNotes, threadMost } from '../../src/store/notes.ts';
 import type { OpenedStore } from '../../src/store/open.ts';
@@ -31,7 +32,7 @@ describe.each(variants)('notes on $name', (variant) => {
   /** Each test writes about a record of its own. */
   const begin = () => ({ ...opened, about: { ...opened.about, recordId: `record ${++subjects}` } });
 
-  test('a page is one statement, and its messages one more', async () => {
+  test('a page is one statement, and its messages one more; a person, a team and a range of another time are asked before', async () => {
     const { place, store, about } = begin();
     for (let note = 0; note < 5; note++) await store.notes.create({ ...about, content: `first of ${note}` });
     const database = place.tables();
@@ -42,8 +43,6 @@ describe.each(variants)('notes on $name', (variant) => {
     database.knex.on('query', ({ sql }: { sql: string }) => statements.push(sql));
     const page = await notes.list({
       limit: 3,
-      userEmail: 'ada@b.example',
-      teamName: 'Operations',
       collection: 'orders',
       recordId: about.recordId,
       updatedAt: { from: 0 },
@@ -55,9 +54,46 @@ describe.each(variants)('notes on $name', (variant) => {
       2,
     ]);
     statements.length = 0;
+    const named = await notes.list({
+      limit: 3,
+      userEmail: 'ada@b.example',
+      teamName: 'Operations',
+      updatedAt: { from: 0 },
+    });
+    expect([named.notes.length, statements.length]).toEqual([3, 5]);
+    statements.length = 0;
     await notes.list({ limit: 3, withMessages: false });
     const none = await notes.list({ limit: 3, collection: 'nothing' });
     expect([none, statements.length]).toEqual([{ notes: [] }, 2]);
+  });
+
+  test('whether a range has few notes or many, the same are found', async () => {
+    const { place, store, about } = begin();
+    const database = place.tables();
+    const { environmentId } = await store.identity.place();
+    for (let note = 0; note < 24; note++) {
+      const id = await store.notes.create({ ...about, title: `Note ${note % 3}`, collection: note % 2 ? 'a' : 'b' });
+      const [updated_at, archived_at] = [10 ** 13 + ((note * 7) % 24), note % 3 ? 10 ** 13 + ((note * 5) % 24) : null];
+      await database.knex('notes').where({ id }).update({ updated_at, archived_at });
+    }
+    const ids = async (wish: object, most: number): Promise<number[]> =>
+      (await readNotes(database, environmentId, { limit: 6, ...wish }, most)).map(({ id }) => id);
+    const [low, high] = [{ to: 10 ** 13 + 9 }, { from: 10 ** 13 + 4 }];
+    const found = [];
+    for (const more of [
+      {},
+      { collection: 'a' },
+      { title: 'note 2' },
+      { archived: true },
+      { after: Date.now() + 10 ** 9 },
+    ]) {
+      for (const range of [{ updatedAt: low }, { archivedAt: high }, { updatedAt: high, archivedAt: low }]) {
+        const [walked, picked] = [await ids({ ...range, ...more }, 0), await ids({ ...range, ...more }, 1000)];
+        expect(picked).toEqual(walked);
+        found.push(walked.length);
+      }
+    }
+    expect(found).not.toContain(0);
   });
 
   test('of notes that are made at once each has a time of its own, and later ids have later ones', async () => {

@@ -28,6 +28,9 @@ const all = [
   '017-quotas',
   '018-workflows',
   '019-remote-servers',
+  '020-remote-settings',
+  '021-note-pairs',
+  '022-log-pairs',
 ];
 
 describe.each(variants)('schema on $name', (variant) => {

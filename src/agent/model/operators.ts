@@ -5,7 +5,7 @@
 // something else (Present, Before, Today...) are always said with others, so that they mean the same on every database.
 import type { Operator } from '../../core/filter.ts';
 import { operators } from '../../core/filter.ts';
-import type { ColumnType, PrimitiveType } from '../sources/source.ts';
+import { type ColumnType, type PrimitiveType, primitiveTypes } from '../sources/source.ts';
 import type { Answer, Edge, Moment, Replacement, Rewrite, Said, Takes } from './types.ts';
 
 type Say = (value: unknown, moment: Moment, type: ColumnType) => Said;
@@ -30,19 +30,7 @@ interface Row {
   readonly ways?: readonly Way[];
 }
 
-const all = [
-  'String',
-  'Number',
-  'Boolean',
-  'Date',
-  'Dateonly',
-  'Time',
-  'Enum',
-  'Json',
-  'Uuid',
-  'Binary',
-  'Point',
-] as const satisfies readonly PrimitiveType[];
+const all = primitiveTypes;
 const comparable = all.filter((type) => type !== 'Json' && type !== 'Point');
 const ordered = ['String', 'Number', 'Date', 'Dateonly', 'Time'] as const satisfies readonly PrimitiveType[];
 const texts = ['String'] as const satisfies readonly PrimitiveType[];
