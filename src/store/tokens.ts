@@ -2,15 +2,17 @@
 // once and kept as its hash, belongs to a user whose rights it never exceeds, and opens either /mcp or the public API,
 // never both. Revoking deletes the row and raises the version that every call compares, so that it is felt at once in
 // every process. When a token was last used is written beside the calls, not by them.
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
 import { hashToken, randomToken } from '../core/secret.ts';
 import type { Database } from './database.ts';
 import { getProjectId, logChange } from './roles.ts';
 import type { Tables } from './schema-tables.ts';
-import type { ApplicationToken, ApplicationTokens, NewToken, TokenEntrance } from './store.ts';
+import type { Versions } from './store.ts';
+import type { ApplicationToken, ApplicationTokens, NewToken, TokenEntrance } from './token-types.ts';
 import { createUses } from './uses.ts';
-import type { VersionRows } from './versions.ts';
+import { sameRights, type VersionRows } from './versions.ts';
 
 export const tokenTables: Tables = {
   application_tokens(table) {
@@ -70,8 +72,19 @@ export interface TokenRows extends ApplicationTokens {
   flush(): Promise<void>;
 }
 
+/** When a token was last used is told to within some seconds, and raises no version. */
+const KNOWN_MS = 5000;
+
+interface KnownToken {
+  readonly versions: Versions;
+  readonly readAt: number;
+  readonly token: ApplicationToken;
+}
+
 export function createTokens(database: Database, versions: VersionRows, clock: Clock): TokenRows {
   const { knex } = database;
+  /** By the hash, of those that count: revoking one raises the version of the grants, which every process compares. */
+  const known = new LRUCache<string, KnownToken>({ max: 10_000 });
   const select = () =>
     knex('application_tokens')
       .join('users', 'users.id', 'application_tokens.user_id')
@@ -121,9 +134,17 @@ export function createTokens(database: Database, versions: VersionRows, clock: C
       return { token: toToken(row!), secret };
     },
     async find(hash) {
+      // Read before the row: a token that is revoked meanwhile is looked for anew by the next call.
+      const now = await versions.current();
+      const found = known.get(hash);
+      const at = clock.monotonic();
+      if (found && sameRights(found.versions, now) && at - found.readAt < KNOWN_MS) return found.token;
       const projectId = await getProjectId(knex);
       const [row] = await select().where({ token_hash: hash, project_id: projectId });
-      return row && toToken(row);
+      if (!row) return undefined;
+      const token = Object.freeze(toToken(row));
+      known.set(hash, { versions: now, readAt: at, token });
+      return token;
     },
     async list() {
       return (await select().orderBy('application_tokens.id')).map(toToken);

@@ -1,5 +1,6 @@
 // `portico token`: made, listed and revoked beside a server that runs on the same data.
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { tokenScopes } from '../../src/store/tokens.ts';
 import { list } from './asking.ts';
 import { buildOnce, makePlace, type Place, portico, startServer } from './command.ts';
 
@@ -11,6 +12,12 @@ beforeEach(() => {
 afterEach(() => place.remove());
 
 const create = ['token', 'create', '--user', 'ada@example.com', '--name', 'nightly', '--scopes', 'mcp:read,mcp:write'];
+
+test('the help says of every scope what it opens', async () => {
+  const { code, stdout } = await portico(['token', 'create', '--help'], place);
+  const told = [...stdout.matchAll(/^ {2}([a-z_]+:[a-z]+|all) +([A-Z].{15,})$/gm)].map(([, scope]) => scope!);
+  expect([code, told.toSorted()]).toEqual([0, [...tokenScopes.mcp, ...tokenScopes.api].toSorted()]);
+});
 
 test('the token alone goes to standard output, and what is said of it to standard error', async () => {
   await portico(['user', 'add', 'ada@example.com'], place);

@@ -76,6 +76,18 @@ describe.each(variants)('application tokens on $name', (variant) => {
     expect((await store.tokens.list()).map(({ name }) => name)).toEqual(['taken']);
   });
 
+  test('one that counts is kept in memory, until it is revoked anywhere', async () => {
+    const { place, store, user } = await open();
+    const other = await place.open();
+    const { token, secret } = await store.tokens.create({ userId: user.id, name: 'nightly', scopes: ['all'] });
+    const hash = hashToken(secret);
+    expect(await store.tokens.find(hash)).toEqual(token);
+    await place.tables().knex('application_tokens').where({ id: token.id }).update({ name: 'not looked at' });
+    expect(await store.tokens.find(hash)).toEqual(token);
+    await other.tokens.revoke(token.id);
+    expect(await store.tokens.find(hash)).toBeUndefined();
+  });
+
   test('revoking takes the row away, raises the version of grants and is in the admin log; a second time is nothing', async () => {
     const { place, store, user } = await open();
     const { token, secret } = await store.tokens.create({ userId: user.id, name: 'nightly', scopes: ['notes:read'] });
