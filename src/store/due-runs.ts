@@ -1,6 +1,6 @@
 // Which runs could be claimed now, for what hands them to other processes. Nothing is locked: what is told may be claimed by
 // somebody else a moment later, and the claim counts again what a workflow allows.
-import type { Knex } from 'knex';
+import type { Scripts, Statement } from './scripts.ts';
 import type { DueRun, DueWish, RunState } from './workflow-types.ts';
 
 interface DueRow {
@@ -13,28 +13,28 @@ interface DueRow {
   readonly working: number | string;
 }
 
+const working = "(SELECT COUNT(*) FROM workflow_runs o WHERE o.workflow_id = r.workflow_id AND o.state = 'running')";
+
+/** From there: runs `r` with their workflows `w`. What a limit holds back would hide what is behind it. */
+export function dueFrom(environmentId: number, now: number, ids: readonly string[] | undefined): Statement {
+  const among = ids ? ` AND r.id IN (${ids.map(() => '?').join(', ') || 'NULL'})` : '';
+  const sql = `FROM workflow_runs r JOIN workflows w ON w.id = r.workflow_id
+WHERE r.environment_id = ? AND r.due_at <= ?${among} AND (w.concurrency IS NULL OR r.state = 'running' OR w.concurrency > ${working})`;
+  return { sql, values: [environmentId, now, ...(ids ?? [])] };
+}
+
 export async function findDueRuns(
-  knex: Knex,
+  scripts: Scripts,
   environmentId: number,
   now: number,
   { limit, ids }: DueWish,
 ): Promise<readonly DueRun[]> {
-  const working = () =>
-    knex('workflow_runs as o').whereRaw('o.workflow_id = r.workflow_id').where('o.state', 'running').count('*');
-  const query = knex('workflow_runs as r')
-    .join('workflows as w', 'w.id', 'r.workflow_id')
-    .where('r.environment_id', environmentId)
-    .where('r.due_at', '<=', now)
-    // What a limit holds back would hide what is behind it.
-    .where((free) =>
-      free.whereNull('w.concurrency').orWhere('r.state', 'running').orWhere('w.concurrency', '>', working()),
-    )
-    .orderBy('r.due_at')
-    .limit(limit)
-    .select('r.id', 'r.fence', 'r.state', 'r.workflow_id', 'w.concurrency', { working: working() });
-  if (ids) query.whereIn('r.id', ids);
+  const from = dueFrom(environmentId, now, ids);
+  const counted = `CASE WHEN w.concurrency IS NULL THEN 0 ELSE ${working} END`;
+  const sql = `SELECT r.id, r.fence, r.state, r.workflow_id, w.concurrency, ${counted} AS working ${from.sql} ORDER BY r.due_at LIMIT ?`;
+  const rows = await scripts.read<DueRow>({ sql, values: [...from.values, limit] });
   const room = new Map<string, number>();
-  return ((await query) as DueRow[])
+  return rows
     .filter(({ state, workflow_id, concurrency, working: at }) => {
       if (concurrency === null || state === 'running') return true;
       const left = room.get(workflow_id) ?? concurrency - Number(at);

@@ -30,6 +30,13 @@ export interface StoredRun {
   readonly finished_at: Time | null;
 }
 
+/** Of the table of runs: by name, so that a statement made once is not of columns of another day. */
+export const storedColumns = [
+  ...['id', 'workflow_id', 'version', 'rendering_id', 'record_id', 'user_id', 'origin', 'origin_name', 'state'],
+  ...['reason', 'step_id', 'position', 'code', 'message', 'answer_by', 'fence', 'cancelled_by'],
+  ...['created_at', 'started_at', 'updated_at', 'finished_at'],
+] as const;
+
 export interface StoredStep {
   readonly run_id: string;
   readonly position: number;

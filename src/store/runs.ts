@@ -9,17 +9,16 @@ import type { Database } from './database.ts';
 import { findDueRuns } from './due-runs.ts';
 import { isDuplicate } from './duplicates.ts';
 import { createEnvironmentReader, type PlaceReader } from './roles.ts';
+import { createClaims } from './run-claims.ts';
 import { findKnown, newRow } from './run-making.ts';
 import { type StoredRun, type StoredStep, selectRuns, toRun, toStep } from './run-rows.ts';
-import type { Claim, Hold, RunStep, Runs } from './workflow-types.ts';
+import { createRunWrites, ending, setsOf } from './run-writes.ts';
+import { createScripts, type Statement } from './scripts.ts';
+import type { RunStep, Runs } from './workflow-types.ts';
 
 /** How long an idempotency key of a trigger is known. */
 const KEY_MS = 24 * 3600_000;
-/** A run that its workflow's limit holds back is looked at again after this long, so that it does not hide those behind it. */
-const HELD_BACK_MS = 1000;
 const MOST_LISTED = 100;
-
-type Mark = Pick<Claim, 'run' | 'owner' | 'fence'>;
 
 export function createRuns(database: Database, getPlace: PlaceReader, clock: Clock, getSecret: () => string): Runs {
   const { knex, dialect } = database;
@@ -37,64 +36,8 @@ export function createRuns(database: Database, getPlace: PlaceReader, clock: Clo
     return found;
   };
 
-  /** Updates the run while it is held. Undefined when it is not. */
-  const held = async (
-    trx: Knex,
-    { run, owner, fence }: Mark,
-    values: Readonly<Record<string, unknown>>,
-  ): Promise<{ readonly position: number; readonly cancel: boolean } | undefined> => {
-    const touched = await trx('workflow_runs')
-      .where({ id: run.id, owner, fence, state: 'running' })
-      .update({ ...values, updated_at: clock.now() });
-    if (touched === 0) return undefined;
-    const row = await trx('workflow_runs')
-      .where({ id: run.id })
-      .first<Pick<StoredRun, 'position' | 'cancelled_by'>>('position', 'cancelled_by');
-    return { position: row.position, cancel: row.cancelled_by !== null };
-  };
-
-  /** What a run that is over no longer has, and when its end is to be told. */
-  const ending = (trx: Knex, now: number) => ({
-    reason: null,
-    step_id: null,
-    active_key: null,
-    due_at: null,
-    answer_by: null,
-    owner: null,
-    finished_at: now,
-    callback_at: trx.raw(
-      "CASE WHEN origin = 'webhook' AND EXISTS (SELECT 1 FROM workflows w WHERE w.id = workflow_runs.workflow_id AND w.callback_url IS NOT NULL) THEN CAST(? AS DECIMAL(20)) ELSE NULL END",
-      [now],
-    ),
-  });
-
-  /** Tells of a step: of the mark at `position`, or in a row of its own where it left none. */
-  const tell = async (
-    trx: Knex,
-    runId: string,
-    at: { readonly marked: boolean; readonly position: number; readonly stepId: string },
-    values: Readonly<Record<string, unknown>>,
-  ): Promise<void> => {
-    const key = { run_id: runId, position: at.position };
-    if (at.marked) await trx('workflow_run_steps').where(key).update(values);
-    else await trx('workflow_run_steps').insert({ ...key, step_id: at.stepId, started_at: clock.now(), ...values });
-  };
-
-  const settle = (
-    claim: Mark,
-    step: { readonly position?: number; readonly stepId: string },
-    run: (trx: Knex) => Readonly<Record<string, unknown>>,
-    values: Readonly<Record<string, unknown>>,
-  ): Promise<Hold> =>
-    database.write(async (trx) => {
-      const marked = step.position !== undefined;
-      const moved = { ...run(trx), ...(!marked && { position: trx.raw('position + 1') }) };
-      const now = await held(trx, claim, moved);
-      if (!now) return 'lost';
-      const position = step.position ?? now.position;
-      await tell(trx, claim.run.id, { marked, position, stepId: step.stepId }, values);
-      return now.cancel ? 'cancel' : 'held';
-    });
+  const scripts = createScripts(database);
+  const claimRuns = createClaims({ database, scripts, clock, environment, stepsOf });
 
   const runs: Runs = {
     async create(run) {
@@ -102,7 +45,7 @@ export function createRuns(database: Database, getPlace: PlaceReader, clock: Clo
       for (let attempt = 1; ; attempt++) {
         const row = newRow(run, environmentId, clock.now());
         try {
-          await database.retry(() => knex('workflow_runs').insert(row));
+          await scripts.run(insertOf(row));
           return { state: 'created', runId: row.id };
         } catch (error) {
           if (!isDuplicate(error) || attempt === 5) throw error;
@@ -145,109 +88,26 @@ export function createRuns(database: Database, getPlace: PlaceReader, clock: Clo
     },
 
     async due(wish) {
-      return findDueRuns(knex, await environment(), clock.now(), wish);
+      return findDueRuns(scripts, await environment(), clock.now(), wish);
     },
-    async claim({ owner, leaseMs, limit, ids }) {
-      const environmentId = await environment();
-      return database.write(async (trx) => {
-        const now = clock.now();
-        const query = trx('workflow_runs')
-          .where({ environment_id: environmentId })
-          .where('due_at', '<=', now)
-          .orderBy('due_at')
-          .limit(limit)
-          .select<{ id: string; workflow_id: string }[]>('id', 'workflow_id');
-        if (ids) query.whereIn('id', ids);
-        // What another process is just taking is not waited for.
-        if (dialect !== 'sqlite') query.forUpdate().skipLocked();
-        const found = await query;
-        if (found.length === 0) return [];
-        const allowed = await withinLimits(trx, found, now);
-        if (allowed.length === 0) return [];
-        await trx('workflow_runs')
-          .whereIn('id', allowed)
-          .update({
-            state: 'running',
-            owner,
-            fence: trx.raw('fence + 1'),
-            due_at: now + leaseMs,
-            started_at: trx.raw('COALESCE(started_at, ?)', [now]),
-            updated_at: now,
-          });
-        const rows = (await selectRuns(trx, environmentId).whereIn('r.id', allowed)) as StoredRun[];
-        const steps = await stepsOf(trx, allowed);
-        return rows.map((row): Claim => ({ run: toRun(row), steps: steps.get(row.id)!, owner, fence: row.fence }));
-      });
-    },
-    async renew(claim, leaseMs) {
-      const now = await held(knex, claim, { due_at: clock.now() + leaseMs });
-      return now ? (now.cancel ? 'cancel' : 'held') : 'lost';
-    },
-    begin: (claim, stepId, position) =>
-      database.write(async (trx) => {
-        const isNew = position === undefined;
-        const now = await held(trx, claim, { ...(isNew && { position: trx.raw('position + 1') }), step_id: stepId });
-        if (!now) return 'lost';
-        if (now.cancel) {
-          // Nothing was begun: the place is given back.
-          if (isNew) await held(trx, claim, { position: now.position - 1 });
-          return 'cancel';
-        }
-        if (!isNew) {
-          await trx('workflow_run_steps').where({ run_id: claim.run.id, position }).update({ state: 'begun' });
-          return position;
-        }
-        const step = { run_id: claim.run.id, position: now.position, step_id: stepId };
-        await trx('workflow_run_steps').insert({ ...step, state: 'begun', started_at: clock.now(), outcome: '{}' });
-        return now.position;
-      }),
-    finish: (claim, { state, outcome, data, next, ...step }) => {
+    claim: claimRuns,
+    ...createRunWrites({ scripts, clock, seal }),
+    async wake(workflowId) {
+      const waiting = { workflow_id: workflowId, state: 'queued' };
       const now = clock.now();
-      return settle(
-        claim,
-        step,
-        (trx) => (next === null ? { ...ending(trx, now), state: 'succeeded' } : { step_id: next }),
-        { state, outcome: JSON.stringify(outcome), sealed: seal(data), finished_at: now },
+      // Those first that a claim has put off. `+ 0`: in the order of an index would be all runs that ever were.
+      const first = await knex('workflow_runs')
+        .where(waiting)
+        .orderByRaw('CASE WHEN due_at > ? THEN 0 ELSE 1 END, created_at + 0, id', [now])
+        .first<{ id: string } | undefined>('id');
+      if (!first) return undefined;
+      // Whatever it is due at by now: a claim that still saw the limit full may be about to put it off, and is waited for.
+      await database.retry(() =>
+        knex('workflow_runs')
+          .where({ ...waiting, id: first.id })
+          .update({ due_at: now }),
       );
-    },
-    wait: (claim, { reason, outcome, data, until, ...step }) =>
-      settle(
-        claim,
-        step,
-        () => ({
-          state: 'awaiting-input',
-          reason,
-          step_id: step.stepId,
-          owner: null,
-          due_at: until,
-          answer_by: until,
-        }),
-        { state: 'waiting', outcome: JSON.stringify(outcome), sealed: seal(data), answered_by: null, answer: null },
-      ),
-    fail: (claim, { position, code, message }) =>
-      database.write(async (trx) => {
-        const now = clock.now();
-        const failure = { code: code.slice(0, 60), message: message.slice(0, 500) };
-        if (
-          !(await held(trx, claim, { ...ending(trx, now), step_id: claim.run.stepId, state: 'failed', ...failure }))
-        ) {
-          return false;
-        }
-        if (position !== undefined) {
-          await trx('workflow_run_steps')
-            .where({ run_id: claim.run.id, position })
-            .update({ state: 'failed', finished_at: now });
-        }
-        return true;
-      }),
-    endCancelled: (claim) =>
-      database.write(async (trx) => {
-        const now = clock.now();
-        return (await held(trx, claim, { ...ending(trx, now), state: 'cancelled' })) !== undefined;
-      }),
-    async release(claim) {
-      const values = { state: 'queued', owner: null, due_at: clock.now() };
-      return (await held(knex, claim, values)) !== undefined;
+      return first.id;
     },
 
     async answer(id, { position, by, value }) {
@@ -269,21 +129,17 @@ export function createRuns(database: Database, getPlace: PlaceReader, clock: Clo
     },
     async cancel(id, by) {
       const environmentId = await environment();
-      return database.write(async (trx) => {
-        const now = clock.now();
-        const known = { id, environment_id: environmentId };
-        // Who asked first is who is told of, whoever says it again.
-        const cancelled_by = trx.raw('COALESCE(cancelled_by, ?)', [by]);
-        const atOnce = await trx('workflow_runs')
-          .where(known)
-          .whereIn('state', ['queued', 'awaiting-input'])
-          .update({ ...ending(trx, now), state: 'cancelled', cancelled_by, updated_at: now });
-        if (atOnce > 0) return true;
-        const asked = await trx('workflow_runs')
-          .where({ ...known, state: 'running' })
-          .update({ cancelled_by, updated_at: now });
-        return asked > 0;
-      });
+      const now = clock.now();
+      // Who asked first is who is told of, whoever says it again.
+      const asked = { cancelled_by: { sql: 'COALESCE(cancelled_by, ?)', values: [by] }, updated_at: now };
+      const update = (values: Parameters<typeof setsOf>[0], states: string): Promise<boolean> => {
+        const set = setsOf({ ...values, ...asked });
+        const sql = `UPDATE workflow_runs SET ${set.sql} WHERE id = ? AND environment_id = ? AND state IN (${states})`;
+        return scripts.run({ sql, values: [...set.values, id, environmentId] });
+      };
+      const atOnce = () => update({ ...ending(now), state: 'cancelled' }, "'queued', 'awaiting-input'");
+      // One that was let go of between the two is ended at once after all.
+      return (await atOnce()) || (await update({}, "'running'")) || (await atOnce());
     },
 
     async takeCallbacks(limit, untilMs) {
@@ -332,45 +188,12 @@ export function createRuns(database: Database, getPlace: PlaceReader, clock: Clo
     },
   };
   return runs;
+}
 
-  /** Of runs of a workflow with a limit, as many as may work beside those that do. */
-  async function withinLimits(
-    trx: Knex,
-    found: readonly { readonly id: string; readonly workflow_id: string }[],
-    now: number,
-  ): Promise<string[]> {
-    const limited = trx('workflows')
-      .whereIn('id', [...new Set(found.map((run) => run.workflow_id))])
-      .whereNotNull('concurrency')
-      .orderBy('id')
-      .select<{ id: string; concurrency: number }[]>('id', 'concurrency');
-    // Whoever else counts runs of the workflow waits until these are taken.
-    if (dialect !== 'sqlite') limited.forUpdate();
-    const room = new Map<string, number>();
-    for (const { id, concurrency } of await limited) {
-      const [working] = await trx('workflow_runs')
-        .where({ workflow_id: id, state: 'running' })
-        .whereNotIn(
-          'id',
-          found.map((run) => run.id),
-        )
-        .count<{ count: number | string }[]>({ count: '*' });
-      room.set(id, concurrency - Number(working?.count ?? 0));
-    }
-    const allowed: string[] = [];
-    const back: string[] = [];
-    for (const { id, workflow_id } of found) {
-      const left = room.get(workflow_id);
-      if (left !== undefined && left <= 0) back.push(id);
-      else allowed.push(id);
-      if (left !== undefined) room.set(workflow_id, left - 1);
-    }
-    if (back.length > 0)
-      await trx('workflow_runs')
-        .whereIn('id', back)
-        .update({ due_at: now + HELD_BACK_MS });
-    return allowed;
-  }
+function insertOf(row: ReturnType<typeof newRow>): Statement {
+  const columns = Object.keys(row);
+  const sql = `INSERT INTO workflow_runs (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
+  return { sql, values: Object.values(row) as Statement['values'] };
 }
 
 /** Within a transaction that removes the environment. */

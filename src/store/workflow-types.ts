@@ -208,6 +208,8 @@ export interface Claim {
   readonly owner: string;
   /** Raised by every claim of the run. */
   readonly fence: number;
+  /** Its workflow says how many of its runs may work at once, so that others may wait for this one. */
+  readonly isLimited: boolean;
 }
 
 export interface DueWish {
@@ -225,8 +227,23 @@ export interface DueRun {
 /** Whether a run is still held by who writes; `cancel`: it is, and was asked to end. */
 export type Hold = 'held' | 'cancel' | 'lost';
 
+/** A step that changed nothing is over; it is written with what follows it. */
+export interface PassedStep {
+  readonly stepId: string;
+  readonly state: 'done' | 'skipped';
+  readonly outcome: Readonly<Record<string, unknown>>;
+  readonly data?: unknown;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** What goes with a write: steps that were passed before it, the first one first. They get the places after the last. */
+export interface WithPassed {
+  readonly passed?: readonly PassedStep[];
+}
+
 /** A step is over, and the run goes on at another, or ends well. */
-export interface StepDone {
+export interface StepDone extends WithPassed {
   /** Of the mark; absent for a step that left none, since it changes nothing. */
   readonly position?: number;
   readonly stepId: string;
@@ -236,7 +253,7 @@ export interface StepDone {
   readonly next: string | null;
 }
 
-export interface StepWaits {
+export interface StepWaits extends WithPassed {
   /** As of `StepDone`. */
   readonly position?: number;
   readonly stepId: string;
@@ -273,17 +290,27 @@ export interface Runs {
    * Writes the mark of a step before it is done, and answers its position: that of the step itself where it has waited at
    * `position`. Nothing is written but for one who holds the run.
    */
-  begin(claim: Claim, stepId: string, position?: number): Promise<number | Exclude<Hold, 'held'>>;
+  begin(
+    claim: Claim,
+    stepId: string,
+    position?: number,
+    passed?: readonly PassedStep[],
+  ): Promise<number | Exclude<Hold, 'held'>>;
   /** This and the next change nothing when the run is no longer held; what was done is told also of one that is to end. */
   finish(claim: Claim, done: StepDone): Promise<Hold>;
   /** What was answered at its position before is forgotten: another answer is waited for. */
   wait(claim: Claim, waits: StepWaits): Promise<Hold>;
-  /** Ends it badly; the step at `position` is told to have failed. The rest answer false when it is no longer held. */
-  fail(claim: Claim, failure: RunFailure & { readonly position?: number }): Promise<boolean>;
+  /** Ends it badly; the step at `position` is told to have failed, with `data` where it has some. The rest answer false when it is no longer held. */
+  fail(
+    claim: Claim,
+    failure: RunFailure & WithPassed & { readonly position?: number; readonly data?: unknown },
+  ): Promise<boolean>;
   /** Ends it as was asked. */
-  endCancelled(claim: Claim): Promise<boolean>;
-  /** Puts it back for anybody to take, as at a drain. */
-  release(claim: Claim): Promise<boolean>;
+  endCancelled(claim: Claim, passed?: readonly PassedStep[]): Promise<boolean>;
+  /** Of the runs of a workflow that nobody works at yet, the one that waits longest is due now; its id, where there is one. */
+  wake(workflowId: string): Promise<string | undefined>;
+  /** Puts it back for anybody to take, as at a drain; at the step `next`, else where it stands. */
+  release(claim: Claim, next?: string, passed?: readonly PassedStep[]): Promise<boolean>;
 
   /** A person's answer to the step that waits at `position`; true when this call, of all, was the one. The run is due at once. */
   answer(

@@ -8,6 +8,7 @@ import { decrypt, encrypt, randomBase64, randomId, sign } from '../core/secret.t
 import type { Database } from './database.ts';
 import { isDuplicate } from './duplicates.ts';
 import { createEnvironmentReader, logChange, type PlaceReader } from './roles.ts';
+import { createScripts } from './scripts.ts';
 import type {
   CodeWorkflow,
   PublishWish,
@@ -40,6 +41,11 @@ interface Row {
   readonly updated_at: number | string;
 }
 
+const rowColumns = [
+  ...['id', 'rendering_id', 'name', 'collection', 'source', 'active', 'version', 'trigger_enabled', 'trigger_version'],
+  ...['trigger_key', 'needs_signature', 'callback_url', 'created_at', 'updated_at'],
+] as const;
+
 type Lock = Pick<Row, 'id' | 'name' | 'source' | 'version' | 'trigger_enabled' | 'trigger_version' | 'trigger_key'>;
 
 export function createWorkflows(
@@ -49,6 +55,7 @@ export function createWorkflows(
   getSecret: () => string,
 ): Workflows {
   const { knex, dialect } = database;
+  const scripts = createScripts(database);
   const secret = () => sign('workflow signing', getSecret());
   const environment = createEnvironmentReader(knex, getPlace);
 
@@ -230,7 +237,11 @@ export function createWorkflows(
       return ((await query) as Row[]).map(toWorkflow);
     },
     async find(id) {
-      return find(knex, await environment(), id);
+      const sql = `SELECT ${rowColumns.map((column) => `w.${column}`).join(', ')}, teams.name AS team FROM workflows w
+JOIN renderings ON renderings.id = w.rendering_id JOIN teams ON teams.id = renderings.team_id
+WHERE w.environment_id = ? AND w.id = ?`;
+      const [row] = await scripts.read<Row>({ sql, values: [await environment(), id] });
+      return row && toWorkflow(row);
     },
     async versions(id) {
       const rows = await knex('workflow_versions')

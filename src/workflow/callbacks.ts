@@ -12,6 +12,8 @@ export interface Callbacks {
   start(): void;
   /** Resolves when nothing is under way any more. */
   stop(): Promise<void>;
+  /** A run is over: what is to be told of it is told in a moment. */
+  nudge(): void;
   /** Tells what is due, as it does by itself every few seconds. */
   look(): Promise<void>;
 }
@@ -30,7 +32,10 @@ export interface CallbackParts {
   readonly observe: Observe;
 }
 
+/** Finds what a crash left, what is to be told again, and what ended in a process that tells nothing. */
 const LOOK_MS = 5000;
+/** However many runs end, it is looked no oftener. */
+const SOON_MS = 50;
 const AT_ONCE = 10;
 /** Longer than a call takes: until then no other process takes it. */
 const HELD_MS = 60_000;
@@ -40,6 +45,7 @@ const waits = [5000, 5 * minute, 30 * minute, 120 * minute, 300 * minute] as con
 
 export function createCallbacks({ store, post, clock, observe }: CallbackParts): Callbacks {
   let cancel: (() => void) | undefined;
+  let cancelSoon: (() => void) | undefined;
   let isStopped = true;
   let underWay: Promise<void> = Promise.resolve();
 
@@ -87,9 +93,17 @@ export function createCallbacks({ store, post, clock, observe }: CallbackParts):
       isStopped = false;
       schedule();
     },
+    nudge() {
+      if (isStopped) return;
+      cancelSoon ??= clock.after(SOON_MS, () => {
+        cancelSoon = undefined;
+        void look();
+      });
+    },
     async stop() {
       isStopped = true;
       cancel?.();
+      cancelSoon?.();
       await underWay;
     },
   };

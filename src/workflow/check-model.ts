@@ -2,20 +2,22 @@
 // fit for is not asked: templates stand in their places. The editor asks it for who saves, the start for what code defines.
 import type { Engine } from '../agent/engine.ts';
 import type { Access } from '../core/caller.ts';
-import { AppError, fail } from '../core/errors.ts';
+import { AppError, fail, isAppError } from '../core/errors.ts';
 import { isBranch, type PlainFilter } from '../core/filter.ts';
 import { nearNames } from '../core/near.ts';
 import { stepOf, type WorkflowDefinition, type WorkflowStep } from './definition.ts';
+import { forPeople } from './failure.ts';
 import { referencesOf } from './template.ts';
 
 /** INVALID_ARGUMENT that says where, and offers near names. */
 export function checkAgainstModel(definition: WorkflowDefinition, access: Access, engine: Engine): void {
   const model = modelOf(access, engine);
+  const at: At = (argument, check) => telling(argument, check, (error) => sayWhatThereIs(error, access, engine));
   at('collection', () => model.collection(definition.collection));
   definition.steps.forEach((step, index) => {
     const where = `steps.${index}`;
     const collection = at(where, () => collectionOf(definition, step, model));
-    checkStep(step, collection, where, model);
+    checkStep(step, collection, (member, check) => at(`${where}.${member}`, check), model);
     at(where, () => {
       for (const { root, name } of referencesOf(step, where)) {
         if (root === 'record') model.field(definition.collection, name);
@@ -85,26 +87,26 @@ function collectionOf(definition: WorkflowDefinition, step: WorkflowStep, model:
   return of(step);
 }
 
-function checkStep(step: WorkflowStep, collection: string, where: string, model: Model): void {
+function checkStep(step: WorkflowStep, collection: string, at: At, model: Model): void {
   switch (step.type) {
     case 'condition':
       for (const [index, { when }] of step.options.entries()) {
-        at(`${where}.options.${index}.when`, () => checkFilter(when, collection, model));
+        at(`options.${index}.when`, () => checkFilter(when, collection, model));
       }
       return;
     case 'read-record':
-      for (const field of step.fields) at(`${where}.fields`, () => model.field(collection, field));
+      for (const field of step.fields) at('fields', () => model.field(collection, field));
       return;
     case 'update-record':
-      for (const field of Object.keys(step.values)) at(`${where}.values`, () => model.writable(collection, field));
+      for (const field of Object.keys(step.values)) at('values', () => model.writable(collection, field));
       return;
     case 'trigger-action':
-      at(`${where}.action`, () => model.action(collection, step.action));
+      at('action', () => model.action(collection, step.action));
       return;
     case 'load-related-record': {
-      const to = at(`${where}.relation`, () => model.relation(collection, step.relation));
-      at(`${where}.filter`, () => checkFilter(step.filter, to, model));
-      for (const { field } of step.sort ?? []) at(`${where}.sort`, () => model.field(to, field));
+      const to = at('relation', () => model.relation(collection, step.relation));
+      at('filter', () => checkFilter(step.filter, to, model));
+      for (const { field } of step.sort ?? []) at('sort', () => model.field(to, field));
       return;
     }
   }
@@ -116,11 +118,37 @@ function checkFilter(filter: PlainFilter | undefined, collection: string, model:
   else model.field(collection, filter.field);
 }
 
-function at<T>(argument: string, check: () => T): T {
+/** Says of what goes wrong in `check` where in the definition it stands. */
+type At = <T>(argument: string, check: () => T) => T;
+
+function telling<T>(argument: string, check: () => T, say: (error: AppError) => string): T {
   try {
     return check();
   } catch (error) {
     if (!(error instanceof AppError) || error.code === 'INVALID_ARGUMENT') throw error;
-    return fail('INVALID_ARGUMENT', { argument, problem: error.message }, error);
+    return fail('INVALID_ARGUMENT', { argument, problem: say(error) }, error);
   }
+}
+
+const NAMED = 40;
+
+/** Who writes a definition has no tool that lists what there is: he is told here. */
+function sayWhatThereIs(error: AppError, access: Access, engine: Engine): string {
+  const said = forPeople(error);
+  const names = (all: readonly { readonly name: string }[]): string => {
+    const more = all.length > NAMED ? `, and ${all.length - NAMED} more` : '';
+    const shown = all.slice(0, NAMED).map(({ name }) => name);
+    return `${shown.join(', ') || 'nothing'}${more}.`;
+  };
+  if (isAppError(error, 'UNKNOWN_COLLECTION')) return `${said} There are: ${names(engine.index(access))}`;
+  if (isAppError(error, 'UNKNOWN_FIELD')) {
+    return `${said} It has: ${names(engine.describe(access, error.details.collection).fields)}`;
+  }
+  if (isAppError(error, 'UNKNOWN_RELATION')) {
+    return `${said} It has: ${names(engine.describe(access, error.details.collection).relations)}`;
+  }
+  if (isAppError(error, 'UNKNOWN_ACTION')) {
+    return `${said} It has: ${names(engine.actions.describe(access, error.details.collection))}`;
+  }
+  return said;
 }

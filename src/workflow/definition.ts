@@ -43,6 +43,9 @@ const sortSchema = z
 /** JSON in which texts may hold `{{record.field}}`, `{{steps.<id>.<name>}}`, `{{user.email}}` and `{{run.id}}` (template.ts). */
 const valuesSchema = z.record(nameSchema, z.json());
 
+/** How long a step waits that says nothing of it. */
+const WAIT_SECONDS = 7 * 86_400;
+
 const common = {
   id: idSchema,
   title: nameSchema.optional().describe('What people see; the id when absent.'),
@@ -151,6 +154,15 @@ const stepSchema = z.discriminatedUnion('type', [
       server: nameSchema.describe('A remote MCP server that was connected in the console.'),
       tool: nameSchema,
       arguments: valuesSchema.optional(),
+      onError: nextSchema
+        .optional()
+        .describe('Where to go when the tool answers with an error; absent: the run fails.'),
+      allowChanges: z
+        .boolean()
+        .optional()
+        .describe(
+          'In automatic mode: call it also where the server does not say that it only reads, or destroys nothing.',
+        ),
     })
     .describe('Calls a tool of a remote MCP server.'),
   z
@@ -228,6 +240,7 @@ export function waysOf(step: WorkflowStep): readonly Way[] {
   if (step.type === 'load-related-record' && step.otherwise !== undefined) {
     return [next, { to: step.otherwise, label: 'none' }];
   }
+  if (step.type === 'mcp' && step.onError !== undefined) return [next, { to: step.onError, label: 'error' }];
   return [next];
 }
 
@@ -247,6 +260,7 @@ function checkSteps(definition: WorkflowDefinition): void {
     need(`${where}.next`, step.next);
     if (step.type === 'condition') checkOptions(step, where, need);
     if (step.type === 'load-related-record') need(`${where}.otherwise`, step.otherwise);
+    if (step.type === 'mcp') need(`${where}.onError`, step.onError);
     if ('record' in step && step.record !== undefined) {
       need(`${where}.record`, step.record);
       if (stepOf(definition, step.record)?.type !== 'load-related-record') {
@@ -290,6 +304,10 @@ function reachedFrom(definition: WorkflowDefinition): ReadonlySet<string> {
   }
   return reached;
 }
+
+/** How long a step waits for an answer. */
+export const waitSecondsOf = (step: WorkflowStep): number =>
+  ('waitSeconds' in step ? step.waitSeconds : undefined) ?? WAIT_SECONDS;
 
 function wrong(argument: string, problem: string): never {
   return fail('INVALID_ARGUMENT', { argument, problem });

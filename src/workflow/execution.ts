@@ -2,6 +2,7 @@
 // executed with what its user may do at that moment. A step that changes something is marked in the run and in the activity
 // log before it is done; whoever finds such a mark after a crash asks a person, and does nothing again by himself. What the
 // storage fails at is left as it stands, for whoever takes the run over when its lease ends.
+import { LRUCache } from 'lru-cache';
 import type { SendWebhook } from '../agent/actions/results.ts';
 import type { Engine } from '../agent/engine.ts';
 import type { Access } from '../core/caller.ts';
@@ -11,23 +12,34 @@ import { AppError, isAppError, toAppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
 import type { Store } from '../store/store.ts';
-import type { Claim, Hold, Run, RunStep } from '../store/workflow-types.ts';
-import { firstStep, readDefinition, stepOf, type WorkflowDefinition, type WorkflowStep } from './definition.ts';
+import type { Claim, Hold, PassedStep, Run, RunStep } from '../store/workflow-types.ts';
+import { AWAY_MS, AWAY_TRIES, deciding, Failure, insist, PAUSES_MS } from './attempts.ts';
+import {
+  firstStep,
+  readDefinition,
+  stepOf,
+  type WorkflowDefinition,
+  type WorkflowStep,
+  waitSecondsOf,
+} from './definition.ts';
 import { failureOf, isPassing, isUncertain } from './failure.ts';
+import { createRunFiles } from './run-files.ts';
 import { createRunLog } from './run-log.ts';
 import type { Answer, Answered, Asked } from './steps/asked.ts';
 import type { Changes, Done, StepCall, StepHandler, StepHandlers, StepResult, Waits } from './steps/step.ts';
 
 /** The most steps that one run executes: a workflow may go in circles. */
 export const STEPS_OF_A_RUN = 200;
-const WAIT_SECONDS = 7 * 86_400;
 /** How often a step is begun on rights that do not change under it. */
 const ATTEMPTS = 5;
-/** Between attempts at what does not answer at the moment. */
-const PAUSES_MS = [500, 2000, 5000];
+/** How long a pause goes on after it is known that it is in vain. */
+const NOTICE_MS = 500;
+/** So many steps that only read are written together, and within about so long. */
+const PASSED_MOST = 20;
+const PASSED_MS = 1000;
 
 export interface ExecutionParts {
-  readonly store: Pick<Store, 'workflows' | 'runs' | 'permissions' | 'activity'>;
+  readonly store: Pick<Store, 'workflows' | 'runs' | 'permissions' | 'activity' | 'files'>;
   readonly engine: Engine;
   readonly handlers: StepHandlers;
   readonly sendWebhook: SendWebhook;
@@ -42,8 +54,8 @@ export interface Holding {
   readonly signal: StopSignal;
 }
 
-/** Never rejects. */
-export type ExecuteRun = (claim: Claim, holding: Holding) => Promise<void>;
+/** Whether the run is left as it stands, for whoever takes it over. Never rejects. */
+export type ExecuteRun = (claim: Claim, holding: Holding) => Promise<'left' | 'settled'>;
 
 interface Working {
   readonly claim: Claim;
@@ -51,6 +63,8 @@ interface Working {
   readonly definition: WorkflowDefinition;
   readonly holding: Holding;
   readonly steps: RunStep[];
+  /** Steps that are over and not written yet, since they only read: they go with the next write. */
+  passed: readonly PassedStep[];
 }
 
 /** The next step, or that nothing is left to do here. */
@@ -60,6 +74,7 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
   const { store, engine, clock, observe } = parts;
   const { runs } = store;
   const log = createRunLog(store.activity, clock);
+  const files = createRunFiles(store.files, clock);
 
   /** FORBIDDEN once the user may not go on with it. */
   const accessOf = async (run: Run): Promise<Access> => {
@@ -70,35 +85,59 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
     throw new Failure(new AppError('FORBIDDEN', { verb: 'run workflows on', collection: run.collection, why }));
   };
 
+  /** A version never changes; the newest of so many are kept. */
+  const definitions = new LRUCache<string, WorkflowDefinition>({ max: 100 });
   const definitionOf = async ({ workflowId, version, name }: Run): Promise<WorkflowDefinition> => {
+    const key = `${workflowId} ${version}`;
+    const known = definitions.get(key);
+    if (known) return known;
     const text = await store.workflows.definition(workflowId, version);
     const gone = new AppError('STEP_FAILED', { step: name, problem: 'the definition of the workflow is gone.' });
     if (text === undefined) throw new Failure(gone);
-    return deciding(undefined, () => readDefinition(JSON.parse(text)));
+    const definition = await deciding(undefined, () => readDefinition(JSON.parse(text)));
+    definitions.set(key, definition);
+    return definition;
+  };
+
+  /** What goes with a write, and is told of once that is committed. */
+  const passedOf = ({ passed }: Working) => (passed.length > 0 ? { passed } : {});
+  const tellPassed = (working: Working): void => {
+    for (const { stepId } of working.passed) log.tell(working.run, 'completeWorkflowStep', { step: stepId });
+    working.passed = [];
   };
 
   const wait = async (
-    { claim, run }: Working,
+    working: Working,
     step: WorkflowStep,
     { reason, asked }: Pick<Waits, 'reason' | 'asked'>,
     position: number | undefined,
   ): Promise<Next> => {
-    const seconds = ('waitSeconds' in step ? step.waitSeconds : undefined) ?? WAIT_SECONDS;
+    const { claim, run } = working;
     const hold = await runs.wait(claim, {
       ...(position !== undefined && { position }),
+      ...passedOf(working),
       stepId: step.id,
       reason,
       outcome: { type: step.type },
       data: asked,
-      until: clock.now() + seconds * 1000,
+      until: clock.now() + waitSecondsOf(step) * 1000,
     });
+    if (hold !== 'lost') tellPassed(working);
     // It was asked to end in this moment, and nobody works at it any more.
-    if (hold === 'cancel' && (await runs.cancel(run.id, run.userId))) log.tell(run, 'abortWorkflow');
+    if (hold === 'cancel' && (await runs.cancel(run.id, run.userId))) {
+      log.tell(run, 'abortWorkflow');
+      await files.drop(run.id, asked);
+    }
     return 'left';
   };
 
-  const endCancelled = async ({ claim, run }: Working): Promise<'left'> => {
-    if (await runs.endCancelled(claim)) log.tell(run, 'abortWorkflow');
+  const endCancelled = async (working: Working): Promise<'left'> => {
+    const { claim, run, passed } = working;
+    if (await runs.endCancelled(claim, passed)) {
+      tellPassed(working);
+      log.tell(run, 'abortWorkflow');
+      await files.drop(run.id, claim.steps.at(-1));
+    }
     return 'left';
   };
 
@@ -113,18 +152,27 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
     const state = done.isSkipped ? 'skipped' : 'done';
     const outcome = { type: step.type, ...done.outcome };
     const { data } = done;
+    const now = clock.now();
+    const last = steps.at(-1)?.position ?? 0;
+    if (position === undefined && maySettleLater(working, step, next)) {
+      const passed = { stepId: step.id, state, outcome, ...(data !== undefined && { data }), at: now } as const;
+      working.passed = [...working.passed, passed];
+      const unanswered = { answeredBy: null, answer: undefined, startedAt: now, finishedAt: now };
+      steps.push({ ...unanswered, position: last + 1, stepId: step.id, state, outcome, data });
+      return { to: next! };
+    }
     const told = { stepId: step.id, state, outcome, ...(data !== undefined && { data }), next } as const;
     const hold =
       position === undefined
-        ? await runs.finish(claim, told)
+        ? await runs.finish(claim, { ...told, ...passedOf(working) })
         : // With a position it is the same however often it is said, and what was done should be known.
           await insist(clock, holding, () => runs.finish(claim, { ...told, position }));
     if (hold === 'lost') return 'left';
+    tellPassed(working);
     log.tell(run, 'completeWorkflowStep', { step: step.id });
-    const now = clock.now();
     const open = steps.findIndex((each) => each.position === position);
     const known = steps[open] ?? { startedAt: now, answeredBy: null, answer: undefined };
-    const at = position ?? (steps.at(-1)?.position ?? 0) + 1;
+    const at = position ?? last + 1;
     const kept: RunStep = { ...known, position: at, stepId: step.id, state, finishedAt: now, outcome, data };
     steps.splice(open < 0 ? steps.length : open, open < 0 ? 0 : 1, kept);
     if (next === null) {
@@ -144,9 +192,10 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
     at: { readonly access: Access; readonly position: number | undefined },
   ): Promise<Next | { readonly again: number }> => {
     const { claim, run, holding, steps } = working;
-    const position = await runs.begin(claim, step.id, at.position);
+    const position = await runs.begin(claim, step.id, at.position, working.passed);
     if (position === 'lost') return 'left';
     if (position === 'cancel') return endCancelled(working);
+    tellPassed(working);
     const intent = await log.begin(run, step.id, subject);
     if ((await deciding(position, () => accessOf(run))) !== at.access) {
       await intent.complete({ outcome: 'failed', code: 'APPROVAL_OVERTAKEN' });
@@ -166,7 +215,10 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
       const before = steps.find((each) => each.position === position);
       return wait(working, step, { reason: 'uncertain', asked: uncertainOf(before) }, position);
     }
-    await intent.complete({ outcome: 'completed' });
+    const { fails, data } = done;
+    const said = fails ? ({ outcome: 'failed', code: fails.code } as const) : ({ outcome: 'completed' } as const);
+    await insist(clock, holding, () => intent.complete(said));
+    if (fails && done.next === undefined) throw new Failure(fails, position, data);
     return finish(working, step, done, position);
   };
 
@@ -182,17 +234,25 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
     return finish(working, step, { kind: 'done', outcome: { doneBy: 'person' } }, position);
   };
 
-  /** What the step answers; what does not answer at the moment is asked again. */
-  const handle = async (call: StepCall, position: number | undefined): Promise<StepResult> => {
+  /** What the step answers; what does not answer at the moment is asked again, unless the run is not to go on here. */
+  const handle = async (
+    call: StepCall,
+    holding: Holding,
+    position: number | undefined,
+  ): Promise<StepResult | 'not held'> => {
     const handler = parts.handlers[call.step.type] as StepHandler;
     for (let attempt = 0; ; attempt++) {
       try {
         return await handler(call);
       } catch (thrown) {
-        const pause = PAUSES_MS[attempt];
         const failure = toAppError(thrown, randomId());
+        const isAway = failure.code === 'SOURCE_UNAVAILABLE' && attempt < PAUSES_MS.length + AWAY_TRIES;
+        const pause = PAUSES_MS[attempt] ?? (isAway ? AWAY_MS : undefined);
         if (pause === undefined || !isPassing(failure) || call.signal.aborted) throw new Failure(failure, position);
-        await clock.sleep(pause, call.signal).catch(() => undefined);
+        for (let left = pause; left > 0 && holding.state === 'held'; left -= NOTICE_MS) {
+          await clock.sleep(Math.min(left, NOTICE_MS), call.signal).catch(() => undefined);
+        }
+        if (holding.state !== 'held') return 'not held';
       }
     }
   };
@@ -221,9 +281,10 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       const access = await deciding(position, () => accessOf(run));
       const { sendWebhook } = parts;
-      const call = { step, definition, run, access, engine, clock, signal, steps, answered, sendWebhook };
-      const result = await handle(call, position);
+      const call = { step, definition, run, access, engine, clock, signal, steps, answered, sendWebhook, files };
+      const result = await handle(call, holding, position);
       if (signal.aborted) return 'left';
+      if (result === 'not held') return { to: step.id };
       if (result.kind === 'wait') return wait(working, step, result, position);
       if (result.kind === 'done') {
         if (result.read) log.read(run, step.id, result.read);
@@ -236,15 +297,22 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
     throw new Failure(new AppError('NOT_READY', {}), position);
   };
 
-  const go = async (claim: Claim, holding: Holding): Promise<void> => {
-    const { run } = claim;
-    const definition = await definitionOf(run);
-    const working: Working = { claim, run, definition, holding, steps: [...claim.steps] };
-    const { steps } = working;
+  /** Whether a step that only read is written with what follows. Not before what takes long: who looks at the run is to see it. */
+  const maySettleLater = ({ passed, definition }: Working, step: WorkflowStep, next: string | null): boolean => {
+    const following = next === null ? undefined : stepOf(definition, next);
+    if (!following || isSlow(step) || isSlow(following) || passed.length >= PASSED_MOST) return false;
+    return passed.length === 0 || clock.now() - passed[0]!.at < PASSED_MS;
+  };
+
+  const go = async (working: Working): Promise<void> => {
+    const { claim, run, definition, holding, steps } = working;
     for (let next: Next = { to: run.stepId ?? firstStep(definition) }; next !== 'left'; ) {
       if (holding.state === 'lost') return;
       if (holding.state === 'cancel') return void (await endCancelled(working));
-      if (holding.state === 'leaving') return void (await runs.release(claim));
+      if (holding.state === 'leaving') {
+        if (await runs.release(claim, next.to, working.passed)) tellPassed(working);
+        return;
+      }
       const step = stepOf(definition, next.to);
       if (!step) throw new Failure(new AppError('STEP_FAILED', { step: next.to, problem: 'there is no such step.' }));
       if (!openOf(steps, step.id) && steps.length >= STEPS_OF_A_RUN) {
@@ -254,52 +322,44 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
     }
   };
 
-  const end = async (claim: Claim, { failure, position }: Failure): Promise<void> => {
+  const end = async (claim: Claim, working: Working | undefined, thrown: Failure): Promise<void> => {
+    const { failure, position, data } = thrown;
     const { run } = claim;
     if (isAppError(failure, 'INTERNAL')) {
       const { requestId } = failure.details;
       observe({ type: 'failure', where: `workflow ${run.name}`, requestId, cause: failure.cause });
     }
-    const told = await runs.fail(claim, { ...failureOf(failure), ...(position !== undefined && { position }) });
-    if (told) log.tell(run, 'abortWorkflow', { code: failure.code });
+    const at = position === undefined ? {} : { position, ...(data !== undefined && { data }) };
+    const told = await runs.fail(claim, { ...failureOf(failure), ...at, ...(working && passedOf(working)) });
+    if (!told) return;
+    if (working) tellPassed(working);
+    log.tell(run, 'abortWorkflow', { code: failure.code });
+    await files.drop(run.id, claim.steps.at(-1));
   };
 
   return async (claim, holding) => {
+    let working: Working | undefined;
     try {
-      await go(claim, holding).catch((thrown: unknown) => {
+      try {
+        const { run, steps } = claim;
+        const definition = await definitionOf(run);
+        working = { claim, run, definition, holding, steps: [...steps], passed: [] };
+        await go(working);
+      } catch (thrown) {
         if (!(thrown instanceof Failure)) throw thrown;
-        if (holding.signal.aborted) return undefined;
-        return end(claim, thrown);
-      });
+        if (!holding.signal.aborted) await end(claim, working, thrown);
+      }
+      return 'settled';
     } catch (cause) {
       observe({ type: 'warning', message: `A run of '${claim.run.name}' is left to whoever takes it over.`, cause });
+      return 'left';
     }
   };
 }
 
-/** What ends a run, as against what the storage fails at. */
-class Failure extends Error {
-  readonly failure: AppError;
-  /** Of the step that is told to have failed, where it has a place. */
-  readonly position: number | undefined;
-
-  constructor(failure: AppError, position?: number) {
-    super(failure.message, { cause: failure });
-    this.failure = failure;
-    this.position = position;
-  }
-}
-
-/** What our own code decides is a failure of the step. */
-async function deciding<T>(position: number | undefined, run: () => T | Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (thrown) {
-    if (thrown instanceof Failure) throw new Failure(thrown.failure, position);
-    if (isAppError(thrown, 'INVALID_ARGUMENT')) throw new Failure(thrown, position);
-    throw thrown;
-  }
-}
+/** Asks what may take long, or costs something: what came of it is kept at once. */
+const isSlow = (step: WorkflowStep): boolean =>
+  step.type === 'ai' || step.type === 'mcp' || (step.type === 'condition' && step.question !== undefined);
 
 /** The step that a run stands at, where it was begun or waits. */
 function openOf(steps: readonly RunStep[], id: string): RunStep | undefined {
@@ -312,17 +372,4 @@ function uncertainOf(open: RunStep | undefined): Asked {
   if (!asked || open?.answeredBy == null) return { ask: 'uncertain' };
   if (asked.ask === 'uncertain') return asked;
   return { ask: 'uncertain', before: { asked, answer: open.answer as Answer, by: open.answeredBy } };
-}
-
-/** Says it again while the storage does not answer and the run is held. */
-async function insist<T>(clock: Clock, holding: Holding, say: () => Promise<T>): Promise<T> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await say();
-    } catch (error) {
-      const pause = PAUSES_MS[attempt];
-      if (pause === undefined || holding.signal.aborted) throw error;
-      await clock.sleep(pause, holding.signal).catch(() => undefined);
-    }
-  }
 }

@@ -18,13 +18,15 @@ const SWEEPS_BETWEEN = 120;
 const LETTING_GO_MS = 200;
 
 export interface ExecutorParts extends ExecutionParts {
-  readonly store: Pick<Store, 'workflows' | 'runs' | 'permissions' | 'activity'>;
+  readonly store: Pick<Store, 'workflows' | 'runs' | 'permissions' | 'activity' | 'files'>;
   /** The most runs that are worked at here at once. */
   readonly atOnce: number;
   /** What is defined in code; published at the start, and again for teams that were made since. */
   readonly code: () => readonly CodeWorkflow[];
   /** While it says no, runs are executed when they are given by `take` or `execute`, and not looked for. Absent: they are. */
   readonly looks?: () => boolean;
+  /** Told of a run that a limit held back and that is due now, for who hands runs out elsewhere. */
+  readonly due?: (runId: string) => void;
 }
 
 export interface Executor {
@@ -53,6 +55,8 @@ export function createExecutor(parts: ExecutorParts): Executor {
   const owner = randomId();
   const executeRun = createExecution(parts);
   const working = new Map<Held, Promise<void>>();
+  /** What the storage failed at: it goes on as soon as that answers, not when the lease is over. */
+  const left = new Set<Claim>();
   // Processes that start at once do not look at once ever after.
   const lookMs = LOOK_MS + (Number.parseInt(owner.slice(0, 2), 16) || 0);
   let isStopping = false;
@@ -60,6 +64,7 @@ export function createExecutor(parts: ExecutorParts): Executor {
   let again = false;
   let forget: readonly (() => void)[] = [];
   let sweeps = 0;
+  let isTold = false;
 
   const warn = (message: string, cause: unknown): void => observe({ type: 'warning', message, cause });
 
@@ -98,12 +103,21 @@ export function createExecutor(parts: ExecutorParts): Executor {
     });
   };
 
+  /** A run of it works no longer: the one that waited longest need not wait for its next turn. */
+  const makeRoom = async (workflowId: string): Promise<void> => {
+    // Where it cannot be asked, that turn comes in a second.
+    const id = await runs.wake(workflowId).catch(() => undefined);
+    if (id !== undefined) parts.due?.(id);
+  };
+
   const execute = (claim: Claim): Promise<void> => {
     const held = new Held();
     if (isStopping) held.state = 'leaving';
     const still = beat(claim, held);
-    const work = executeRun(claim, held).finally(() => {
+    const work = executeRun(claim, held).then(async (end) => {
       still();
+      if (end === 'left' && held.state !== 'lost') left.add(claim);
+      if (claim.isLimited) await makeRoom(claim.run.workflowId);
       working.delete(held);
       nudge();
     });
@@ -114,18 +128,53 @@ export function createExecutor(parts: ExecutorParts): Executor {
   const claim = (limit: number, ids?: readonly string[]) =>
     runs.claim({ owner, leaseMs: LEASE_MS, limit, ...(ids && { ids }) });
 
+  interface Asked {
+    readonly ids: Set<string>;
+    readonly claims: Promise<readonly Claim[]>;
+  }
+  let asked: Asked | undefined;
+  let claiming: Promise<unknown> = Promise.resolve();
+
+  /** What is asked for while a claim is under way is claimed together by the next one; each is given its own. */
+  const claimTogether = async (ids: readonly string[]): Promise<readonly Claim[]> => {
+    if (!asked) {
+      const all = new Set<string>();
+      const send = (): Promise<readonly Claim[]> => {
+        asked = undefined;
+        return isStopping ? Promise.resolve([]) : claim(all.size, [...all]);
+      };
+      asked = { ids: all, claims: claiming.then(send, send) };
+      claiming = asked.claims;
+    }
+    const mine = asked;
+    const own = ids.filter((id) => !mine.ids.has(id));
+    for (const id of own) mine.ids.add(id);
+    return (await mine.claims).filter(({ run }) => own.includes(run.id));
+  };
+
   /** Takes as many as there are places, until nothing is due. */
   const look = async (): Promise<void> => {
     do {
       again = false;
       for (let free = atOnce - working.size; free > 0 && !isStopping; free = atOnce - working.size) {
-        if ((await runs.due({ limit: 1 })).length === 0) break;
         const claims = await claim(free);
         for (const one of claims) void execute(one);
         // Others were quicker, or the limit of a workflow holds back what is due.
         if (claims.length < free) break;
       }
     } while (again && !isStopping);
+  };
+
+  /** Nobody works at them: whoever looks next may take them. */
+  const giveBack = async (): Promise<void> => {
+    try {
+      for (const claim of left) {
+        await runs.renew(claim, 0);
+        left.delete(claim);
+      }
+    } catch {
+      // What was away still is, and told.
+    }
   };
 
   function nudge(): void {
@@ -135,7 +184,13 @@ export function createExecutor(parts: ExecutorParts): Executor {
       return;
     }
     looking = look()
-      .catch((cause: unknown) => warn('Runs of workflows could not be looked for', cause))
+      .then(() => {
+        isTold = false;
+      })
+      .catch((cause: unknown) => {
+        if (!isTold) warn('Runs of workflows could not be looked for. It is tried again every second.', cause);
+        isTold = true;
+      })
       .finally(() => {
         looking = undefined;
         if (again) nudge();
@@ -166,14 +221,17 @@ export function createExecutor(parts: ExecutorParts): Executor {
     owner,
     async start() {
       await workflows.publishCode(code());
-      const looks = async (): Promise<void> => nudge();
+      const looks = async (): Promise<void> => {
+        await giveBack();
+        nudge();
+      };
       forget = [every(SWEEP_MS, sweep), every(lookMs, looks)];
       nudge();
     },
     nudge,
     async take(ids) {
       if (isStopping) return 0;
-      const claims = await claim(ids.length, ids);
+      const claims = await claimTogether(ids);
       await Promise.all(claims.map(execute));
       return claims.length;
     },

@@ -16,6 +16,11 @@ export function failureOf(error: AppError): RunFailure {
   return { code, message: told[code] ?? withoutValues(error) };
 }
 
+/** What errors advise assistants to call. A person has no tools. */
+const advice = / Call describeCollection\b.*$/s;
+
+export const forPeople = ({ message }: AppError): string => message.replace(advice, '');
+
 function withoutValues(error: AppError): string {
   if (isAppError(error, 'INVALID_VALUE')) return `${error.details.at}: expected ${error.details.expected}.`;
   if (isAppError(error, 'INVALID_RECORD')) {
@@ -26,7 +31,7 @@ function withoutValues(error: AppError): string {
     const { action, fields } = error.details;
     return `Nothing was done: the form of '${action}' has problems in ${fields.map(({ label }) => label).join(', ')}.`;
   }
-  return error.message;
+  return forPeople(error);
 }
 
 /** The change may have been made, in part or whole: what failed was not the question whether it can be. */

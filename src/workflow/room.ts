@@ -8,12 +8,15 @@ import type { Store } from '../store/store.ts';
 import type { CreatedRun, Run, RunOrigin, RunStep, RunWish, Workflow } from '../store/workflow-types.ts';
 import { type Answers, createAnswers } from './answers.ts';
 import type { WorkflowDefinition } from './definition.ts';
+import { createRunFiles } from './run-files.ts';
 import { createRunLog } from './run-log.ts';
 
 export interface WorkflowRoomParts {
   readonly engine: Engine;
-  readonly store: Pick<Store, 'workflows' | 'runs' | 'activity'>;
+  readonly store: Pick<Store, 'workflows' | 'runs' | 'activity' | 'files'>;
   readonly clock: Clock;
+  /** Of one file that an action is given by a person. */
+  readonly fileLimitBytes: number;
   /** Told of a run that was created or can go on, so that an executor of this process need not wait for its next look. */
   readonly nudge?: (runId: string) => void;
 }
@@ -69,14 +72,18 @@ export const maySee = (
 export const mayLookAt = (access: Access, run: Pick<Run, 'renderingId' | 'collection' | 'userId'>): boolean =>
   maySee(access, run) && (run.userId === access.caller.id || access.caller.permissionLevel !== 'user');
 
-export function createWorkflowRoom({ store, engine, clock, nudge }: WorkflowRoomParts): WorkflowRoom {
+export function createWorkflowRoom({ store, engine, clock, nudge, fileLimitBytes }: WorkflowRoomParts): WorkflowRoom {
   const { workflows, runs, activity } = store;
   const findRun = async (access: Access, id: string): Promise<Run | undefined> => {
     const found = await runs.find(id);
     return found && mayLookAt(access, found) ? found : undefined;
   };
   return {
-    ...createAnswers({ store, engine, log: createRunLog(activity, clock), find: findRun, nudge }),
+    ...createAnswers({
+      ...{ store, engine, find: findRun, nudge, fileLimitBytes },
+      log: createRunLog(activity, clock),
+      files: createRunFiles(store.files, clock),
+    }),
     async list(access, wish = {}) {
       const all = await workflows.list({ ...wish, renderingId: access.caller.renderingId });
       return all.filter((workflow) => maySee(access, workflow));

@@ -53,7 +53,7 @@ export function createTriggerAddresses({ store, address }: TriggerAddressParts):
 
   const load = async (make: () => string = none): Promise<void> => {
     // The version first: keys that change between the two are read once more.
-    version = (await store.versions()).keys;
+    const at = (await store.versions()).keys;
     environmentId = (await store.identity.place()).environmentId;
     const all = await store.keys.of(PURPOSE, make).catch((error: unknown) => {
       if (error === noKey) return [];
@@ -61,6 +61,7 @@ export function createTriggerAddresses({ store, address }: TriggerAddressParts):
     });
     keys = new Map(all.map(({ id, value }) => [id, value]));
     newest = all[0]?.id;
+    version = at;
   };
   const refresh = async (): Promise<void> => {
     if ((await store.versions()).keys !== version) await load();
@@ -71,7 +72,13 @@ export function createTriggerAddresses({ store, address }: TriggerAddressParts):
     } catch {
       return;
     }
-    await load();
+    try {
+      await load();
+    } catch (error) {
+      // It was not looked: who calls again when the storage is back has a good address still.
+      await limiter.giveBack(client);
+      throw error;
+    }
   };
 
   return {

@@ -133,6 +133,80 @@ describe.each(variants)('workflows on $name', (variant) => {
     );
   });
 
+  const passed = ['look', 'size'].map((stepId) => {
+    return { stepId, state: 'done', outcome: {}, data: { of: stepId }, at: systemClock.now() } as const;
+  });
+  const placesOf = async (id: string) =>
+    (await opened.store.runs.steps(id)).map(({ position, stepId, state, data }) => [position, stepId, state, data]);
+  const before = [
+    [1, 'look', 'done', { of: 'look' }],
+    [2, 'size', 'done', { of: 'size' }],
+  ];
+
+  test('steps that were passed are written with what follows, and not by who lost the run', async () => {
+    const { store, other, userId } = opened;
+    const begun = await start(await publish());
+    const late = (await store.runs.claim({ owner: 'late', leaseMs: -1, limit: 1, ids: [begun] }))[0]!;
+    const held = await claim(begun, 'b', other);
+    expect(await store.runs.begin(late, 'change', undefined, passed)).toBe('lost');
+    const done = { stepId: 'told', state: 'done', outcome: {}, next: 'more' } as const;
+    expect(await store.runs.finish(late, { ...done, passed })).toBe('lost');
+    expect(await store.runs.release(late, 'more', passed)).toBe(false);
+    expect(await placesOf(begun)).toEqual([]);
+    expect(await other.runs.begin(held, 'change', undefined, passed)).toBe(3);
+    expect(await placesOf(begun)).toEqual([...before, [3, 'change', 'begun', undefined]]);
+    expect(await other.runs.finish(held, { ...done, stepId: 'change', position: 3 })).toBe('held');
+    expect(await other.runs.finish(held, { ...done, passed })).toBe('held');
+    expect((await placesOf(begun)).slice(3)).toEqual([
+      [4, 'look', 'done', { of: 'look' }],
+      [5, 'size', 'done', { of: 'size' }],
+      [6, 'told', 'done', undefined],
+    ]);
+
+    const waits = { stepId: 'ask', reason: 'guidance', outcome: {}, until: systemClock.now() + LEASE } as const;
+    const ends: Readonly<Record<string, (one: Claim) => Promise<unknown>>> = {
+      waits: (one) => store.runs.wait(one, { ...waits, passed }),
+      fails: (one) => store.runs.fail(one, { code: 'X', message: 'x', passed }),
+      leaves: (one) => store.runs.release(one, 'next', passed),
+      async cancels(one) {
+        await store.runs.cancel(one.run.id, userId);
+        expect(await store.runs.begin(one, 'change', undefined, passed)).toBe('cancel');
+        expect(await placesOf(one.run.id)).toEqual([]);
+        return store.runs.endCancelled(one, passed);
+      },
+    };
+    const seen: Record<string, unknown> = {};
+    for (const [name, end] of Object.entries(ends)) {
+      const id = await start(await publish());
+      await end(await claim(id));
+      const { state, position, stepId } = (await store.runs.find(id))!;
+      expect((await placesOf(id)).slice(0, 2)).toEqual(before);
+      seen[name] = [state, position, stepId];
+    }
+    expect(seen).toEqual({
+      waits: ['awaiting-input', 3, 'ask'],
+      fails: ['failed', 2, null],
+      leaves: ['queued', 2, 'next'],
+      cancels: ['cancelled', 2, null],
+    });
+  });
+
+  test('a run that was answered between the look and the claim is not taken as it was before', async () => {
+    const { store, userId } = opened;
+    const { knex } = opened.place.tables();
+    const id = await start(await publish());
+    const waits = { stepId: 'ask', reason: 'guidance', outcome: {}, until: systemClock.now() + LEASE } as const;
+    await store.runs.wait(await claim(id), waits);
+    await knex('workflow_runs').where({ id }).update({ due_at: 1 });
+    const wish = { owner: 'late', leaseMs: LEASE, limit: 1, ids: [id] };
+    const taking = store.runs.claim(wish);
+    const answering = store.runs.answer(id, { position: 1, by: userId, value: 1 });
+    const [[taken], isAnswered] = await Promise.all([taking, answering]);
+    // Either it was taken while it waited, and the answer came too late; or it is there with its answer, now or at the next look.
+    const known = taken ?? (await store.runs.claim(wish))[0];
+    expect(known!.steps.map(({ answeredBy }) => answeredBy)).toEqual([isAnswered ? userId : null]);
+  });
+
   test('a waiting step is answered once, and not after its time', async () => {
     const { store, other, userId } = opened;
     const id = await start(await publish());
@@ -211,6 +285,29 @@ describe.each(variants)('workflows on $name', (variant) => {
     const [left] = working;
     await opened.place.tables().knex('workflow_runs').where({ id: left! }).update({ due_at: 1 });
     expect(await due(held)).toEqual([{ id: left, fence: 1 }]);
+  });
+
+  test('of what a limit holds back the one that waits longest is woken, by whichever process', async () => {
+    const { store, other } = opened;
+    const workflow = await publish({ concurrency: 1 });
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n++) {
+      ids.push(await start(workflow, `${n}`));
+      await opened.place.tables().knex('workflow_runs').where({ id: ids[n]! }).update({ created_at: n });
+    }
+    const take = () => store.runs.claim({ owner: 'a', leaseMs: LEASE, limit: 3, ids });
+    const [first] = await take();
+    expect([first?.isLimited, await take(), await other.runs.due({ limit: 9, ids })]).toEqual([true, [], []]);
+    const finished = { stepId: 's', state: 'done', outcome: {}, next: null } as const;
+    expect(await store.runs.finish(first!, finished)).toBe('held');
+    expect(await other.runs.due({ limit: 9, ids })).toEqual([]);
+    const [next] = ids.filter((id) => id !== first?.run.id);
+    expect(await other.runs.wake(workflow.id)).toBe(next);
+    expect((await other.runs.due({ limit: 9, ids })).map(({ id }) => id)).toEqual([next]);
+    expect([(await claim(await start(await publish()))).isLimited, await store.runs.wake('none')]).toEqual([
+      false,
+      undefined,
+    ]);
   });
 
   test('the end of what a webhook started is told by one process, again after a while, and then no more', async () => {

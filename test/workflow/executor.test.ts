@@ -162,6 +162,39 @@ describe.each(variants)('runs on $name', (variant) => {
     expect(await totalOf(3)).toBe(6);
   });
 
+  test('what only read is written with the next mark; cut off before it, it is read again and nothing else', async () => {
+    const circle = { id: 'again', type: 'read-record', fields: ['id'], next: 'set' };
+    const id = await at.start(await at.publish([{ ...look, next: 'again' }, circle, set(8)]), '2');
+    const { runs } = at.store;
+    const calls: string[] = [];
+    let isCut = true;
+    const watched: typeof runs = {
+      ...runs,
+      async begin(...given) {
+        calls.push('begin');
+        if (isCut) throw new Error('the storage does not answer');
+        return runs.begin(...given);
+      },
+      async finish(claim, done) {
+        calls.push(`finish ${done.stepId}`);
+        return runs.finish(claim, done);
+      },
+    };
+    const executor = at.another({ store: { ...at.store, runs: watched } });
+    await executor.take([id]);
+    expect([calls, await at.steps(id), await totalOf(2)]).toEqual([['begin'], [], 78]);
+    isCut = false;
+    at.wait(31_000);
+    await executor.take([id]);
+    expect(calls).toEqual(['begin', 'begin', 'finish set']);
+    expect((await at.steps(id)).map(({ position, stepId, state }) => [position, stepId, state])).toEqual([
+      [1, 'look', 'done'],
+      [2, 'again', 'done'],
+      [3, 'set', 'done'],
+    ]);
+    expect([(await at.store.runs.find(id))!.state, await totalOf(2)]).toEqual(['succeeded', 8]);
+  });
+
   test('of executors that take the same runs, each run has one', async () => {
     const workflow = await at.publish([look]);
     const ids: string[] = [];

@@ -1,0 +1,87 @@
+// How soon what follows the end of a run begins: its callback, and the next run of a workflow that lets one work at a time. With
+// the storage alone, and with Redis.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasRedisServer, makeRedis, type OwnRedis } from '../workflow/own-redis.ts';
+import { until } from '../workflow/remote/server.ts';
+import { type Hooked, openWebhookDoor, runsPath, type WebhookDoor } from './webhook-door.ts';
+
+const quick = { collection: 'orders', steps: [{ id: 'look', type: 'read-record', fields: ['id'] }] };
+
+describe.each(['storage', 'redis'])('with %s', (carrier) => {
+  const told: string[] = [];
+  const receiver = createServer((req, res) => {
+    told.push(`${req.headers['webhook-id']}`);
+    req.resume();
+    res.writeHead(204).end();
+  });
+  let redis: OwnRedis | undefined;
+  let door: WebhookDoor;
+  let callbackUrl: string;
+  const skip = carrier === 'redis' && !hasRedisServer;
+  beforeAll(async () => {
+    if (skip) return;
+    if (carrier === 'redis') {
+      redis = await makeRedis();
+      await redis.start();
+    }
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    callbackUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/told`;
+    door = await openWebhookDoor({
+      env: { SERVICE_WEBHOOK_HOSTS: '127.0.0.1', ...(redis && { SERVICE_REDIS_URL: redis.url }) },
+    });
+    // What is loaded by the first run, and by the first callback, is no part of the figures.
+    await ended((await hook()).path, ['1']);
+  });
+  afterAll(async () => {
+    await door?.stop();
+    await redis?.kill();
+    receiver.closeAllConnections();
+    receiver.close();
+  });
+
+  async function hook(more: object = {}): Promise<Hooked> {
+    const hooked = await door.hook({ ...quick, ...more });
+    await door.change(hooked.id, { callbackUrl });
+    return hooked;
+  }
+  /** Starts runs, and waits until the receiver was told of them, and of those that wait; milliseconds. */
+  async function ended(path: string, records: readonly string[], all = records.length): Promise<number> {
+    const before = told.length;
+    const from = performance.now();
+    const answers = await Promise.all(records.map((id) => door.call(path, { record_id: id })));
+    const ids = answers.map(({ json }) => `${json?.runId}`);
+    await until(() => told.length - before >= all);
+    const ms = performance.now() - from;
+    expect(told.slice(before)).toEqual(expect.arrayContaining(ids));
+    return ms;
+  }
+
+  test.skipIf(skip)('a callback leaves when the run ends, fails or is cancelled', async () => {
+    expect(await ended((await hook()).path, ['1'])).toBeLessThan(1000);
+    const steps = [{ id: 'call', type: 'mcp', server: 'none', tool: 'none', mode: 'automatic' }];
+    expect(await ended((await hook({ steps })).path, ['1'])).toBeLessThan(1000);
+    const { id, path } = await door.hook();
+    await door.change(id, { callbackUrl });
+    const runId = `${(await door.call(path)).json?.runId}`;
+    await expect.poll(async () => (await door.store.runs.find(runId))?.state, { interval: 20 }).toBe('awaiting-input');
+    const from = performance.now();
+    await door.ask(`${runsPath}/${runId}/cancel`, { secret: door.secret, method: 'POST' });
+    await until(() => told.at(-1) === runId);
+    expect(performance.now() - from).toBeLessThan(1000);
+  });
+
+  test.skipIf(skip)('ten runs of which one works at a time follow each other at once', async () => {
+    const { id, path } = await hook({ concurrency: 1 });
+    const workflow = (await door.store.workflows.find(id))!;
+    const { id: userId } = (await door.store.identity.findUserByEmail(door.account.email))!;
+    // Of these nobody is told, so that they are found together, and all but one are held back.
+    for (let n = 1; n < 10; n++) {
+      await door.store.runs.create({ workflow, recordId: `${n}`, userId, origin: 'webhook', originName: 'ci' });
+    }
+    expect(await ended(path, ['10'], 10)).toBeLessThan(2000);
+    const runs = await door.store.runs.list({ workflowId: id, state: 'succeeded', limit: 20 });
+    expect(runs).toHaveLength(10);
+  });
+});
