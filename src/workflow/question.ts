@@ -5,8 +5,10 @@ import type { Access } from '../core/caller.ts';
 import { isAppError } from '../core/errors.ts';
 import type { Run, RunStep } from '../store/workflow-types.ts';
 import { stepOf, type TypedAnswer, type WorkflowDefinition, type WorkflowStep } from './definition.ts';
+import { forPeople } from './failure.ts';
+import { isFormFile, type RunFiles } from './run-files.ts';
 import type { Asked } from './steps/asked.ts';
-import { CANDIDATES, findRelated } from './steps/load-related-record.ts';
+import { CANDIDATES, findCandidates, findRelated } from './steps/load-related-record.ts';
 import { readFields } from './steps/step.ts';
 import { loadForm } from './steps/trigger-action.ts';
 import { previewChange } from './steps/update-record.ts';
@@ -30,16 +32,20 @@ export interface Question {
 export interface QuestionField {
   readonly name: string;
   readonly label: string;
-  /** `list`: of texts; `number-list`; `json`: any JSON. */
-  readonly type: TypedAnswer['type'] | 'date' | 'day' | 'time' | 'list' | 'number-list' | 'json';
+  /** `list`: of texts; `number-list`; `json`: any JSON; `file`, `files`: what a browser sends (FormFile). */
+  readonly type: TypedAnswer['type'] | 'date' | 'day' | 'time' | 'list' | 'number-list' | 'json' | 'file' | 'files';
   readonly required: boolean;
-  /** What stands in it at first. */
+  /** One of several fields of which one is needed; `required` of none of them. */
+  readonly isOneOf?: true;
+  /** What stands in it at first; of files, what is said of each. */
   readonly value?: unknown;
   /** With `enum`, and where a list takes only these. */
   readonly options?: readonly { readonly value: string; readonly label: string }[];
   readonly description?: string;
   /** With `text` and `number`. */
   readonly answer?: TypedAnswer;
+  /** With `file` and `files`, where only some are taken: endings of names, without the dot. */
+  readonly endings?: readonly string[];
   /** What is wrong with the value that stands in it. */
   readonly problem?: string;
 }
@@ -57,6 +63,7 @@ export interface QuestionParts {
   readonly run: Run;
   readonly definition: WorkflowDefinition;
   readonly steps: readonly RunStep[];
+  readonly files: RunFiles;
 }
 
 type Shown = Pick<Question, 'fields' | 'decisions'> & Partial<Pick<Question, 'text' | 'changes'>>;
@@ -77,7 +84,7 @@ export async function questionOf(parts: QuestionParts): Promise<Question | undef
   } catch (error) {
     // What it is about is not there for the viewer: so he is not shown it, and cannot answer it.
     if (!isAppError(error)) throw error;
-    return { ...about, fields: [], decisions: [], refusal: error.message };
+    return { ...about, fields: [], decisions: [], refusal: forPeople(error) };
   }
 }
 
@@ -118,8 +125,9 @@ async function show(place: Place, asked: Asked): Promise<Shown> {
     case 'form':
       return { fields: await formFields(place, asked), decisions: [decision('run', 'Execute', true), decline] };
     case 'action': {
-      const { fields } = await loadForm(place, asked, asked.action, asked.values);
-      const changes = fields.map(({ label, value }) => ({ field: label, before: null, after: value }));
+      const { values } = await place.files.open(place.run.id, asked.values);
+      const { fields } = await loadForm(place, asked, asked.action, values);
+      const changes = fields.map(({ label, value }) => ({ field: label, before: null, after: sayFiles(value) }));
       const decisions = [decision('confirm', `Yes: execute '${asked.action}'`), decline];
       return {
         text: `The action '${asked.action}' of '${asked.collection}' is to be executed.`,
@@ -135,14 +143,26 @@ async function show(place: Place, asked: Asked): Promise<Shown> {
       return { text, fields: [], changes, decisions: [decision('confirm', 'Yes: call it'), decline] };
     }
     case 'record': {
-      const { engine, access } = place;
-      const reader = { engine, access, step: step as Extract<WorkflowStep, { type: 'load-related-record' }> };
-      const filter = reader.step.filter && (await fillRaw(place, reader.step.filter));
-      const ids = await findRelated(reader, asked, { filter, limit: CANDIDATES });
-      const choices = ids.map((value) => ({ value, label: value }));
-      const field = choiceField('record', asked.relation, choices, asked.proposed);
+      const candidates = await findCandidates(...(await related(place, asked, CANDIDATES + 1)));
+      const hasMore = candidates.length > CANDIDATES;
+      const shown = candidates.slice(0, CANDIDATES);
+      const { proposed } = asked;
+      if (hasMore && proposed !== undefined && !shown.some(({ id }) => id === proposed)) {
+        shown.unshift(...(await findCandidates(...(await related(place, asked, 1, proposed)))));
+      }
+      const choices = shown.map(({ id, title }) => ({
+        value: id,
+        label: title === undefined ? id : `${title} (${id})`,
+      }));
+      const field = choiceField('record', asked.relation, choices, proposed);
       const decisions = [decision('choose', 'Take this one', true), decision('none', 'None of them')];
-      return { fields: [field], decisions };
+      if (!hasMore) return { fields: [field], decisions };
+      const other: QuestionField = {
+        ...{ name: 'other', label: 'Or another, by its id', type: 'text', required: false, isOneOf: true },
+        answer: { type: 'text', maxLength: 255 },
+        description: `There are more than ${CANDIDATES}: these are the first. What is typed here counts before what is chosen.`,
+      };
+      return { fields: [{ ...field, required: false, isOneOf: true }, other], decisions };
     }
     case 'answer': {
       const { answer, prompt } = step as Extract<WorkflowStep, { type: 'ai' }>;
@@ -169,6 +189,29 @@ async function show(place: Place, asked: Asked): Promise<Shown> {
       ];
       return { text, fields: [], decisions };
     }
+  }
+}
+
+type AskedRecord = Extract<Asked, { ask: 'record' }>;
+
+/** What finds the records that a step lets choose from, as the viewer sees them. */
+async function related(place: Place, asked: AskedRecord, limit: number, only?: string) {
+  const { engine, access } = place;
+  const reader = { engine, access, step: place.step as Extract<WorkflowStep, { type: 'load-related-record' }> };
+  const filter = reader.step.filter && (await fillRaw(place, reader.step.filter));
+  return [reader, asked, { filter, limit, ...(only !== undefined && { only }) }] as const;
+}
+
+/** Whether the step lets choose that record, though it was not among those that were offered. */
+export async function isChoosable(parts: QuestionParts, asked: AskedRecord, id: string): Promise<boolean> {
+  const step = stepOf(parts.definition, parts.run.stepId ?? '');
+  if (!step) return false;
+  try {
+    return (await findRelated(...(await related({ ...parts, step }, asked, 1, id)))).length === 1;
+  } catch (error) {
+    // What the key cannot hold is no record.
+    if (isAppError(error, 'RECORD_NOT_FOUND') || isAppError(error, 'INVALID_VALUE')) return false;
+    throw error;
   }
 }
 
@@ -242,24 +285,40 @@ const formTypes: Readonly<Record<string, QuestionField['type']>> = {
   EnumList: 'list',
   StringList: 'list',
   NumberList: 'number-list',
+  File: 'file',
+  FileList: 'files',
 };
+
+/** A file as people are told of it. */
+function sayFiles(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length > 0 && value.every(isFormFile) ? value.map(sayFiles).join(', ') : value;
+  return isFormFile(value) ? `${value.name} (${value.mimeType}, ${value.content.length} bytes)` : value;
+}
+
+const endingOf = (extension: unknown): string => String(extension).replace(/^\./, '');
 
 async function formFields(place: Place, asked: Extract<Asked, { ask: 'form' }>): Promise<readonly QuestionField[]> {
   const isOwn = place.access.caller.id === place.run.userId;
-  const form = await loadForm(place, asked, asked.action, isOwn ? asked.values : {});
+  const { values } = await place.files.open(place.run.id, isOwn ? asked.values : {});
+  const form = await loadForm(place, asked, asked.action, values);
   return form.fields
     .filter(({ isReadOnly }) => !isReadOnly)
-    .map(({ id, label, type, value, isRequired, description, enumValues, options }) => {
+    .map(({ id, label, type, value: held, isRequired, description, enumValues, options, settings }) => {
       const choices =
         enumValues?.map((each) => ({ value: each, label: each })) ??
         options?.map((option) => ({ value: String(option.value), label: option.label }));
       const problem = form.problems.find(({ field }) => field === id)?.problem;
       const plain = formTypes[type] ?? 'json';
+      const isFile = plain === 'file' || plain === 'files';
+      const value = isFile ? sayFiles(held) : held;
+      const endings = Array.isArray(settings?.extensions) ? settings.extensions.map(endingOf) : [];
       return {
         name: id,
         label,
         type: choices && plain === 'text' ? 'enum' : plain,
-        required: isRequired,
+        // One that was given stays until another is chosen.
+        required: isRequired && !(isFile && value != null),
+        ...(isFile && endings.length > 0 && { endings }),
         ...(value != null && { value }),
         ...(choices && { options: choices }),
         ...(description !== undefined && { description }),

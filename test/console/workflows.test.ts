@@ -4,6 +4,7 @@ import { lineOf } from '../../src/console/workflows/line-of.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { RunState } from '../../src/store/workflow-types.ts';
 import type { Account, Browser, Page } from '../oauth/flow.ts';
+import { openRemote } from '../workflow/remote/server.ts';
 import { openPlace, type Place, read } from './place.ts';
 
 let place: Place;
@@ -11,7 +12,7 @@ const all = { browse: true, read: true, edit: true, add: true, delete: true, exp
 const people: Record<string, Account> = {};
 
 beforeAll(async () => {
-  place = await openPlace();
+  place = await openPlace({ env: { SERVICE_REMOTE_HOSTS: '127.0.0.1' } });
   const { store } = place;
   for (const [name, team, role, level] of [
     ['olga', 'Operations', 'Clerk', 'editor'],
@@ -132,6 +133,22 @@ describe('the list and the editor', () => {
     expect(read(page).replace(/&#39;/g, "'")).toContain(said);
     expect(page.html).toContain('aria-invalid="true"');
     expect((await place.store.workflows.list({})).length).toBe(before);
+  });
+
+  test('who names what is not there is told what there is, in the words of the console', async () => {
+    for (const [text, said] of [
+      [definition({ collection: 'ordrs' }), /No collection 'ordrs'. Near: orders. There are: .*customers, .*orders/],
+      [
+        onRecord({ type: 'read-record', fields: ['notee'] }),
+        /no field 'notee'. Near: note. It has: id, number, .*note/,
+      ],
+      [onRecord({ type: 'load-related-record', relation: 'x' }), /no relation 'x'. It has: .*customer/],
+      [onRecord({ type: 'trigger-action', action: 'x' }), /no action 'x'. .*It has: nothing./],
+    ] as const) {
+      const page = read(await edit('olga', '/workflows/new', JSON.stringify(text))).replace(/&#39;/g, "'");
+      expect(page).toMatch(said);
+      expect(page).not.toContain('describeCollection');
+    }
   });
 
   test('check draws and saves nothing', async () => {
@@ -271,6 +288,18 @@ describe('the webhook', () => {
 });
 
 describe('a run', () => {
+  /** One of Omar's that is worked at, here. */
+  const hold = async () => {
+    const workflow = (await place.store.workflows.find(await publish()))!;
+    const { id: userId } = await place.userOf(people.omar!);
+    const run = { workflow, userId, recordId: '11', origin: 'console', originName: 'Console' } as const;
+    const created = await place.store.runs.create(run);
+    if (created.state !== 'created') return expect.fail(created.state);
+    const { runId } = created;
+    const [claim] = await place.store.runs.claim({ owner: 'test', leaseMs: 60_000, limit: 1, ids: [runId] });
+    return { runId, claim: claim ?? expect.fail('not claimed') };
+  };
+
   test('is started, answered by people step by step, and ends; the page says who answered', async () => {
     const id = await publish();
     const { browser, page } = await visit('omar', `/workflows/${id}`);
@@ -325,6 +354,42 @@ describe('a run', () => {
     expect((await place.store.runs.find(runId))?.state).toBe('cancelled');
   });
 
+  test('without scripts its page renews itself while it is worked at, for a while, and not under who answers', async () => {
+    const asking = await publish({ steps: [{ ...steps[0], next: null }] });
+    const { browser, page } = await visit('omar', `/workflows/${asking}`);
+    const started = await browser.press(page, 'start', { record: '4' });
+    const waiting = /\/runs\/([\w-]{36})/.exec(started.url)![1]!;
+    await until(waiting, 'awaiting-input');
+    const { runId, claim } = await hold();
+    const renewal = async (run: string, query = '') => {
+      const { html, headers } = (await visit('omar', `/runs/${run}${query}`)).page;
+      expect(headers.get('content-security-policy')).not.toContain('unsafe');
+      return /<noscript><meta http-equiv="refresh" content="([^"]+)"><\/noscript>\s*<\/head>/.exec(html)?.[1];
+    };
+    const at = (count: number) => `10; url=/console/runs/${runId}?renewed=${count}`;
+    expect([
+      await renewal(waiting),
+      await renewal(runId),
+      await renewal(runId, '?done=answered&renewed=7'),
+      await renewal(runId, '?renewed=120'),
+      await renewal(runId, '?renewed=x'),
+    ]).toEqual([undefined, at(1), at(8), undefined, at(1)]);
+    await place.store.runs.finish(claim, { stepId: 'look', state: 'done', outcome: {}, next: null });
+    expect(await renewal(runId)).toBeUndefined();
+    expect(read((await visit('omar', `/runs/${runId}`)).page)).toContain('It came to its end.');
+  });
+
+  test('one that was asked to end while its last step was done has succeeded, and says why', async () => {
+    const { runId, claim } = await hold();
+    const { browser, page } = await visit('omar', `/runs/${runId}`);
+    const asked = await browser.press(page, 'cancel');
+    expect(read(asked)).toContain('It was asked to end, and does before its next step.');
+    await place.store.runs.finish(claim, { stepId: 'look', state: 'done', outcome: {}, next: null });
+    const over = read((await visit('omar', `/runs/${runId}`)).page);
+    expect(over).toContain('Succeeded');
+    expect(over).toContain('It was asked to end, but its last step was already under way and was done');
+  });
+
   test('is seen by its user and by editors of the team, and by nobody else', async () => {
     const id = await publish();
     const { browser, page } = await visit('olga', `/workflows/${id}`);
@@ -357,4 +422,29 @@ test('a place in a text is found by its path', () => {
       lineOf(text, path),
     ),
   ).toEqual([1, 2, 3, 3, 4, 6, 2, 1]);
+});
+
+test('what a remote tool says that fails is shown to the user of the run alone', async () => {
+  const remote = await openRemote();
+  remote.said = 'no such card 4242 <b>\u202e';
+  const olga = await place.userOf(people.olga!);
+  await place.store.remotes.add({ name: 'till', url: remote.url, signIn: 'none', addedBy: olga.id });
+  const call = { id: 'call', type: 'mcp', server: 'till', tool: 'fail', mode: 'automatic', allowChanges: true };
+  const id = await publish({
+    steps: [
+      { ...call, onError: 'again' },
+      { ...call, id: 'again' },
+    ],
+  });
+  expect(read((await visit('olga', `/workflows/${id}`)).page)).toContain('error: again');
+  const workflow = (await place.store.workflows.find(id))!;
+  const wish = { workflow, recordId: '1', userId: olga.id, origin: 'webhook', originName: 'ci' } as const;
+  const created = await place.store.runs.create(wish);
+  const runId = created.state === 'created' ? created.runId : '';
+  await until(runId, 'failed');
+  const { page } = await visit('olga', `/runs/${runId}`);
+  expect(page.html).toContain('What the tool said:</p><p class="said">no such card 4242 &lt;b&gt;</p>');
+  const { page: his } = await visit('oli', `/runs/${runId}`);
+  expect([read(his).includes('REMOTE_TOOL_FAILED'), his.html.includes('4242')]).toEqual([true, false]);
+  await remote.stop();
 });

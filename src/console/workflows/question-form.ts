@@ -3,7 +3,7 @@ import { type Html, html } from '../../oauth/html.ts';
 import type { Run } from '../../store/workflow-types.ts';
 import type { Question, QuestionField } from '../../workflow/question.ts';
 import { changeTables, oneSided, shownValue } from '../changes-view.ts';
-import { areaField, checkField, type Field, field, formOf, selectField } from '../parts/form.ts';
+import { areaField, checkField, type Field, field, fileField, formOf, selectField } from '../parts/form.ts';
 import { runPage } from '../paths.ts';
 import type { MemberVisit, Parts } from '../visit.ts';
 
@@ -19,11 +19,18 @@ const idOf = (at: number): string => `value-${at}`;
 export const askedIn = (form: URLSearchParams): number =>
   Number(/^\d{1,6}$/.exec(form.get('position') ?? '')?.[0] ?? Number.NaN);
 
-/** What was typed, by the names of the fields: texts, and lists of them. What was left empty is absent. */
-export function readValues({ fields }: Question, form: URLSearchParams): Readonly<Record<string, unknown>> {
+/** What was typed or chosen, by the names of the fields: texts, files, and lists of them. What was left empty is absent. */
+export function readValues(
+  { fields }: Question,
+  { form, files }: Pick<MemberVisit, 'form' | 'files'>,
+): Readonly<Record<string, unknown>> {
   const read = fields.flatMap((one): (readonly [string, unknown])[] => {
     const name = fieldName(one);
     const { type } = one;
+    if (type === 'file' || type === 'files') {
+      const chosen = files.get(name) ?? [];
+      return chosen.length > 0 ? [[one.name, type === 'file' ? chosen[0] : chosen]] : [];
+    }
     if (type === 'boolean') return [[one.name, form.get(name) === 'yes']];
     if (type === 'list' || type === 'number-list') {
       const given = one.options ? form.getAll(name) : (form.get(name) ?? '').split(/\r?\n/);
@@ -40,7 +47,12 @@ export function questionForm(question: Question, run: Run, visit: MemberVisit, p
   const { title, text, fields, changes = [], decisions, position, refusal } = question;
   const isOfField = told?.field !== undefined && fields.some(({ name }) => name === told.field);
   const inputs = fields.map((one, at) =>
-    input(one, at, visit.form, told?.field === one.name ? told.problem : undefined),
+    input(one, at, {
+      visit,
+      parts,
+      told: told?.field === one.name ? told.problem : undefined,
+      isAgain: told !== undefined,
+    }),
   );
   return html`<section class="question" aria-labelledby="question"><h2 id="question">${title}</h2>
 ${text !== undefined && text !== '' && html`<p class="told">${text}</p>`}
@@ -49,7 +61,7 @@ ${changes.length > 0 && changesTable(changes, question.type === 'update-record')
 ${
   refusal !== null
     ? html`<p class="warning" role="note">${refusal} Send the address of this page to somebody who may answer.</p>`
-    : html`${formOf(visit, parts, runPage(run.id))}<input type="hidden" name="position" value="${position}">${inputs}<div class="pair${decisions.length === 1 && ' single'}">${decisions.map(({ id, label }, at) => html`<button class="${at === 0 ? 'primary' : 'plain'}" name="action" value="${id}"${at > 0 && html` formnovalidate`}>${label}</button>`)}</div></form>`
+    : html`${formOf(visit, parts, runPage(run.id), fields.some(isOfFiles) ? 'files' : 'fields')}<input type="hidden" name="position" value="${position}">${inputs}<div class="pair${decisions.length === 1 && ' single'}">${decisions.map(({ id, label }, at) => html`<button class="${at === 0 ? 'primary' : 'plain'}" name="action" value="${id}"${at > 0 && html` formnovalidate`}>${label}</button>`)}</div></form>`
 }
 </section>`;
 }
@@ -64,18 +76,49 @@ function changesTable(changes: NonNullable<Question['changes']>, isUpdate: boole
   return changeTables('update', [{ id: '', fields }]);
 }
 
-function input(one: QuestionField, at: number, form: URLSearchParams, told: string | undefined): Html {
-  const { label, type, required, options, description, value } = one;
+const isOfFiles = ({ type }: QuestionField): boolean => type === 'file' || type === 'files';
+
+/** As people say it. */
+export const sizeOf = (bytes: number): string =>
+  bytes < 1_000_000 ? `${Math.floor(bytes / 1000)} kB` : `${Math.floor(bytes / 100_000) / 10} MB`;
+
+interface Around {
+  readonly visit: MemberVisit;
+  readonly parts: Parts;
+  /** What is wrong with the field. */
+  readonly told: string | undefined;
+  /** Something is wrong with the form. */
+  readonly isAgain: boolean;
+}
+
+function input(one: QuestionField, at: number, { visit: { form }, parts, told, isAgain }: Around): Html {
+  const { label, type, required, isOneOf, options, description, value } = one;
   const name = fieldName(one);
   const wasSent = form.has('position');
   const shown = wasSent ? (form.get(name) ?? '') : textOf(value);
   const problem = told ?? one.problem;
   const about: Field = {
-    ...{ id: idOf(at), name, label: required || type === 'boolean' ? label : `${label} (optional)`, value: shown },
+    ...{
+      id: idOf(at),
+      name,
+      label: required || isOneOf || type === 'boolean' ? label : `${label} (optional)`,
+      value: shown,
+    },
     ...(description !== undefined && { hint: description }),
     ...(problem !== undefined && { problem }),
     required: required && type !== 'boolean',
   };
+  if (type === 'file' || type === 'files') {
+    const most = sizeOf(parts.config.fileLimitBytes);
+    const hints = [
+      description,
+      value != null && `It is ${value}, unless you choose another.`,
+      type === 'file' ? `At most ${most}.` : `At most ${most} together.`,
+      isAgain && 'Choose it once more: a browser does not keep it.',
+    ];
+    const hint = hints.filter(Boolean).join(' ');
+    return fileField({ ...about, hint, several: type === 'files', endings: one.endings });
+  }
   if (type === 'boolean') {
     const checked = wasSent ? form.get(name) === 'yes' : value === true;
     return checkField({ id: about.id, name, label, hint: description, checked });

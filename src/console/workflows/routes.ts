@@ -16,6 +16,6 @@ export const workflowRoutes: readonly Route[] = [
   { page: '/workflows/:id/edit', open: false, get: showEditor, post: saveWorkflow, bodyBytes },
   { page: '/workflows/:id/versions/:version', open: false, get: showVersion },
   { page: '/runs', open: false, get: listRuns },
-  { page: '/runs/:id', open: false, get: showRun, post: answerRun },
+  { page: '/runs/:id', open: false, takesFiles: true, get: showRun, post: answerRun },
   { page: '/runs/:id/live', open: false, get: showRunLive },
 ];

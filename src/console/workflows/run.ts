@@ -15,7 +15,7 @@ import type { Answer, MemberVisit, Parts } from '../visit.ts';
 import { runsPage, under, workflowPage } from './access.ts';
 import { drawWorkflow, type StepStates, stateWord, titleOf } from './graph.ts';
 import { outline } from './outline.ts';
-import { askedIn, questionForm, readValues } from './question-form.ts';
+import { askedIn, questionForm, readValues, sizeOf } from './question-form.ts';
 import { originWords, reasonWords, stateWords } from './words.ts';
 
 const doneTexts: Readonly<Record<string, string>> = {
@@ -26,6 +26,9 @@ const doneTexts: Readonly<Record<string, string>> = {
   over: 'It was over already.',
 };
 
+const RENEWED_SECONDS = 10;
+const RENEWALS_MOST = 120;
+
 const livePage = (id: string): string => `${runPage(id)}/live`;
 
 /** A run of another view, of somebody else, and one that is not there look the same (CWE-639). */
@@ -34,7 +37,10 @@ async function findTrace({ id, access }: MemberVisit, { workflows }: Parts): Pro
 }
 
 export async function showRun(visit: MemberVisit, parts: Parts): Promise<Answer> {
-  return show(visit, parts);
+  const { overflow } = visit;
+  if (overflow === undefined) return show(visit, parts);
+  const problem = `Nothing was sent: the files are larger than ${sizeOf(overflow)} together. Choose smaller ones.`;
+  return show(visit, parts, { status: 413, problem });
 }
 
 /** What the live region of the page is given again and again. */
@@ -64,8 +70,19 @@ ${question && questionForm(question, run, visit, parts, told)}
 ${!isOver(run.state) && ending(run, visit, parts)}
 <p class="quietly"><a href="${parts.paths.path(workflowPage(run.workflowId))}">The workflow</a> · <a href="${parts.paths.path(runsPage)}">All runs</a> · <a href="${parts.paths.path(runPage(run.id))}">Look again</a></p>`;
   const title = `${told ? 'Error: ' : ''}${run.name} on ${run.recordId}`;
-  const page = createFramed(visit, parts, { title, under, content, wide: true });
+  // What a person is filling in or about to decide is not taken from under his hands.
+  const isAsked = question !== undefined && question.refusal === null;
+  const renews = isOver(run.state) || isAsked || told ? undefined : renewal(visit, run);
+  const page = createFramed(visit, parts, { title, under, content, wide: true, renews });
   return { page, ...(told && { status: told.status }) };
+}
+
+/** As with scripts: not for ever, since to ask keeps the session from ending. Who looks again by himself begins anew. */
+function renewal({ query }: MemberVisit, { id }: Run): { readonly seconds: number; readonly page: string } | undefined {
+  const before = Number(/^\d{1,4}$/.exec(query.get('renewed') ?? '')?.[0] ?? 0);
+  return before < RENEWALS_MOST
+    ? { seconds: RENEWED_SECONDS, page: `${runPage(id)}?renewed=${before + 1}` }
+    : undefined;
 }
 
 /** `shown`: the question that the page has beside it. */
@@ -79,7 +96,7 @@ async function live(trace: RunTrace, { access }: MemberVisit, parts: Parts, show
     if (answeredBy !== null && !names.has(answeredBy)) names.set(answeredBy, await nameOf(answeredBy, parts));
   }
   const waiting = run.state === 'awaiting-input' ? steps.at(-1)?.position : undefined;
-  return html`${isOver(run.state) && html`<span data-live-end hidden></span>`}${stateBox(run, parts)}
+  return html`${isOver(run.state) && html`<span data-live-end hidden></span>`}${stateBox(run, parts)}${run.userId === access.caller.id && saidOf(trace)}
 ${waiting !== undefined && waiting !== shown && html`<p class="done"><a href="${parts.paths.path(runPage(run.id))}">Show what it asks</a></p>`}
 ${facts([
   ['Record', `${run.recordId} of ${run.collection}`],
@@ -108,6 +125,14 @@ ${
     ]),
   })}`
 }`;
+}
+
+/** Why a tool failed, as its server puts it: for the user of the run alone, since it may tell values of records. */
+function saidOf({ run, steps }: RunTrace): Html | false {
+  if (run.failure?.code !== 'REMOTE_TOOL_FAILED') return false;
+  const said = (steps.at(-1)?.data as { readonly text?: unknown } | undefined)?.text;
+  if (typeof said !== 'string' || said.trim() === '') return false;
+  return html`<p>What the tool said:</p><p class="said">${said}</p>`;
 }
 
 /** Of a step that was come to again, the last. */
@@ -148,7 +173,9 @@ function textOf({ state, reason, failure, answerBy, cancelAsked }: Run, now: num
       return `${reason === null ? '' : reasonWords[reason]}${left}`;
     }
     case 'succeeded':
-      return 'It came to its end.';
+      return cancelAsked
+        ? 'It was asked to end, but its last step was already under way and was done: nothing was left to leave out.'
+        : 'It came to its end.';
     case 'failed':
       return failure ? `${failure.message} (${failure.code})` : 'It could not go on.';
     case 'cancelled':
@@ -174,7 +201,7 @@ export async function answerRun(visit: MemberVisit, parts: Parts): Promise<Answe
   const question: Question | undefined = await parts.workflows.question(access, run.id);
   const position = askedIn(form);
   if (!question || question.position !== position) return { to: `${runPage(run.id)}?done=late` };
-  const given = { decision: form.get('action') ?? '', values: readValues(question, form) };
+  const given = { decision: form.get('action') ?? '', values: readValues(question, visit) };
   try {
     const isFirst = await parts.workflows.answer(access, run.id, position, given);
     return { to: `${runPage(run.id)}?done=${isFirst ? 'answered' : 'late'}` };

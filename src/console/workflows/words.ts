@@ -13,7 +13,7 @@ export const stateWords: Readonly<Record<RunState, string>> = {
 
 export const reasonWords: Readonly<Record<AwaitReason, string>> = {
   guidance: 'Somebody is to do something, and to say that it is done.',
-  choice: 'Somebody is to choose the way.',
+  choice: 'Somebody is to choose how it goes on.',
   confirmation: 'Somebody is to confirm what would be done.',
   form: 'Somebody is to fill in what is missing.',
   approval: 'It may be done only when somebody approves it.',

@@ -5,18 +5,15 @@
 //
 // An upload is taken once, and used up by the action that ran with it, for the user who asked for it alone. A download
 // may be fetched again until it expires, since clients look at links before they follow them. Both live for 15 minutes.
-import { createHash } from 'node:crypto';
 import type { FormFile } from '../../agent/actions/definitions.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config.ts';
 import { fail } from '../../core/errors.ts';
-import { decrypt, encrypt, hashToken, randomToken, sameText } from '../../core/secret.ts';
-import type { FileRow, FileRows } from '../../store/store.ts';
+import { hashToken, sameText } from '../../core/secret.ts';
+import type { FileRow, FileRows } from '../../store/file-types.ts';
+import { createSealedFiles } from '../../store/sealed-files.ts';
 
 export const FILE_SECONDS = 900;
-/** Of one user, on their way at once. */
-export const MOST_FILES = 20;
-const PART_BYTES = 262_144;
 
 export const uploadNext = 'Call requestActionFileUpload for another.';
 export const downloadNext = 'Execute the action again.';
@@ -64,40 +61,18 @@ export function createFiles(parts: {
   const { rows, clock, endpoint, isActive } = parts;
   const limitBytes = parts.config.fileLimitBytes;
 
-  async function add(kind: FileRow['kind'], userId: number, about: About): Promise<string> {
-    await rows.sweep();
-    if ((await rows.countOf(userId)) >= MOST_FILES) fail('TOO_MANY_FILES', { limit: MOST_FILES });
-    const key = randomToken();
-    const state = kind === 'upload' ? 'asked' : 'arriving';
-    const sealed = encrypt(JSON.stringify(about), key);
-    const expiresAt = clock.now() + FILE_SECONDS * 1000;
-    await rows.add({ id: hashToken(key), kind, userId, state, sealed, bytes: 0, parts: 0, expiresAt });
-    return key;
+  const sealed = createSealedFiles(rows, clock);
+
+  const add = (kind: FileRow['kind'], userId: number, about: About): Promise<string> =>
+    sealed.add({ kind, userId, about, state: kind === 'upload' ? 'asked' : 'arriving', seconds: FILE_SECONDS });
+
+  const store = (key: string, body: AsyncIterable<Buffer>) => sealed.write(key, body, limitBytes);
+
+  async function* read(key: string, row: FileRow): AsyncIterable<Buffer> {
+    for await (const part of sealed.read(key, row)) yield part ?? fail('FILE_GONE', { next: downloadNext });
   }
 
-  /** BODY_TOO_LARGE. */
-  async function store(key: string, body: AsyncIterable<Buffer>) {
-    const id = hashToken(key);
-    const hash = createHash('sha256');
-    let [bytes, count] = [0, 0];
-    for await (const part of inParts(body)) {
-      bytes += part.length;
-      if (bytes > limitBytes) fail('BODY_TOO_LARGE', { limitBytes });
-      hash.update(part);
-      await rows.putPart(id, count, encrypt(part.toString('base64'), key));
-      count++;
-    }
-    return { bytes, parts: count, sha256: hash.digest('base64url') };
-  }
-
-  async function* read(key: string, { id, parts }: FileRow): AsyncIterable<Buffer> {
-    for (let part = 0; part < parts; part++) {
-      const sealed = (await rows.findPart(id, part)) ?? fail('FILE_GONE', { next: downloadNext });
-      yield Buffer.from(decrypt(sealed, key), 'base64');
-    }
-  }
-
-  const aboutOf = (key: string, { sealed }: FileRow): About => JSON.parse(decrypt(sealed, key)) as About;
+  const aboutOf = (key: string, row: FileRow): About => sealed.aboutOf<About>(key, row);
 
   async function findOf(kind: FileRow['kind'], key: string): Promise<FileRow | undefined> {
     const row = await rows.find(hashToken(key));
@@ -176,21 +151,4 @@ export function createFiles(parts: {
       return { ...aboutOf(key, row), bytes: row.bytes, content: () => read(key, row) };
     },
   };
-}
-
-/** The same bytes in parts of one size but for the last. */
-async function* inParts(body: AsyncIterable<Buffer | string>): AsyncIterable<Buffer> {
-  let waiting: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-    waiting.push(bytes);
-    size += bytes.length;
-    if (size < PART_BYTES) continue;
-    let whole = Buffer.concat(waiting);
-    for (; whole.length >= PART_BYTES; whole = whole.subarray(PART_BYTES)) yield whole.subarray(0, PART_BYTES);
-    waiting = [whole];
-    size = whole.length;
-  }
-  if (size > 0) yield Buffer.concat(waiting);
 }

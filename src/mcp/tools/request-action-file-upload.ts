@@ -1,4 +1,5 @@
 import { fail } from '../../core/errors.ts';
+import { plainFileName, plainMediaType } from '../../store/sealed-files.ts';
 import { checkNames, type Given, readRequiredText, readText } from '../arguments/arguments.ts';
 import { handleOf } from '../files/file-values.ts';
 import { FILE_SECONDS } from '../files/files.ts';
@@ -52,23 +53,13 @@ async function run(about: UploadArguments, { access, engine, files, config }: To
   });
 }
 
-const NAME_CHARACTERS = 128;
+const readName = (given: string): string =>
+  plainFileName(given) ??
+  fail('INVALID_ARGUMENT', { argument: 'filename', problem: 'send a name such as report.pdf.' });
 
-/** The name alone: no folder, and no character that is not seen (control, direction, zero width,
- * half of a pair). Of a long one, its end. */
-function readName(given: string): string {
-  const last = given.split(/[\\/]/).at(-1) ?? '';
-  const plain = last.replace(/\p{C}/gu, '').trim().slice(-NAME_CHARACTERS);
-  if (plain !== '' && !/^\.+$/.test(plain)) return plain;
-  return fail('INVALID_ARGUMENT', { argument: 'filename', problem: 'send a name such as report.pdf.' });
-}
-
-function readType(given: string): string {
-  const type = given.toLowerCase();
-  // RFC 6838 section 4.2: what a type and a subtype are made of.
-  if (/^[a-z0-9][\w!#$&^.+-]{0,126}\/[a-z0-9][\w!#$&^.+-]{0,126}$/.test(type)) return type;
-  return fail('INVALID_ARGUMENT', { argument: 'mimeType', problem: 'send a media type such as text/csv.' });
-}
+const readType = (given: string): string =>
+  plainMediaType(given) ??
+  fail('INVALID_ARGUMENT', { argument: 'mimeType', problem: 'send a media type such as text/csv.' });
 
 /** Hexadecimal or base64, of either alphabet. */
 function readDigest(given: string | undefined): string | undefined {

@@ -6,9 +6,10 @@ import type { Engine } from '../../agent/engine.ts';
 import type { Access, Policy } from '../../core/caller.ts';
 import type { StopSignal } from '../../core/clock/stop.ts';
 import type { Clock } from '../../core/clock.ts';
-import { fail } from '../../core/errors.ts';
+import { type AppError, fail } from '../../core/errors.ts';
 import type { AwaitReason, Run, RunStep } from '../../store/workflow-types.ts';
 import type { StepOf, WorkflowDefinition, WorkflowStep } from '../definition.ts';
+import type { RunFiles } from '../run-files.ts';
 import type { StepSubject } from '../run-log.ts';
 import { fillTemplates, type Reference, referencesOf } from '../template.ts';
 import type { Answered, Asked } from './asked.ts';
@@ -29,6 +30,7 @@ export interface StepCall<S extends WorkflowStep = WorkflowStep> {
   readonly answered: Answered | undefined;
   /** The server's: an assistant has no browser, and nor has a run. */
   readonly sendWebhook: SendWebhook;
+  readonly files: RunFiles;
 }
 
 /** `outcome`: names and counts; `data`: values for later steps. `next`: where the step itself does not say it. */
@@ -38,6 +40,8 @@ export interface Done {
   readonly data?: unknown;
   readonly next?: string | null;
   readonly isSkipped?: true;
+  /** What was begun says that it could not be done: with a `next` the run goes on there, else it ends with this. */
+  readonly fails?: AppError;
   /** For the activity log, of a step that reads records. */
   readonly read?: StepSubject;
 }

@@ -13,16 +13,19 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** Executes an action on the record. Where its form lacks something, a person is asked for it. */
 export const triggerAction: StepHandler<TriggerAction> = async (call) => {
-  const { step, answered, access, run, engine, signal } = call;
+  const { step, answered, access, run, engine, signal, files } = call;
   const { mode = 'confirm', action } = step;
   const place = placeOf(call);
   const { collection, id } = place;
   const asked = answered?.asked;
   const known = asked?.ask === 'form' || asked?.ask === 'action' ? asked.values : await fill(call, step.values ?? {});
-  const values: Values = asked?.ask === 'form' ? { ...known, ...answered!.answer.values } : known;
-  const form = await loadForm({ engine, access, signal }, place, action, values);
+  const given: Values = asked?.ask === 'form' ? { ...known, ...answered!.answer.values } : known;
+  const { values: filled, gone } = await files.open(run.id, given);
+  const form = await loadForm({ engine, access, signal }, place, action, filled);
   const policy = approvalOf(policyOf(engine, access, collection, action), `trigger '${action}' of`, collection);
-  if ((mode === 'manual' && !answered) || !form.canExecute) {
+  const values = Object.fromEntries(Object.entries(given).filter(([name]) => !gone.includes(name)));
+  // What somebody chose is never left out: he is asked for it again.
+  if ((mode === 'manual' && !answered) || !form.canExecute || gone.length > 0) {
     return { kind: 'wait', reason: 'form', asked: { ask: 'form', ...place, action, values } };
   }
   const { reason, notBy } = consentOf(policy, mode, run, answered);
@@ -33,8 +36,10 @@ export const triggerAction: StepHandler<TriggerAction> = async (call) => {
     collection,
     recordIds: [id],
     async make(stop) {
-      const request = { collection, action, recordIds: [id], values };
-      return toDone(call, await engine.actions.execute(access, request, { signal: stop }), stop);
+      const request = { collection, action, recordIds: [id], values: filled };
+      const result = await engine.actions.execute(access, request, { signal: stop });
+      await files.drop(run.id, values);
+      return toDone(call, result, stop);
     },
   };
 };

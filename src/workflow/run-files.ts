@@ -1,0 +1,145 @@
+// Files that people give to actions of runs. Until the action has run a file lies sealed in the storage (store/sealed-files.ts); its
+// key stands in its place among the values of the run, which are sealed themselves, and opens it for that run alone. A run is held
+// by one executor at a time, so that nobody takes a file away from another: it is dropped when the action has run, or the run has ended
+// without it.
+import type { FormFile } from '../agent/actions/definitions.ts';
+import type { Clock } from '../core/clock.ts';
+import { hashToken } from '../core/secret.ts';
+import type { FileRows } from '../store/file-types.ts';
+import { createSealedFiles } from '../store/sealed-files.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** What stands among values in the place of a file. */
+export interface KeptFile {
+  readonly $fileOfRun: string;
+  readonly name: string;
+  readonly mimeType: string;
+  readonly bytes: number;
+}
+
+export interface Sender {
+  readonly runId: string;
+  readonly userId: number;
+  /** How long the files are kept at most. */
+  readonly seconds: number;
+}
+
+export interface RunFiles {
+  /** The values with each file kept. BODY_TOO_LARGE for one that is, TOO_MANY_FILES; then none of them is kept. */
+  keep(by: Sender, values: Values, limitBytes: number): Promise<Values>;
+  /** The values with their files. `gone`: names of those of which one is not there any more, or is another run's; they are left out. */
+  open(runId: string, values: Values): Promise<{ readonly values: Values; readonly gone: readonly string[] }>;
+  /** Those of the run that stand anywhere in what it holds. One that stays all the same is gone when it expires. */
+  drop(runId: string, held: unknown): Promise<void>;
+}
+
+export function createRunFiles(rows: FileRows, clock: Pick<Clock, 'now'>): RunFiles {
+  const sealed = createSealedFiles(rows, clock);
+
+  const keepOne = async (by: Sender, { name, mimeType, content }: FormFile, limitBytes: number): Promise<KeptFile> => {
+    const { runId, userId, seconds } = by;
+    const about = { name, mimeType, runId };
+    const key = await sealed.add({ kind: 'run', userId, state: 'arriving', about, seconds });
+    const kept = { $fileOfRun: key, name, mimeType, bytes: content.length };
+    try {
+      const { bytes, parts } = await sealed.write(key, oneOf(content), limitBytes);
+      await rows.finish(hashToken(key), { bytes, parts });
+    } catch (error) {
+      await dropOne(kept);
+      throw error;
+    }
+    return kept;
+  };
+  const dropOne = ({ $fileOfRun }: KeptFile) => rows.remove(hashToken($fileOfRun));
+
+  const findOne = async (runId: string, { $fileOfRun: key }: KeptFile) => {
+    const row = await rows.find(hashToken(key));
+    if (row?.kind !== 'run') return undefined;
+    const about = sealed.aboutOf<Omit<FormFile, 'content'> & { runId: string }>(key, row);
+    // Whoever has read the key of another run's file does nothing with it (CWE-639).
+    return about.runId === runId ? { row, about } : undefined;
+  };
+
+  const openOne = async (runId: string, kept: KeptFile): Promise<FormFile | undefined> => {
+    const found = await findOne(runId, kept);
+    if (found?.row.state !== 'ready') return undefined;
+    const { name, mimeType } = found.about;
+    const parts: Buffer[] = [];
+    for await (const part of sealed.read(kept.$fileOfRun, found.row)) {
+      if (part === undefined) return undefined;
+      parts.push(part);
+    }
+    return { name, mimeType, content: Buffer.concat(parts) };
+  };
+
+  return {
+    async keep(by, values, limitBytes) {
+      const made: KeptFile[] = [];
+      try {
+        return await replaceEach(values, isFormFile, async (file) => {
+          const kept = await keepOne(by, file, limitBytes);
+          made.push(kept);
+          return kept;
+        });
+      } catch (error) {
+        for (const each of made) await dropOne(each);
+        throw error;
+      }
+    },
+    async open(runId, values) {
+      const gone: string[] = [];
+      const opened = await replaceEach(values, isKept, async (kept, name) => {
+        const file = await openOne(runId, kept);
+        if (!file) gone.push(name);
+        return file;
+      });
+      const there = Object.entries(opened).filter(([name]) => !gone.includes(name));
+      return { values: Object.fromEntries(there), gone };
+    },
+    async drop(runId, held) {
+      for (const kept of keptIn(held)) {
+        const found = await findOne(runId, kept).catch(() => undefined);
+        if (found) await dropOne(kept).catch(() => undefined);
+      }
+    },
+  };
+}
+
+async function* oneOf(content: Buffer): AsyncIterable<Buffer> {
+  yield content;
+}
+
+export function isKept(value: unknown): value is KeptFile {
+  const key = (value as Partial<KeptFile> | null | undefined)?.$fileOfRun;
+  return typeof key === 'string' && /^[\w-]{43}$/.test(key);
+}
+
+function keptIn(held: unknown): readonly KeptFile[] {
+  if (isKept(held)) return [held];
+  return typeof held === 'object' && held !== null ? Object.values(held).flatMap(keptIn) : [];
+}
+
+export function isFormFile(value: unknown): value is FormFile {
+  const { name, mimeType, content } = (value ?? {}) as Partial<FormFile>;
+  return typeof name === 'string' && typeof mimeType === 'string' && Buffer.isBuffer(content);
+}
+
+/** Those that stand as a value, or in a list that is one. One after another: each may be large. */
+async function replaceEach<T>(
+  values: Values,
+  suits: (value: unknown) => value is T,
+  replace: (value: T, name: string) => Promise<unknown>,
+): Promise<Values> {
+  const entries: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(values)) {
+    if (!Array.isArray(value)) {
+      entries.push([name, suits(value) ? await replace(value, name) : value]);
+      continue;
+    }
+    const items: unknown[] = [];
+    for (const item of value as readonly unknown[]) items.push(suits(item) ? await replace(item, name) : item);
+    entries.push([name, items]);
+  }
+  return Object.fromEntries(entries);
+}

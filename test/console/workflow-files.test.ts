@@ -1,0 +1,302 @@
+// Files that a person gives to an action of a run, as a browser sends them: to the action and nowhere else, within the limit, and
+// only by who may.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { FormFile } from '../../src/agent/actions/definitions.ts';
+import type { EngineAgent } from '../../src/agent/agent.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { hashToken } from '../../src/core/secret.ts';
+import type { Account, Browser, Page } from '../oauth/flow.ts';
+import { csrfOf, openPlace, type Place, read } from './place.ts';
+
+const LIMIT = 400_000;
+const all = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
+const got: unknown[] = [];
+let fails = false;
+
+const told = ({ name, mimeType, content }: FormFile) => [
+  name,
+  mimeType,
+  content.toString('latin1').slice(0, 6),
+  content.length,
+];
+
+function customize(agent: EngineAgent): void {
+  const form = [
+    { label: 'Invoice', type: 'File', isRequired: true, widget: 'FilePicker', extensions: ['pdf', '.csv'] },
+    { label: 'Pictures', type: 'FileList' },
+    { label: 'Words', type: 'String', isRequired: true },
+  ] as const;
+  const execute = ({ formValues }: { readonly formValues: Readonly<Record<string, unknown>> }) => {
+    if (fails) throw new Error('broken');
+    const { Invoice, Pictures, Words } = formValues;
+    got.push([Words, told(Invoice as FormFile), ((Pictures ?? []) as FormFile[]).map(told)]);
+    return undefined;
+  };
+  agent.customizeCollection('orders', (orders) =>
+    orders.addAction('Attach', { scope: 'Single', form: [...form], execute }).addAction('Attach twice seen', {
+      ...{ scope: 'Single', form: [...form], execute },
+      approval: { policy: 'ask-person', secondPerson: true },
+    }),
+  );
+}
+
+let place: Place;
+const people: Record<string, { readonly account: Account; readonly browser: Browser }> = {};
+beforeAll(async () => {
+  place = await openPlace({ app: { customize }, env: { SERVICE_FILE_LIMIT_BYTES: `${LIMIT}` } });
+  await place.store.permissions.setRole('Clerk', { '*': all });
+  for (const [name, level] of [
+    ['olga', 'editor'],
+    ['oli', 'editor'],
+    ['omar', 'user'],
+  ] as const) {
+    const account = await place.addUser({ email: `${name}@example.com`, team: 'Operations', role: 'Clerk', level });
+    people[name] = { account, browser: (await place.browse(account)).browser };
+  }
+});
+afterAll(() => place?.stop());
+beforeEach(() => {
+  got.length = 0;
+  fails = false;
+});
+
+let made = 0;
+/** A run of Olga's that asks for the form of the action. */
+async function ask(action = 'Attach'): Promise<string> {
+  const { id: by } = await place.userOf(people.olga!.account);
+  const { renderingId } = (await place.store.permissions.caller(by))!;
+  const about = { name: `Attach ${++made}`, collection: 'orders' };
+  const definition = JSON.stringify({
+    ...about,
+    steps: [{ id: 'one', type: 'trigger-action', action, mode: 'automatic' }],
+  });
+  const { id } = await place.store.workflows.publish({ ...about, renderingId, concurrency: null, by, definition });
+  const { browser } = people.olga!;
+  const started = await browser.press(await browser.open(place.at(`/workflows/${id}`)), 'start', { record: '1' });
+  const runId = /\/runs\/([\w-]{36})/.exec(started.url)![1]!;
+  await until(runId, 'awaiting-input', 'form');
+  return runId;
+}
+
+async function until(runId: string, state: string, reason: string | null = null): Promise<void> {
+  const now = async () => {
+    const run = (await place.store.runs.find(runId))!;
+    return [run.state, run.reason];
+  };
+  for (let i = 0; i < 400 && `${await now()}` !== `${[state, reason]}`; i++) await systemClock.sleep(25);
+  expect(await now()).toEqual([state, reason]);
+}
+
+const see = (runId: string, name = 'olga') => people[name]!.browser.open(place.at(`/runs/${runId}`));
+const file = (name: string, text: string, type = 'text/csv') => new File([text], name, { type });
+
+/** The form of the page, with what is typed and chosen. */
+async function send(
+  page: Page,
+  entries: Readonly<Record<string, string | File | readonly File[]>>,
+  name = 'olga',
+): Promise<Page> {
+  const body = new FormData();
+  const position = /name="position" value="(\d+)"/.exec(page.html)?.[1] ?? '';
+  for (const [field, value] of Object.entries({ csrf: csrfOf(page), position, action: 'run', ...entries })) {
+    for (const each of [value].flat()) body.append(field, each as string);
+  }
+  const headers = { 'sec-fetch-site': 'same-origin' };
+  return people[name]!.browser.open(page.url, { method: 'POST', body, headers });
+}
+
+const kept = async () => {
+  const { id } = await place.userOf(people.olga!.account);
+  return place.store.files.countOf(id);
+};
+
+test('what is chosen on the page is what the action is given, and nothing of it stays', async () => {
+  const runId = await ask();
+  const page = await see(runId);
+  expect(page.html).toMatch(/<form [^>]*enctype="multipart\/form-data"/);
+  expect(page.html).toMatch(/<input id="value-0" name="value.Invoice" type="file" accept=".pdf,.csv" required/);
+  expect(page.html).toMatch(/name="value.Pictures" type="file" multiple/);
+  expect(read(page)).toContain('At most 400 kB.');
+  await send(page, {
+    'value.Invoice': file('../über\u202e.csv', `a;b\n${'x'.repeat(300_000)}`),
+    'value.Pictures': [file('1.png', '\u0089PNG', 'image/png'), file('2', 'zwei', 'nonsense')],
+    'value.Words': 'Please',
+  });
+  await until(runId, 'succeeded');
+  expect(got).toEqual([
+    [
+      'Please',
+      ['über.csv', 'text/csv', 'a;b\nxx', 300_004],
+      [
+        ['1.png', 'image/png', expect.stringContaining('PNG'), 5],
+        ['2', 'application/octet-stream', 'zwei', 4],
+      ],
+    ],
+  ]);
+  expect(await kept()).toBe(0);
+});
+
+test('what is missing, of a wrong kind or no file at all is refused with what to do, and nothing is kept', async () => {
+  const runId = await ask();
+  const page = await see(runId);
+  const words = { 'value.Words': 'x' };
+  const none = await send(page, words);
+  const empty = await send(page, { ...words, 'value.Invoice': new File([], '') });
+  const typed = await send(page, { ...words, 'value.Invoice': 'data:text/csv;base64,YQ==' });
+  for (const one of [none, empty, typed]) {
+    expect([one.status, read(one).includes('a value is needed')]).toEqual([400, true]);
+    expect(read(one)).toContain('Choose it once more');
+  }
+  const kind = await send(page, { ...words, 'value.Invoice': file('a.exe', 'MZ') });
+  expect([kind.status, /pdf.*csv/.test(read(kind))]).toEqual([400, true]);
+  expect([got, await kept(), (await place.store.runs.find(runId))!.state]).toEqual([[], 0, 'awaiting-input']);
+});
+
+test('too large: told on the page before anything is read, and by the byte', async () => {
+  const runId = await ask();
+  const page = await see(runId);
+  const over = await send(page, { 'value.Invoice': file('a.csv', 'x'.repeat(LIMIT + 200_000)), 'value.Words': 'x' });
+  expect([over.status, read(over).includes('the files are larger than 400 kB together')]).toEqual([413, true]);
+  // Within what a form may be, and one byte more than a file may be.
+  const byOne = await send(page, { 'value.Invoice': file('a.csv', 'x'.repeat(LIMIT + 1)), 'value.Words': 'x' });
+  expect(byOne.status).toBe(413);
+  const together = [1, 2, 3].map((n) => file(`${n}.png`, 'x'.repeat(200_000), 'image/png'));
+  expect(
+    (await send(page, { 'value.Invoice': file('a.csv', 'x'), 'value.Pictures': together, 'value.Words': 'x' })).status,
+  ).toBe(413);
+  expect([got, await kept(), (await place.store.runs.find(runId))!.state]).toEqual([[], 0, 'awaiting-input']);
+  await send(page, { 'value.Invoice': file('a.csv', 'x'.repeat(LIMIT)), 'value.Words': 'x' });
+  await until(runId, 'succeeded');
+});
+
+test('a body of files is taken of nobody who is not signed in, from no other site, and for no other page', async () => {
+  const runId = await ask();
+  const page = await see(runId);
+  const body = () => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries({
+      csrf: csrfOf(page),
+      position: '1',
+      action: 'run',
+      'value.Words': 'x',
+    })) {
+      form.append(name, value);
+    }
+    form.append('value.Invoice', file('a.csv', 'x'.repeat(300_000)));
+    return form;
+  };
+  const post = (to: string, headers: Record<string, string>) => ({
+    to,
+    init: { method: 'POST', body: body(), headers },
+  });
+  const same = { 'sec-fetch-site': 'same-origin' };
+  const stranger = await fetch(page.url, { ...post('', same).init, redirect: 'manual' });
+  const foreign = await people.olga!.browser.open(page.url, post('', { 'sec-fetch-site': 'cross-site' }).init);
+  const other = await people.olga!.browser.open(place.at('/account'), post('', same).init);
+  const notHis = await people.omar!.browser.open(page.url, post('', same).init);
+  expect([stranger.status, foreign.status, other.status, notHis.status]).toEqual([413, 413, 413, 403]);
+  const parts = new FormData();
+  for (let at = 0; at < 600; at++) parts.append('x', 'y');
+  const many = await people.olga!.browser.open(page.url, { method: 'POST', body: parts, headers: same });
+  const broken = await people.olga!.browser.open(page.url, {
+    ...{ method: 'POST', body: '--b\r\nnonsense' },
+    headers: { ...same, 'content-type': 'multipart/form-data; boundary=b' },
+  });
+  expect([many.status, broken.status, got]).toEqual([400, 400, []]);
+});
+
+test('a second person says yes to a file that he is told of; that of another run opens nothing', async () => {
+  const runId = await ask('Attach twice seen');
+  await send(await see(runId), { 'value.Invoice': file('bill.pdf', '%PDF-1', 'application/pdf'), 'value.Words': 'x' });
+  await until(runId, 'awaiting-input', 'approval');
+  expect(await kept()).toBe(1);
+  const [asked] = await place.store.runs.steps(runId);
+  const { values } = asked!.data as { values: Record<string, unknown> };
+  expect(JSON.stringify(values.Invoice)).toMatch(/^{"\$fileOfRun":"[\w-]{43}","name":"bill.pdf"/);
+  // The key, wherever somebody may have it from, in another run: by hand, and as a definition gives it.
+  const thief = await ask();
+  const forged = await send(await see(thief), { 'value.Invoice': JSON.stringify(values.Invoice), 'value.Words': 'x' });
+  expect(forged.status).toBe(400);
+  const { id: by } = await place.userOf(people.olga!.account);
+  const { renderingId } = (await place.store.permissions.caller(by))!;
+  const about = { name: 'Thief', collection: 'orders' };
+  const step = {
+    id: 'one',
+    type: 'trigger-action',
+    action: 'Attach',
+    mode: 'automatic',
+    values: { ...values, Words: 'mine' },
+  };
+  const workflow = await place.store.workflows.publish({
+    ...{ ...about, renderingId, concurrency: null, by },
+    definition: JSON.stringify({ ...about, steps: [step] }),
+  });
+  const { browser } = people.olga!;
+  const started = await browser.press(await browser.open(place.at(`/workflows/${workflow.id}`)), 'start', {
+    record: '2',
+  });
+  const defined = /\/runs\/([\w-]{36})/.exec(started.url)![1]!;
+  await until(defined, 'awaiting-input', 'form');
+  const other = await ask('Attach twice seen');
+  // Nor does the end of a run that names it take it away: values of a Json field may be anything.
+  await place.store.runs.answer(other, { position: 1, by, value: { decision: 'decline', values } });
+  await until(other, 'failed');
+  expect(got).toEqual([]);
+  const page = await see(runId, 'oli');
+  expect(read(page)).toContain('bill.pdf (application/pdf, 6 bytes)');
+  await people.oli!.browser.press(page, 'confirm');
+  await until(runId, 'succeeded');
+  expect([got, await kept()]).toEqual([[['x', ['bill.pdf', 'application/pdf', '%PDF-1', 6], []]], 0]);
+});
+
+test('of a run that ends without the action no file is left', async () => {
+  const chosen = { 'value.Invoice': file('a.csv', 'x'), 'value.Words': 'x' };
+  const answered = async (): Promise<string> => {
+    const runId = await ask('Attach twice seen');
+    await send(await see(runId), chosen);
+    await until(runId, 'awaiting-input', 'approval');
+    return runId;
+  };
+  const before = await kept();
+  const declined = await answered();
+  const [held] = [(await kept()) - before];
+  await people.oli!.browser.press(await see(declined, 'oli'), 'decline');
+  await until(declined, 'failed');
+  const cancelled = await answered();
+  await people.olga!.browser.press(await see(cancelled), 'cancel');
+  await until(cancelled, 'cancelled');
+  const unsure = await ask();
+  fails = true;
+  await send(await see(unsure), chosen);
+  await until(unsure, 'awaiting-input', 'uncertain');
+  await people.olga!.browser.press(await see(unsure), 'end');
+  await until(unsure, 'failed');
+  // It is dropped a moment after the end is written.
+  for (let i = 0; i < 100 && (await kept()) > before; i++) await systemClock.sleep(25);
+  expect([held, (await kept()) - before]).toEqual([1, 0]);
+});
+
+test('an action that breaks finds the file again when it is to be done again; one that is gone is asked for', async () => {
+  const runId = await ask();
+  fails = true;
+  await send(await see(runId), { 'value.Invoice': file('a.csv', 'once'), 'value.Words': 'x' });
+  await until(runId, 'awaiting-input', 'uncertain');
+  fails = false;
+  const unsure = await see(runId);
+  const again = await people.olga!.browser.press(unsure, 'again');
+  expect(again.status).toBe(200);
+  await until(runId, 'succeeded');
+  expect(got).toEqual([['x', ['a.csv', 'text/csv', 'once', 4], []]]);
+
+  const other = await ask('Attach twice seen');
+  await send(await see(other), { 'value.Invoice': file('a.csv', 'gone'), 'value.Words': 'x' });
+  await until(other, 'awaiting-input', 'approval');
+  const [asks] = await place.store.runs.steps(other);
+  const { Invoice } = (asks!.data as { values: { Invoice: { $fileOfRun: string } } }).values;
+  await place.store.files.remove(hashToken(Invoice.$fileOfRun));
+  await people.oli!.browser.press(await see(other, 'oli'), 'confirm');
+  await until(other, 'awaiting-input', 'form');
+  const asked = await see(other);
+  expect(asked.html).toMatch(/name="value.Invoice" type="file" accept=".pdf,.csv" required/);
+  expect(asked.html).toMatch(/name="value.Words"[^>]*>\s*x</);
+});
