@@ -1,13 +1,15 @@
 // How remote MCP servers are reached: public addresses over https alone, each judged when it is connected to, and hosts within the
 // operator's own network that he has named. No redirect is followed here.
 import type { ConsolePaths } from '../console/paths.ts';
-import { remoteCallbackPage } from '../console/paths.ts';
+import { remoteCallbackPage, remoteClientPage } from '../console/paths.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import type { Observe } from '../core/observe.ts';
-import { guardedFetch } from '../oauth/documents.ts';
+import { findAddressProblem, guardedFetch } from '../oauth/documents.ts';
+import { anyDomain } from '../oauth/domains.ts';
 import type { Store } from '../store/store.ts';
 import type { FetchAddress } from '../workflow/remote/address.ts';
+import type { RemoteAddresses } from '../workflow/remote/registration.ts';
 import { createRemoteRoom, type RemoteRoom } from '../workflow/remote/room.ts';
 
 export function openRemotes(parts: {
@@ -20,8 +22,19 @@ export function openRemotes(parts: {
 }): RemoteRoom {
   const { store, clock, observe, version, consolePaths } = parts;
   const hosts = parts.config.remoteHosts.map((host) => host.toLowerCase());
-  const callbackUrl = consolePaths.url(remoteCallbackPage);
-  return createRemoteRoom({ store, clock, observe, version, hosts, callbackUrl, fetch: createRemoteFetch(hosts) });
+  const addresses = createRemoteAddresses(consolePaths);
+  return createRemoteRoom({ store, clock, observe, version, hosts, addresses, fetch: createRemoteFetch(hosts) });
+}
+
+/** No document where an authorization server that is as careful as ours would not look for it. */
+export function createRemoteAddresses({ url }: Pick<ConsolePaths, 'url'>): RemoteAddresses {
+  return {
+    callback: (id) => url(remoteCallbackPage(id)),
+    document(id) {
+      const address = url(remoteClientPage(id));
+      return findAddressProblem(address, anyDomain) === undefined ? address : undefined;
+    },
+  };
 }
 
 /** SSRF: what a stranger's metadata names is held to the same as what an administrator typed. */

@@ -13,11 +13,29 @@ export interface RemoteServer {
   /** Of its endpoint. Never changed: what a server was allowed is never sent to another. */
   readonly url: string;
   readonly signIn: RemoteSignIn;
+  /** With `oauth`: the client that somebody registered for us there; null where we find one by ourselves. */
+  readonly client: RemoteClientId | null;
+  /** Which tools workflows may call; null: every one, as the definition says. */
+  readonly tools: RemoteTools | null;
   /** User id. */
   readonly addedBy: number;
   /** Milliseconds since the epoch, as all times here. */
   readonly createdAt: number;
 }
+
+/** A client is one at one authorization server: what it is known by there is sent to no other. */
+export interface RemoteClientId {
+  readonly id: string;
+  /** As the metadata of the authorization server names it (RFC 8414 section 2). */
+  readonly issuer: string;
+}
+
+/** `allow`: as the definition says. `ask`: a person says yes to every call. */
+export const remoteToolRules = ['allow', 'ask'] as const;
+export type RemoteToolRule = (typeof remoteToolRules)[number];
+
+/** By name of the tool; `*` for all that are not named. What is not there is not called. */
+export type RemoteTools = Readonly<Record<string, RemoteToolRule>>;
 
 export interface NewRemoteServer extends Pick<RemoteServer, 'name' | 'url' | 'signIn' | 'addedBy'> {
   /** With `bearer`. */
@@ -78,8 +96,12 @@ export interface Remotes {
   list(): Promise<readonly RemoteServer[]>;
   find(id: string): Promise<RemoteServer | undefined>;
   findByName(name: string): Promise<RemoteServer | undefined>;
-  /** The one of a `bearer` server. */
+  /** The one of a `bearer` server, or of the client of an `oauth` server. */
   secretOf(id: string): Promise<string | undefined>;
+  /** Of an `oauth` server, in place of the one before; null: none, and with it goes its secret. False when there is no such server. */
+  setClient(id: string, client: (RemoteClientId & { readonly secret?: string }) | null, by: number): Promise<boolean>;
+  /** False when it is not there. */
+  setTools(id: string, tools: RemoteTools | null, by: number): Promise<boolean>;
 
   /** Also forgets sign-ins that were never answered. */
   beginSignIn(begun: RemoteSignInBegun): Promise<void>;

@@ -8,6 +8,7 @@ import { fail } from '../core/errors.ts';
 import { decrypt, encrypt, hashToken, randomId, sign } from '../core/secret.ts';
 import type { Database } from './database.ts';
 import { isDuplicate } from './duplicates.ts';
+import { addColumns } from './indexes.ts';
 import type {
   RemoteAccountState,
   RemoteGrant,
@@ -15,6 +16,7 @@ import type {
   RemoteServer,
   RemoteSignIn,
   Remotes,
+  RemoteTools,
 } from './remote-types.ts';
 import { createEnvironmentReader, logChange, type PlaceReader } from './roles.ts';
 import type { Tables } from './schema-tables.ts';
@@ -60,6 +62,14 @@ export const remoteTables: Tables = {
   },
 };
 
+/** The twentieth migration: what administrators say of a server after they have added it. */
+export const addRemoteSettings = ({ dialect }: Database, on: Knex): Promise<void> =>
+  addColumns(on, dialect, 'remote_servers', {
+    client_id: (table) => table.text('client_id'),
+    issuer: (table) => table.text('issuer'),
+    tools: (table) => table.text('tools'),
+  });
+
 /** Uses are told to a person in minutes. */
 const USE_MS = 60_000;
 
@@ -71,6 +81,10 @@ interface StoredServer {
   readonly url: string;
   readonly sign_in: RemoteSignIn;
   readonly sealed: string | null;
+  readonly client_id: string | null;
+  readonly issuer: string | null;
+  /** JSON. */
+  readonly tools: string | null;
   readonly added_by: number;
   readonly created_at: Time;
 }
@@ -116,10 +130,29 @@ export function createRemotes(
     return row && user && `${user.email}: ${row.name}`;
   };
 
+  const change = async (
+    id: string,
+    where: Readonly<Record<string, unknown>>,
+    values: Readonly<Record<string, unknown>>,
+    { by, detail }: { readonly by: number; readonly detail: object },
+  ): Promise<boolean> => {
+    const row = await findServer({ id });
+    if (!row) return false;
+    return database.write(async (trx) => {
+      const at = clock.now();
+      const changed = await trx('remote_servers')
+        .where({ ...where, id })
+        .update({ ...values, updated_at: at });
+      if (changed > 0) await logChange(trx, { at, by, action: 'remote-server.change', subject: row.name, detail });
+      return changed > 0;
+    });
+  };
+
   return {
     async add({ name, url, signIn, addedBy, secret: bearer }) {
       const now = clock.now();
       const row = { id: randomId(), name, url, sign_in: signIn, added_by: addedBy, created_at: now };
+      const none = { client_id: null, issuer: null, tools: null };
       const sealed = bearer === undefined ? null : seal(bearer);
       const environmentId = await environment();
       try {
@@ -132,7 +165,7 @@ export function createRemotes(
         if (!isDuplicate(error)) throw error;
         fail('INVALID_ARGUMENT', { argument: 'name', problem: `there is a server '${name}' already.` }, error);
       }
-      return toServer({ ...row, sealed });
+      return toServer({ ...row, ...none, sealed });
     },
     async remove(id, by) {
       const row = await findServer({ id });
@@ -163,6 +196,13 @@ export function createRemotes(
       const row = await findServer({ id });
       return row?.sealed ? `${open(row.sealed)}` : undefined;
     },
+    setClient(id, client, by) {
+      const sealed = client?.secret === undefined ? null : seal(client.secret);
+      const values = { client_id: client?.id ?? null, issuer: client?.issuer ?? null, sealed };
+      const detail = client ? { client: client.id, issuer: client.issuer } : { client: null };
+      return change(id, { sign_in: 'oauth' }, values, { by, detail });
+    },
+    setTools: (id, tools, by) => change(id, {}, { tools: tools && JSON.stringify(tools) }, { by, detail: { tools } }),
 
     async beginSignIn({ serverId, userId, state, sessionId, held, expiresAt }) {
       await database.retry(() => knex('remote_sign_ins').where('expires_at', '<=', clock.now()).delete());
@@ -290,6 +330,8 @@ const toServer = (row: StoredServer): RemoteServer => ({
   name: row.name,
   url: row.url,
   signIn: row.sign_in,
+  client: row.client_id === null || row.issuer === null ? null : { id: row.client_id, issuer: row.issuer },
+  tools: row.tools === null ? null : (JSON.parse(row.tools) as RemoteTools),
   addedBy: row.added_by,
   createdAt: Number(row.created_at),
 });

@@ -1,5 +1,8 @@
 // Remote servers in the console: administrators add and remove them, and everybody connects his own account, at a server that is
 // another Portico, through its real pages.
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openShop, type Shop } from '../app/shop.ts';
 import { type Account, type Browser, type Page, signIn } from '../oauth/flow.ts';
@@ -69,7 +72,8 @@ test('somebody connects his own account, comes back by the callback, and disconn
     new URL(shop.mcpUrl).origin,
   ]);
   const back = await signIn(address, shop.account);
-  expect(back.href.startsWith(place.at('/remotes/callback'))).toBe(true);
+  const [server] = await place.store.remotes.list();
+  expect(back.href.startsWith(place.at(`/remotes/${server!.id}/callback`))).toBe(true);
   const connected = await browser.open(back);
   expect([connected.url, await accountOf(bob), await accountOf(place.account)]).toEqual([
     place.at('/remotes?done=connected'),
@@ -98,8 +102,66 @@ test('an answer that is brought to the browser of somebody else connects nothing
 test('a server that says no, or does not answer, is told as that', async () => {
   const { browser } = await place.browse(bob, '/remotes');
   const state = leadsTo(await press(browser, 'connect')).searchParams.get('state');
-  const refused = await browser.open(place.at(`/remotes/callback?error=access_denied&state=${state}`));
-  expect([refused.url, await accountOf(bob)]).toEqual([place.at('/remotes?done=failed'), undefined]);
+  const [server] = await place.store.remotes.list();
+  const refused = await browser.open(place.at(`/remotes/${server!.id}/callback?error=access_denied&state=${state}`));
+  expect([refused.status, await accountOf(bob)]).toEqual([422, undefined]);
+  expect(read(refused)).toContain('Nothing was connected to shop: it has not connected the account.');
+});
+
+test('an administrator enters the client that was registered for us, which is for one authorization server', async () => {
+  const [server] = await place.store.remotes.list();
+  const at = `/remotes/${server!.id}`;
+  const { browser, page } = await place.browse(place.account, at);
+  expect(read(page)).toContain(place.at(`${at}/callback`));
+  const wrong = await browser.press(page, 'enter', { clientId: 'portico', issuer: 'login' });
+  expect([wrong.status, read(wrong)]).toEqual([400, expect.stringContaining('Expected the address')]);
+  const typed = { clientId: 'portico-prod', clientSecret: 'a secret of ours' };
+  const entered = await browser.press(page, 'enter', typed);
+  expect([entered.url, entered.html.includes('a secret of ours')]).toEqual([place.at(`${at}?done=entered`), false]);
+  const issuer = shop.mcpUrl.replace(/\/mcp$/, '');
+  expect((await place.store.remotes.find(server!.id))?.client).toEqual({ id: 'portico-prod', issuer });
+  expect(read(entered)).toContain(`the client portico-prod at ${issuer}`);
+  const forgotten = await browser.press(entered, 'forget');
+  expect([forgotten.url, await place.store.remotes.secretOf(server!.id)]).toEqual([
+    place.at(`${at}?done=forgotten`),
+    undefined,
+  ]);
+  const { browser: his } = await place.browse(bob, at);
+  expect((await his.open(place.at(at))).url).toBe(place.at('/remotes'));
+});
+
+test('an administrator lists the tools that workflows may call', async () => {
+  const [server] = await place.store.remotes.list();
+  const at = `/remotes/${server!.id}`;
+  const { browser, page } = await place.browse(place.account, at);
+  const wrong = await browser.press(page, 'allow', { tools: 'open always' });
+  expect([wrong.status, wrong.html.includes('open always</textarea>')]).toEqual([400, true]);
+  const kept = await browser.press(wrong, 'allow', { tools: 'search\nopen ask' });
+  expect([kept.url, kept.html.includes('search\nopen ask</textarea>')]).toEqual([place.at(`${at}?done=allowed`), true]);
+  expect((await place.store.remotes.find(server!.id))?.tools).toEqual({ search: 'allow', open: 'ask' });
+  await browser.press(kept, 'allow', { tools: '' });
+  expect((await place.store.remotes.find(server!.id))?.tools).toBeNull();
+});
+
+test('anybody may read who we are as a client, at the address that names it; without https there is none', async () => {
+  const id = '0b4f6c1e-8a55-4a53-9d0c-2f7f6f1f7a10';
+  expect((await fetch(place.at(`/remotes/${id}/client`))).status).toBe(404);
+  const hosted = await openShop({ env: { SERVICE_PUBLIC_URL: 'https://data.example.com' } });
+  const address = `${hosted.consoleUrl}/remotes/${id}/client`;
+  const { hostname, port } = new URL(hosted.address);
+  const headers = { host: 'data.example.com' };
+  const asked = request({ hostname, port, path: new URL(address).pathname, headers }).end();
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  expect([answer.statusCode, answer.headers['set-cookie'], JSON.parse(await text(answer))]).toEqual([
+    200,
+    undefined,
+    expect.objectContaining({
+      client_id: address,
+      redirect_uris: [`${hosted.consoleUrl}/remotes/${id}/callback`],
+      token_endpoint_auth_method: 'none',
+    }),
+  ]);
+  await hosted.stop();
 });
 
 test('a server is removed with the accounts that were connected there', async () => {

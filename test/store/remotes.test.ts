@@ -66,6 +66,29 @@ describe.each(variants)('remote servers on $name', (variant) => {
     expect((await log())[0]).toMatchObject({ action: 'remote-server.remove', type: 'remove' });
   });
 
+  test('what an administrator says of a server is kept: its client, whose secret is sealed and goes with it, and its tools', async () => {
+    const { store, other, userId, place } = opened;
+    const server = await add();
+    const { remotes } = other;
+    const client = { id: 'portico-prod', issuer: 'https://login.example' };
+    expect(await store.remotes.setClient(server.id, { ...client, secret: 'client-secret' }, userId)).toBe(true);
+    expect(await store.remotes.setTools(server.id, { open: 'allow', '*': 'ask' }, userId)).toBe(true);
+    expect(await remotes.find(server.id)).toEqual({ ...server, client, tools: { open: 'allow', '*': 'ask' } });
+    expect(await remotes.secretOf(server.id)).toBe('client-secret');
+    const rows = JSON.stringify(await place.tables().knex('remote_servers').where({ id: server.id }));
+    const log = await store.adminLog.search({ limit: 2, resource: 'remote-server' });
+    expect([rows.includes('client-secret'), JSON.stringify(log).includes('client-secret')]).toEqual([false, false]);
+    expect(log[1]).toMatchObject({ action: 'remote-server.change', subject: server.name });
+    await store.remotes.setClient(server.id, null, userId);
+    await store.remotes.setTools(server.id, null, userId);
+    expect([await remotes.find(server.id), await remotes.secretOf(server.id)]).toEqual([server, undefined]);
+    const { id } = await add({ signIn: 'bearer', secret: 'bearer-secret' });
+    expect([await store.remotes.setClient(id, client, userId), await remotes.secretOf(id)]).toEqual([
+      false,
+      'bearer-secret',
+    ]);
+  });
+
   test('an answer to a sign-in counts once, for who began it, in that session, in time', async () => {
     const { store, other, userId, pass, now } = opened;
     const { id: serverId } = await add();

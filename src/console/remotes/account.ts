@@ -5,7 +5,8 @@ import { html } from '../../oauth/html.ts';
 import type { RemoteServer } from '../../store/remote-types.ts';
 import { createFramed } from '../frame.ts';
 import type { Answer, MemberVisit, Parts } from '../visit.ts';
-import { isAdmin, tell } from './list.ts';
+import { isAdmin, listPage, tell } from './list.ts';
+import { changeServer } from './server.ts';
 
 const under = '/remotes';
 const to = (done: string): Answer => ({ to: `${under}?done=${done}` });
@@ -22,12 +23,13 @@ export async function changeRemote(visit: MemberVisit, parts: Parts): Promise<An
     tell(visit, parts, 'remote.disconnected', server);
     return to('disconnected');
   }
-  if (action === 'remove' && isAdmin(visit)) {
+  if (!isAdmin(visit)) return { to: under };
+  if (action === 'remove') {
     if (!(await store.remotes.remove(server.id, userId))) return to('gone');
     tell(visit, parts, 'remote.removed', server);
     return to('removed');
   }
-  return { to: under };
+  return (await changeServer(server, visit, parts)) ?? { to: under };
 }
 
 async function leave(server: RemoteServer, visit: MemberVisit, parts: Parts): Promise<Answer> {
@@ -35,7 +37,7 @@ async function leave(server: RemoteServer, visit: MemberVisit, parts: Parts): Pr
   try {
     address = await parts.remotes.begin(server, byOf(visit));
   } catch (thrown) {
-    return failed(server.name, thrown, parts);
+    return failed(thrown, visit, parts);
   }
   const content = html`<h1>Connect ${server.name}</h1>
 <p class="lead">You sign in at <b>${address.host}</b>, which then asks you what Portico may do there in your name. Steps of your runs use it; other people’s do not.</p>
@@ -49,13 +51,13 @@ export async function finishRemote(visit: MemberVisit, parts: Parts): Promise<An
   const { query } = visit;
   const code = query.has('error') ? null : query.get('code');
   try {
-    const answer = { state: query.get('state') ?? '', code, iss: query.get('iss') };
+    const answer = { serverId: visit.id, state: query.get('state') ?? '', code, iss: query.get('iss') };
     const server = await parts.remotes.finish(answer, byOf(visit));
     if (!server) return to('unknown');
     tell(visit, parts, 'remote.connected', server);
     return to('connected');
   } catch (thrown) {
-    return failed('a remote server', thrown, parts);
+    return failed(thrown, visit, parts);
   }
 }
 
@@ -63,8 +65,14 @@ function byOf({ access, visitor }: MemberVisit) {
   return { userId: access.caller.id, sessionId: visitor.session?.id ?? '' };
 }
 
-function failed(name: string, thrown: unknown, { observe }: Parts): Answer {
+/** What it says is ours; why it is so is for the log. */
+async function failed(thrown: unknown, visit: MemberVisit, parts: Parts): Promise<Answer> {
   if (!isAppError(thrown, 'REMOTE_UNAVAILABLE') && !isAppError(thrown, 'REMOTE_REFUSED')) throw thrown;
-  observe({ type: 'warning', message: `An account at ${name} was not connected.`, cause: thrown.cause ?? thrown });
-  return to('failed');
+  const { server, problem } = thrown.details;
+  const isOpen = thrown.code === 'REMOTE_UNAVAILABLE';
+  // What it refuses with are the words of a stranger.
+  const cause = isOpen ? (thrown.cause ?? thrown) : undefined;
+  parts.observe({ type: 'warning', message: `An account at ${server} was not connected: ${problem}`, cause });
+  const more = isOpen ? ' Try again; the log of the operator says why.' : '';
+  return listPage(visit, parts, { failed: `Nothing was connected to ${server}: ${problem}${more}` });
 }

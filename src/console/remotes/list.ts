@@ -21,8 +21,6 @@ const done = {
   disconnected: 'Your account is disconnected. What it may do at the server can be taken back there.',
   gone: 'It was gone already.',
   unknown: 'Nothing was connected: that answer was not asked for here, or came too late. Connect the account again.',
-  failed:
-    'Nothing was connected: the server, or its sign-in, does not answer as it should. Try again; the log of the operator says why.',
 };
 
 const signInWords: Readonly<Record<RemoteSignIn, string>> = {
@@ -32,7 +30,7 @@ const signInWords: Readonly<Record<RemoteSignIn, string>> = {
 };
 
 /** In the table, where the same is said of many. */
-const shortWords: Readonly<Record<RemoteSignIn, string>> = {
+export const shortWords: Readonly<Record<RemoteSignIn, string>> = {
   none: 'nothing',
   bearer: 'one secret',
   oauth: 'own account',
@@ -49,17 +47,23 @@ interface Typed {
   readonly problem?: { readonly argument: string; readonly text: string };
 }
 
-async function listPage(visit: MemberVisit, parts: Parts, typed?: Typed): Promise<Answer> {
+/** `failed`: why an account was not connected. */
+export async function listPage(
+  visit: MemberVisit,
+  parts: Parts,
+  { typed, failed }: { readonly typed?: Typed; readonly failed?: string } = {},
+): Promise<Answer> {
   const { remotes } = parts.store;
   const [servers, accounts] = await Promise.all([remotes.list(), remotes.accountsOf(visit.access.caller.id)]);
   const hint = isAdmin(visit) ? 'Add one below.' : 'An administrator adds them.';
   const content = html`<h1>${title}</h1>
 <p class="lead">MCP servers elsewhere, whose tools steps of workflows call. Where people sign in, a step uses the account of whoever its run belongs to, and no other.</p>
 ${flash(done, visit.query)}
+${failed !== undefined && html`<p class="note" role="alert">${failed}</p>`}
 ${servers.length === 0 ? empty('There is no remote server', hint) : serverTable(servers, accounts, visit, parts)}
 ${isAdmin(visit) && addForm(visit, parts, typed)}`;
   const page = createFramed(visit, parts, { title, under, content, wide: true });
-  return { page, ...(typed && { status: 400 }) };
+  return { page, ...(typed && { status: 400 }), ...(failed !== undefined && { status: 422 }) };
 }
 
 function serverTable(
@@ -76,7 +80,7 @@ function serverTable(
     const isOwn = server.signIn === 'oauth';
     const { origin, pathname } = new URL(server.url);
     return [
-      html`${server.name}<small>${origin}${pathname}</small>`,
+      html`${isAdmin(visit) ? html`<a href="${parts.paths.path(`/remotes/${server.id}`)}">${server.name}</a>` : server.name}<small>${origin}${pathname}</small>`,
       shortWords[server.signIn],
       isOwn ? stateOf(account) : 'not needed',
       !account ? '' : account.usedAt === null ? 'never' : `${describeWait(now - account.usedAt)} ago`,
@@ -116,12 +120,12 @@ export async function addRemote(visit: MemberVisit, parts: Parts): Promise<Answe
   } catch (thrown) {
     if (!isAppError(thrown, 'INVALID_ARGUMENT')) throw thrown;
     const { argument, problem } = thrown.details;
-    return listPage(visit, parts, { ...typed, problem: { argument, text: sentence(problem) } });
+    return listPage(visit, parts, { typed: { ...typed, problem: { argument, text: sentence(problem) } } });
   }
   return { to: `${under}?done=added` };
 }
 
-const sentence = (text: string): string => `${text[0]?.toUpperCase()}${text.slice(1)}`;
+export const sentence = (text: string): string => `${text[0]?.toUpperCase()}${text.slice(1)}`;
 
 export function tell(visit: MemberVisit, parts: Parts, event: string, { id }: Pick<RemoteServer, 'id'>): void {
   parts.observe({ type: 'security', event, userId: visit.access.caller.id, detail: id });

@@ -2,12 +2,7 @@
 // connected, by the authorization code flow of the official client with PKCE (RFC 7636), resource indicators (RFC 8707) and
 // the issuer check of the answer (RFC 9207); and how its access token is kept good. No token of ours is sent to a server,
 // and what one server gave is sent to no other: what is held names the server's id, whose address never changes.
-import type {
-  OAuthClientProvider,
-  OAuthDiscoveryState,
-  StoredOAuthClientInformation,
-  StoredOAuthTokens,
-} from '@modelcontextprotocol/client';
+import type { OAuthClientProvider, OAuthDiscoveryState, StoredOAuthTokens } from '@modelcontextprotocol/client';
 import type { Clock } from '../../core/clock.ts';
 import { AppError, fail } from '../../core/errors.ts';
 import { randomToken } from '../../core/secret.ts';
@@ -16,6 +11,7 @@ import type { Store } from '../../store/store.ts';
 import { type FetchAddress, limitAnswers } from './address.ts';
 import { type Bearer, refused, unavailable } from './client.ts';
 import { CONNECT_MS, within } from './limits.ts';
+import { explainSignIn, type KeptClient, openClient, type RemoteAddresses, signingInAs } from './registration.ts';
 
 /** How long somebody has to sign in at the server. */
 const SIGN_IN_MS = 15 * 60_000;
@@ -26,15 +22,14 @@ const LEASE_MS = 30_000;
 const LOOK_MS = 200;
 
 /** What is kept, sealed, of an account. */
-interface Held {
-  readonly client: StoredOAuthClientInformation;
+interface Held extends KeptClient {
   readonly tokens: StoredOAuthTokens;
   readonly discovery: OAuthDiscoveryState;
   readonly resource?: string;
 }
 
 /** The same of a sign-in that was begun. */
-interface Begun extends Pick<Held, 'client' | 'discovery' | 'resource'> {
+interface Begun extends Omit<Held, 'tokens'> {
   readonly verifier: string;
 }
 
@@ -42,12 +37,13 @@ export interface RemoteAccountsParts {
   readonly store: Pick<Store, 'remotes'>;
   readonly fetch: FetchAddress;
   readonly clock: Clock;
-  /** Absolute address of the page that servers answer to. */
-  readonly callbackUrl: string;
+  readonly addresses: RemoteAddresses;
 }
 
 /** What a server's answer to a sign-in carried. */
 export interface SignInAnswer {
+  /** Whose address it came to. */
+  readonly serverId: string;
   readonly state: string;
   readonly code: string | null;
   readonly iss: string | null;
@@ -63,11 +59,13 @@ export interface RemoteAccounts {
   ): Promise<RemoteServer | undefined>;
   /** What opens the server for that person. Its methods fail with REMOTE_RECONNECT where only he can help. */
   bearerOf(server: RemoteServer, userId: number): Bearer;
+  /** The authorization server that the server names now. Errors as of `begin`. */
+  issuerOf(server: RemoteServer): Promise<string>;
 }
 
 type Sdk = typeof import('@modelcontextprotocol/client');
 
-export function createRemoteAccounts({ store, fetch, clock, callbackUrl }: RemoteAccountsParts): RemoteAccounts {
+export function createRemoteAccounts({ store, fetch, clock, addresses }: RemoteAccountsParts): RemoteAccounts {
   const { remotes } = store;
   const limited = limitAnswers(fetch, () => undefined);
 
@@ -96,13 +94,15 @@ export function createRemoteAccounts({ store, fetch, clock, callbackUrl }: Remot
 
   const refresh = async (server: RemoteServer, grant: RemoteGrant): Promise<RemoteGrant> => {
     const { generation } = grant;
-    const { client, tokens, discovery, resource } = grant.held as Held;
+    const { tokens, discovery, resource, isEntered } = grant.held as Held;
     const reconnect = async (cause?: unknown): Promise<never> => {
       await remotes.markReconnect(grant, generation);
       return fail('REMOTE_RECONNECT', { server: server.name }, cause);
     };
     const { refresh_token: refreshToken } = tokens;
     if (refreshToken === undefined) return reconnect();
+    const client = await openClient(remotes, server.id, grant.held as Held);
+    if (!client) return reconnect();
     // RFC 9700 section 4.14.2: a refresh token that comes twice may end all of them, so that one process uses it.
     const until = clock.monotonic() + LEASE_MS;
     for (let claim = await remotes.claimRefresh(grant, generation, LEASE_MS); claim !== 'claimed'; ) {
@@ -124,11 +124,14 @@ export function createRemoteAccounts({ store, fetch, clock, callbackUrl }: Remot
             ...(resource !== undefined && { resource }),
             fetchFn,
           }),
-        (sdk, thrown) =>
+        (sdk, thrown) => {
+          if (!(thrown instanceof sdk.OAuthError)) return undefined;
+          // The person has nothing to do with it, and what he allowed is good when the secret is.
+          if (thrown.code === 'invalid_client' && isEntered) return explainSignIn(sdk, server, discovery, thrown);
           // RFC 6749 section 5.2: these are final; whatever else goes wrong may not be.
-          thrown instanceof sdk.OAuthError && finalErrors.has(thrown.code)
-            ? new AppError('REMOTE_RECONNECT', { server: server.name }, thrown)
-            : undefined,
+          if (!finalErrors.has(thrown.code)) return undefined;
+          return new AppError('REMOTE_RECONNECT', { server: server.name }, thrown);
+        },
       );
     } catch (thrown) {
       if (thrown instanceof AppError && thrown.code === 'REMOTE_RECONNECT') return reconnect(thrown.cause);
@@ -149,77 +152,107 @@ export function createRemoteAccounts({ store, fetch, clock, callbackUrl }: Remot
   };
 
   return {
-    begin: (server, { userId, sessionId }) =>
-      talk(server, async (sdk, fetchFn) => {
-        const state = randomToken();
-        let begun: Partial<Begun> = {};
-        let leaveTo: URL | undefined;
-        const provider: OAuthClientProvider = {
-          ...basics(callbackUrl),
-          state: () => state,
-          clientInformation: () => begun.client,
-          saveClientInformation: (client) => {
-            begun = { ...begun, client };
-          },
-          tokens: () => undefined,
-          saveTokens: () => undefined,
-          redirectToAuthorization: (url) => {
-            leaveTo = url;
-          },
-          saveCodeVerifier: (verifier) => {
-            begun = { ...begun, verifier };
-          },
-          codeVerifier: () => `${begun.verifier}`,
-          saveDiscoveryState: (discovery) => {
-            begun = { ...begun, discovery };
-          },
-          discoveryState: () => begun.discovery,
-          saveResourceUrl: (resource) => {
-            begun = { ...begun, resource };
-          },
-        };
-        const challenge = await challengeOf(sdk, server, fetchFn);
-        await sdk.auth(provider, { serverUrl: server.url, fetchFn, ...challenge, forceReauthorization: true });
-        const address = leaveTo ?? failWithout(server);
-        // The person's browser goes there: to a web page, and never to a scheme that runs something.
-        if (address.protocol !== 'https:' && address.protocol !== 'http:') failWithout(server);
-        const expiresAt = clock.now() + SIGN_IN_MS;
-        await remotes.beginSignIn({ serverId: server.id, userId, sessionId, state, held: begun, expiresAt });
-        return address;
-      }),
+    async begin(server, { userId, sessionId }) {
+      const state = randomToken();
+      let begun: Partial<Begun> = {};
+      let leaveTo: URL | undefined;
+      let isAsked = false;
+      const known = () => {
+        isAsked = true;
+        return begun.client && { client: begun.client };
+      };
+      const keep = (kept: Partial<Begun>): void => {
+        begun = { ...begun, ...kept };
+      };
+      const provider: OAuthClientProvider = {
+        ...signingInAs(addresses, server, known, keep),
+        state: () => state,
+        tokens: () => undefined,
+        saveTokens: () => undefined,
+        redirectToAuthorization: (url) => {
+          leaveTo = url;
+        },
+        saveCodeVerifier: (verifier) => keep({ verifier }),
+        codeVerifier: () => `${begun.verifier}`,
+        saveDiscoveryState: (discovery) => keep({ discovery }),
+        discoveryState: () => begun.discovery,
+        saveResourceUrl: (resource) => keep({ resource }),
+      };
+      await talk(
+        server,
+        async (sdk, fetchFn) => {
+          const challenge = await challengeOf(sdk, server, fetchFn);
+          await sdk.auth(provider, { serverUrl: server.url, fetchFn, ...challenge, forceReauthorization: true });
+        },
+        (sdk, thrown) => explainSignIn(sdk, server, isAsked && !begun.client ? begun.discovery : undefined, thrown),
+      );
+      const address = leaveTo ?? failWithout(server);
+      // The person's browser goes there: to a web page, and never to a scheme that runs something.
+      if (address.protocol !== 'https:' && address.protocol !== 'http:') failWithout(server);
+      const expiresAt = clock.now() + SIGN_IN_MS;
+      await remotes.beginSignIn({ serverId: server.id, userId, sessionId, state, held: begun, expiresAt });
+      return address;
+    },
 
-    async finish({ state, code, iss }, { userId, sessionId }) {
+    async finish({ serverId, state, code, iss }, { userId, sessionId }) {
       const taken = await remotes.takeSignIn({ state, userId, sessionId });
       const server = taken && (await remotes.find(taken.serverId));
-      if (!server) return undefined;
+      // RFC 9700 section 4.4.2.2: an answer to the address of another server is of another authorization server.
+      if (!server || server.id !== serverId) return undefined;
       if (code === null) throw refused(server, 'it has not connected the account.');
-      const { client, discovery, resource, verifier } = taken.held as Begun;
-      const tokens = await talk(server, async (sdk, fetchFn) => {
-        let given: StoredOAuthTokens | undefined;
-        const provider: OAuthClientProvider = {
-          ...basics(callbackUrl),
-          clientInformation: () => client,
-          saveClientInformation: () => undefined,
-          tokens: () => undefined,
-          saveTokens: (tokens) => {
-            given = tokens;
-          },
-          redirectToAuthorization: () => failWithout(server),
-          saveCodeVerifier: () => undefined,
-          codeVerifier: () => verifier,
-          saveDiscoveryState: () => undefined,
-          discoveryState: () => discovery,
-        };
-        const answer = { authorizationCode: code, ...(iss !== null && { iss }) };
-        await sdk.auth(provider, { serverUrl: server.url, fetchFn, ...answer });
-        // RFC 6749 section 7.1: a token of a type that we do not know is not used.
-        if (given?.token_type.toLowerCase() !== 'bearer') failWithout(server);
-        return given!;
-      });
-      const held: Held = { client, discovery, tokens, ...(resource !== undefined && { resource }) };
+      const { verifier, ...begun } = taken.held as Begun;
+      const { discovery, resource } = begun;
+      const metadata = discovery.authorizationServerMetadata;
+      // RFC 9207 section 2.4. The official client does the same where there is metadata.
+      if (!metadata && iss !== null && withoutSlash(iss) !== withoutSlash(discovery.authorizationServerUrl)) {
+        throw refused(server, 'the answer is of another authorization server than the one that was asked.');
+      }
+      const client = await openClient(remotes, server.id, begun);
+      if (!client) throw refused(server, 'its client id was changed meanwhile. Connect the account again.');
+      const provider: OAuthClientProvider = {
+        ...signingInAs(
+          addresses,
+          server,
+          () => ({ client }),
+          () => undefined,
+        ),
+        tokens: () => undefined,
+        saveTokens: () => undefined,
+        redirectToAuthorization: () => failWithout(server),
+        saveCodeVerifier: () => undefined,
+        codeVerifier: () => verifier,
+      };
+      // Not `auth`: it would send a code that was refused a second time, and say in the log what the server says of it.
+      const tokens: StoredOAuthTokens = await talk(
+        server,
+        (sdk, fetchFn) =>
+          sdk.fetchToken(provider, discovery.authorizationServerUrl, {
+            ...(metadata && { metadata }),
+            ...(resource !== undefined && { resource }),
+            ...(iss !== null && { iss }),
+            authorizationCode: code,
+            fetchFn,
+          }),
+        (sdk, thrown) => explainSignIn(sdk, server, undefined, thrown),
+      );
+      // RFC 6749 section 7.1: a token of a type that we do not know is not used.
+      if (tokens.token_type.toLowerCase() !== 'bearer') failWithout(server);
+      const held: Held = { ...begun, tokens };
       const key = { serverId: server.id, userId };
       return (await remotes.connect({ ...key, held, expiresAt: expiryOf(tokens) })) ? server : undefined;
     },
+
+    issuerOf: (server) =>
+      talk(
+        server,
+        async (sdk, fetchFn) => {
+          const { resourceMetadataUrl } = await challengeOf(sdk, server, fetchFn);
+          const options = { fetchFn, ...(resourceMetadataUrl && { resourceMetadataUrl }) };
+          const found = await sdk.discoverOAuthServerInfo(server.url, options);
+          return found.authorizationServerMetadata?.issuer ?? found.authorizationServerUrl;
+        },
+        (sdk, thrown) => explainSignIn(sdk, server, undefined, thrown),
+      ),
 
     bearerOf(server, userId) {
       const key = { serverId: server.id, userId };
@@ -253,18 +286,7 @@ const finalErrors: ReadonlySet<string> = new Set([
   'invalid_target',
 ]);
 
-function basics(callbackUrl: string): Pick<OAuthClientProvider, 'redirectUrl' | 'clientMetadata'> {
-  return {
-    redirectUrl: callbackUrl,
-    clientMetadata: {
-      client_name: 'Portico',
-      redirect_uris: [callbackUrl],
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      token_endpoint_auth_method: 'none',
-    },
-  };
-}
+const withoutSlash = (address: string): string => address.replace(/\/$/, '');
 
 /** What the server says to somebody who has no token: where its metadata is, and the scopes to ask for (RFC 9728 section 5.1). */
 async function challengeOf(sdk: Sdk, server: RemoteServer, fetchFn: FetchAddress) {

@@ -10,6 +10,8 @@ import type { Store } from '../../store/store.ts';
 import { createRemoteAccounts, type RemoteAccounts } from './accounts.ts';
 import { type FetchAddress, readServerAddress } from './address.ts';
 import { type Bearer, type CallToolResult, checkValues, type Tool, withRemote } from './client.ts';
+import { checkEntered, clientDocument, type EnteredClient, type RemoteAddresses } from './registration.ts';
+import { mayHarm, ruleOf } from './tools.ts';
 
 export const TOOLS_MS = 5 * 60_000;
 /** Lists that are kept; beyond, the oldest goes. */
@@ -23,7 +25,7 @@ export interface RemoteRoomParts {
   readonly clock: Clock;
   readonly observe: Observe;
   readonly version: string;
-  readonly callbackUrl: string;
+  readonly addresses: RemoteAddresses;
   /** Hosts whose addresses need not be public (SERVICE_REMOTE_HOSTS). */
   readonly hosts: readonly string[];
 }
@@ -39,7 +41,11 @@ export interface RemoteCall {
 
 /** A call that was found good, and was not made. */
 export interface PreparedCall {
-  /** REMOTE_UNAVAILABLE: it may have been made. REMOTE_REFUSED, REMOTE_RECONNECT: it was not. REMOTE_TOOL_FAILED: the tool says so. */
+  /** An administrator says that a person says yes to every call. */
+  readonly asksPerson: boolean;
+  /** The server does not say of the tool that it only reads, or destroys nothing. */
+  readonly mayHarm: boolean;
+  /** REMOTE_UNAVAILABLE: it may have been made. REMOTE_REFUSED, REMOTE_RECONNECT: it was not. */
   make(signal: StopSignal): Promise<RemoteAnswer>;
 }
 
@@ -48,6 +54,8 @@ export interface RemoteAnswer {
   readonly text: string;
   /** Its structured content. */
   readonly result: Readonly<Record<string, unknown>>;
+  /** The tool says that it could not do it. */
+  readonly isError: boolean;
 }
 
 export interface NewRemote {
@@ -61,7 +69,16 @@ export interface NewRemote {
 export interface RemoteRoom extends Pick<RemoteAccounts, 'begin' | 'finish'> {
   /** INVALID_ARGUMENT of `name`, `url` or `secret`. */
   add(server: NewRemote): Promise<RemoteServer>;
-  /** UNKNOWN_REMOTE_SERVER, UNKNOWN_REMOTE_TOOL, INVALID_ARGUMENT, REMOTE_RECONNECT, or what the server fails with. */
+  /**
+   * Takes the client that was registered for us at the authorization server of an `oauth` server, in place of the one before.
+   * INVALID_ARGUMENT of `clientId`, `clientSecret` or `issuer`. False when there is no such server.
+   */
+  enterClient(server: RemoteServer, client: EnteredClient, by: number): Promise<boolean>;
+  /** What must be said there when a client is registered. */
+  callback(serverId: string): string;
+  /** What authorization servers are told that look for our document; undefined where there is none. */
+  document(serverId: string): object | undefined;
+  /** UNKNOWN_REMOTE_SERVER, REMOTE_TOOL_NOT_ALLOWED, UNKNOWN_REMOTE_TOOL, INVALID_ARGUMENT, REMOTE_RECONNECT, or what the server fails with. */
   prepare(call: RemoteCall, signal?: StopSignal): Promise<PreparedCall>;
 }
 
@@ -161,9 +178,18 @@ export function createRemoteRoom(parts: RemoteRoomParts): RemoteRoom {
       const kept = signIn === 'bearer' && secret !== undefined ? { secret } : {};
       return remotes.add({ name, url: address, signIn, addedBy: by, ...kept });
     },
+    callback: (serverId) => parts.addresses.callback(serverId),
+    document: (serverId) => clientDocument(parts.addresses, serverId),
+    async enterClient(server, entered, by) {
+      checkEntered(entered, hosts);
+      const { id, secret } = entered;
+      const issuer = entered.issuer || (await accounts.issuerOf(server).catch((thrown) => notFound(thrown)));
+      return remotes.setClient(server.id, { id, issuer, ...(secret !== '' && { secret }) }, by);
+    },
     async prepare(wanted, signal) {
       const { userId } = wanted;
       const server = await find(wanted.server);
+      const rule = ruleOf(server, wanted.tool);
       // Whether the account is good is found before anything is promised.
       if (server.signIn === 'oauth') await accounts.bearerOf(server, userId).token();
       let tool: Tool;
@@ -174,6 +200,8 @@ export function createRemoteRoom(parts: RemoteRoomParts): RemoteRoom {
         tool = await pick(server, await toolsOf(server, userId, signal, true), wanted);
       }
       return {
+        asksPerson: rule === 'ask',
+        mayHarm: mayHarm(tool),
         async make(stop) {
           const answer = await call(server, tool, wanted, stop).catch((thrown: unknown) => {
             // It may have another form by now.
@@ -181,9 +209,8 @@ export function createRemoteRoom(parts: RemoteRoomParts): RemoteRoom {
             throw thrown;
           });
           if (server.signIn === 'oauth') await remotes.noteUse({ serverId: server.id, userId });
-          if (answer.isError) fail('REMOTE_TOOL_FAILED', { server: server.name, tool: tool.name });
           const text = answer.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
-          return { text, result: recordOf(answer.structuredContent) };
+          return { text, result: recordOf(answer.structuredContent), isError: answer.isError === true };
         },
       };
     },
@@ -192,3 +219,13 @@ export function createRemoteRoom(parts: RemoteRoomParts): RemoteRoom {
 
 const recordOf = (content: unknown): RemoteAnswer['result'] =>
   typeof content === 'object' && content !== null && !Array.isArray(content) ? (content as RemoteAnswer['result']) : {};
+
+/** Whom the server names as its authorization server. */
+function notFound(thrown: unknown): never {
+  if (!isAppError(thrown, 'REMOTE_UNAVAILABLE') && !isAppError(thrown, 'REMOTE_REFUSED')) throw thrown;
+  return fail(
+    'INVALID_ARGUMENT',
+    { argument: 'issuer', problem: 'the server does not say which it is: type it.' },
+    thrown,
+  );
+}

@@ -1,9 +1,16 @@
 // Calls a tool of a remote MCP server, as the user of the run: with his account where the server has people sign in. What a person
 // was shown is what is called, whatever the record holds by then.
-import { isAppError } from '../../core/errors.ts';
+import { AppError, fail, isAppError } from '../../core/errors.ts';
 import type { StepOf } from '../definition.ts';
 import type { RemoteRoom } from '../remote/room.ts';
-import { fill, type StepHandler } from './step.ts';
+import type { AskedCall } from './asked.ts';
+import { type Done, fill, type StepHandler } from './step.ts';
+
+const why =
+  "it may change something, and nobody would be asked. Set the step's mode to confirm, or its allowChanges to true.";
+
+/** The most that is kept, for the user of the run, of what a tool says that ends it. */
+const SAID_MOST = 2000;
 
 export function createMcpStep(remotes: Pick<RemoteRoom, 'prepare'>): StepHandler<StepOf<'mcp'>> {
   return async (call) => {
@@ -18,17 +25,25 @@ export function createMcpStep(remotes: Pick<RemoteRoom, 'prepare'>): StepHandler
       if (!isAppError(thrown, 'REMOTE_RECONNECT')) throw thrown;
       return { kind: 'wait', reason: 'reconnect', asked: { ask: 'reconnect', server } };
     }
-    if ((step.mode ?? 'confirm') === 'confirm' && !confirmed) {
-      return { kind: 'wait', reason: 'confirmation', asked: { ask: 'call', server, tool, arguments: values } };
+    if (!confirmed) {
+      const asked: AskedCall = { ask: 'call', server, tool, arguments: values };
+      if ((step.mode ?? 'confirm') === 'confirm') return { kind: 'wait', reason: 'confirmation', asked };
+      if (prepared.asksPerson) return { kind: 'wait', reason: 'approval', asked };
+      if (prepared.mayHarm && step.allowChanges !== true) fail('REMOTE_TOOL_NOT_ALLOWED', { server, tool, why });
     }
     return {
       kind: 'change',
       action: 'callRemoteTool',
       async make(stop) {
-        const { text, result } = await prepared.make(stop);
-        const outcome = { server, tool, isError: false, characters: text.length, values: Object.keys(result).length };
+        const { text, result, isError } = await prepared.make(stop);
+        const outcome = { server, tool, isError, characters: text.length, values: Object.keys(result).length };
         // `{{steps.<id>.text}}`, and what the answer has by name: `{{steps.<id>.amount}}`.
-        return { kind: 'done', outcome, data: { ...result, text, result } };
+        const done: Done = { kind: 'done', outcome, data: { ...result, text, result } };
+        if (!isError) return done;
+        const fails = new AppError('REMOTE_TOOL_FAILED', { server, tool });
+        if (step.onError !== undefined) return { ...done, fails, next: step.onError };
+        const said = text.length > SAID_MOST ? `${text.slice(0, SAID_MOST)}…` : text;
+        return { ...done, fails, data: { text: said } };
       },
     };
   };

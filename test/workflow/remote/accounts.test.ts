@@ -3,12 +3,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRemoteFetch } from '../../../src/app/remotes.ts';
 import { Stop } from '../../../src/core/clock/stop.ts';
+import type { RemoteAddresses } from '../../../src/workflow/remote/registration.ts';
 import { createRemoteRoom, type RemoteRoom } from '../../../src/workflow/remote/room.ts';
 import { openShop, type Shop } from '../../app/shop.ts';
 import { signIn } from '../../oauth/flow.ts';
 import { type HeldClock, holdClock } from './server.ts';
 
-const callbackUrl = 'http://127.0.0.1:49153/console/remotes/callback';
+const addresses: RemoteAddresses = {
+  callback: (id) => `http://127.0.0.1:49153/console/remotes/${id}/callback`,
+  document: () => undefined,
+};
 const hosts = ['127.0.0.1'];
 let shop: Shop;
 let clock: HeldClock;
@@ -26,7 +30,7 @@ const roomOf = (): RemoteRoom =>
     observe: () => undefined,
     hosts,
     version: '1',
-    callbackUrl,
+    addresses,
     async fetch(url, init) {
       if (`${url}`.endsWith('/oauth/token')) {
         tokenRequests.push(new URLSearchParams(`${init?.body}`));
@@ -54,6 +58,7 @@ async function answered(name = 'a console session') {
   const address = await one.begin(server, { userId, sessionId: name });
   const { searchParams } = await signIn(address, shop.account);
   const answer = {
+    serverId: server.id,
     state: `${searchParams.get('state')}`,
     code: searchParams.get('code'),
     iss: searchParams.get('iss'),
@@ -83,7 +88,7 @@ test('somebody signs in at the server, with PKCE and for that server alone, and 
   expect(Object.fromEntries(address.searchParams)).toMatchObject({
     code_challenge_method: 'S256',
     resource: shop.mcpUrl,
-    redirect_uri: callbackUrl,
+    redirect_uri: addresses.callback(server.id),
     state: expect.stringMatching(/^[\w-]{43}$/),
   });
   expect(await codeOf(call(one, server.name))).toBe('REMOTE_RECONNECT');
@@ -103,10 +108,17 @@ test('an answer counts in the session that asked, once, with the issuer that it 
   expect(await one.finish(answer, { userId, sessionId: 'another session' })).toBeUndefined();
   expect(await one.finish({ ...answer, state: 'x' }, { userId, ...session })).toBeUndefined();
   const wrong = { ...answer, iss: 'https://other.example' };
-  expect(await codeOf(one.finish(wrong, { userId, ...session }))).toBe('REMOTE_UNAVAILABLE');
+  expect(await codeOf(one.finish(wrong, { userId, ...session }))).toBe('REMOTE_REFUSED');
   expect(await one.finish(answer, { userId, ...session })).toBeUndefined();
   const { answer: second } = await answered();
   expect(await codeOf(one.finish({ ...second, code: null }, { userId, ...session }))).toBe('REMOTE_REFUSED');
+});
+
+test('an answer that comes to the address of another server connects nothing', async () => {
+  const { answer, server } = await answered();
+  const { id } = await add();
+  expect(await one.finish({ ...answer, serverId: id }, { userId, ...session })).toBeUndefined();
+  expect([await one.finish(answer, { userId, ...session }), await stateOf(server.id)]).toEqual([undefined, undefined]);
 });
 
 test('an access token that has ended is renewed once, by one of two processes', async () => {

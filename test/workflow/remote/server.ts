@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { toNodeHandler } from '@modelcontextprotocol/node';
-import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { createMcpHandler, McpServer, type ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 
@@ -17,6 +17,10 @@ export interface RemoteFixture {
   before: (req: IncomingMessage, res: ServerResponse) => boolean;
   /** The type of the amount. */
   amount: z.ZodType;
+  /** By `fail`. */
+  said: string;
+  /** Of `charge`. */
+  annotations: ToolAnnotations | undefined;
   readonly tools: Set<string>;
   stop(): Promise<void>;
 }
@@ -25,7 +29,9 @@ export async function openRemote(): Promise<RemoteFixture> {
   const build = () => {
     const server = new McpServer({ name: 'shop', version: '1.0.0' });
     if (fixture.tools.has('charge')) {
-      server.registerTool('charge', { inputSchema: z.object({ amount: fixture.amount }) }, async (given) => {
+      const { amount, annotations } = fixture;
+      const about = { inputSchema: z.object({ amount }), ...(annotations && { annotations }) };
+      server.registerTool('charge', about, async (given) => {
         fixture.charged.push(given);
         return {
           content: [{ type: 'text', text: `charged ${given.amount}` }],
@@ -34,7 +40,7 @@ export async function openRemote(): Promise<RemoteFixture> {
       });
     }
     server.registerTool('fail', { inputSchema: z.object({}) }, async () => ({
-      content: [{ type: 'text', text: 'no such card 4242' }],
+      content: [{ type: 'text', text: fixture.said }],
       isError: true,
     }));
     return server;
@@ -51,6 +57,8 @@ export async function openRemote(): Promise<RemoteFixture> {
     authorizations: [],
     before: () => false,
     amount: z.number(),
+    annotations: undefined,
+    said: 'no such card 4242',
     tools: new Set(['charge']),
     async stop() {
       http.closeAllConnections();

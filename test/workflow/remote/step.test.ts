@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createRemoteFetch } from '../../../src/app/remotes.ts';
 import { systemClock } from '../../../src/core/clock.ts';
+import { readDefinition } from '../../../src/workflow/definition.ts';
 import type { Executor } from '../../../src/workflow/executor.ts';
 import { createRemoteRoom, type RemoteRoom } from '../../../src/workflow/remote/room.ts';
+import { readTools, ruleOf, writeTools } from '../../../src/workflow/remote/tools.ts';
 import { createMcpStep } from '../../../src/workflow/steps/mcp.ts';
 import { stepHandlers } from '../../../src/workflow/steps.ts';
 import { dropSpares } from '../../store/spares.ts';
@@ -21,7 +23,6 @@ beforeAll(async () => {
   at = await openWorkflowPlace(variants[0]!);
   const hosts = ['127.0.0.1'];
   const fetch = createRemoteFetch(hosts);
-  const callbackUrl = 'http://127.0.0.1/console/remotes/callback';
   room = createRemoteRoom({
     store: at.store,
     clock: systemClock,
@@ -29,7 +30,7 @@ beforeAll(async () => {
     fetch,
     hosts,
     version: '1',
-    callbackUrl,
+    addresses: { callback: (id) => `http://127.0.0.1/cb/${id}`, document: () => undefined },
   });
   executor = at.another({ handlers: stepHandlers(createMcpStep(room)) });
   await room.add({ name: 'till', url: remote.url, signIn: 'none', by: at.userId });
@@ -42,11 +43,20 @@ afterAll(async () => {
   await dropSpares();
 });
 beforeEach(() => {
+  remote.annotations = undefined;
+  remote.said = 'no such card 4242';
   remote.before = () => false;
   remote.charged.length = 0;
 });
 
-const charge = { id: 'charge', type: 'mcp', server: 'till', tool: 'charge', arguments: { amount: '{{record.total}}' } };
+const charge = {
+  id: 'charge',
+  type: 'mcp',
+  server: 'till',
+  tool: 'charge',
+  arguments: { amount: '{{record.total}}' },
+  allowChanges: true,
+};
 const told = { id: 'told', type: 'guidance', text: '{{steps.charge.text}} as {{steps.charge.id}}' };
 const go = async (runId: string) => {
   await executor.take([runId]);
@@ -137,4 +147,94 @@ test.each([
   expect([state, failure?.code]).toEqual(['failed', code]);
   expect(failure?.message).not.toMatch(/4242|Ada|10\.5/);
   expect(remote.charged).toEqual([]);
+});
+
+const failing = { ...charge, tool: 'fail', mode: 'automatic', arguments: {} };
+
+test('what a tool says that fails is kept sealed, cut, and is in no log', async () => {
+  remote.said = `no such card 4242 ${'x'.repeat(3000)}`;
+  const { id, failure } = await run([failing]);
+  expect(failure).toMatchObject({ code: 'REMOTE_TOOL_FAILED', message: expect.not.stringContaining('4242') });
+  const [step] = await at.steps(id);
+  expect(step).toMatchObject({ state: 'failed', data: { text: expect.stringMatching(/^no such card 4242 x+…$/) } });
+  expect((step!.data as { text: string }).text).toHaveLength(2001);
+  await at.store.activity.flush();
+  const log = await at.store.activity.list({ limit: 50 });
+  expect(log.find(({ action }) => action === 'callRemoteTool')).toMatchObject({
+    outcome: 'failed',
+    code: 'REMOTE_TOOL_FAILED',
+  });
+  const rows = await at.place.tables().knex('workflow_run_steps').where({ run_id: id });
+  expect(JSON.stringify([log, at.observed, rows])).not.toContain('4242');
+});
+
+test('a step may say where to go on when its tool fails, and later steps have what it said', async () => {
+  const heard = { id: 'heard', type: 'guidance', text: 'It said: {{steps.charge.text}}' };
+  const { id, state } = await run([{ ...failing, next: 'told', onError: 'heard' }, told, heard]);
+  expect([state, (await at.steps(id)).map(({ stepId, state: is, data }) => [stepId, is, data])]).toEqual([
+    'awaiting-input',
+    [
+      ['charge', 'done', { text: 'no such card 4242', result: {} }],
+      ['heard', 'waiting', { ask: 'inputs', text: 'It said: no such card 4242' }],
+    ],
+  ]);
+  await end(id);
+  expect((await run([{ ...failing, onError: null }])).state).toBe('succeeded');
+  const step = { ...failing, onError: 'nowhere' };
+  expect(() => readDefinition({ name: 'x', collection: 'orders', steps: [step] })).toThrow(
+    "there is no step 'nowhere'",
+  );
+});
+
+/** A server that nobody has asked for its tools yet. */
+let added = 0;
+async function another() {
+  const server = `till ${++added}`;
+  const { id } = await room.add({ name: server, url: remote.url, signIn: 'none', by: at.userId });
+  const allow = (text: string) => at.store.remotes.setTools(id, readTools(text), at.userId);
+  return { allow, step: { ...charge, server, mode: 'automatic' } };
+}
+
+test.each([
+  ['says nothing of', undefined, false],
+  ['says to write, and no more of', { readOnlyHint: false }, false],
+  ['says to destroy nothing with', { destructiveHint: false }, true],
+  ['says to read with', { readOnlyHint: true }, true],
+])('a tool that the server %s is called without asking, or not: %j', async (_, annotations, isCalled) => {
+  remote.annotations = annotations;
+  const { step } = await another();
+  const { allowChanges: _all, ...careful } = step;
+  const { state, failure } = await run([careful]);
+  expect([state, failure?.code, remote.charged.length]).toEqual(
+    isCalled ? ['succeeded', undefined, 1] : ['failed', 'REMOTE_TOOL_NOT_ALLOWED', 0],
+  );
+  if (!isCalled) expect(failure?.message).toContain("Set the step's mode to confirm, or its allowChanges to true.");
+});
+
+test('an administrator says which tools are called, and which a person says yes to whatever the step says', async () => {
+  const { allow, step } = await another();
+  await allow('fail');
+  const { state, failure } = await run([{ ...step, mode: 'confirm' }]);
+  expect([state, failure?.code]).toEqual(['failed', 'REMOTE_TOOL_NOT_ALLOWED']);
+  expect(failure?.message).toContain('it is not among the tools that workflows may call');
+  await allow('charge ask');
+  const { id, reason } = await run([step]);
+  expect([reason, remote.charged]).toEqual(['approval', []]);
+  expect([(await answer(id, 1, 'confirm')).state, remote.charged.length]).toEqual(['succeeded', 1]);
+  const { id: waits } = await run([step]);
+  await allow('fail');
+  expect(await answer(waits, 1, 'confirm')).toMatchObject({ failure: { code: 'REMOTE_TOOL_NOT_ALLOWED' } });
+  await allow('fail\n*');
+  expect([(await run([step])).state, remote.charged.length]).toEqual(['succeeded', 2]);
+});
+
+test('the list is a tool in each line', () => {
+  const tools = { search: 'allow', open: 'ask', '*': 'ask' } as const;
+  expect([readTools(' search \n\nopen  ask\r\n* ask'), readTools(' \n'), writeTools(tools)]).toEqual([
+    tools,
+    null,
+    'search\nopen ask\n* ask',
+  ]);
+  expect(() => readTools('open always')).toThrow("'open always' is none");
+  expect(() => ruleOf({ name: 'till', tools: readTools('search') }, 'constructor')).toThrow('not among the tools');
 });

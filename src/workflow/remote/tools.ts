@@ -1,0 +1,45 @@
+// Which tools of a remote server workflows may call, and which of them nobody need be asked about. Two people say so: an
+// administrator, by a list for the server; and whoever writes a workflow, where the server does not say of a tool that it harms
+// nothing. What servers say of their tools (annotations) is believed as far as the server itself is, which an administrator added.
+import { fail } from '../../core/errors.ts';
+import type { RemoteServer, RemoteToolRule, RemoteTools } from '../../store/remote-types.ts';
+import type { Tool } from './client.ts';
+
+const LINES_MOST = 200;
+const rest = '*';
+
+/** A tool in each line; `ask` after it where a person says yes to every call; `*` for all that are not named. Null: no list. INVALID_ARGUMENT. */
+export function readTools(text: string): RemoteTools | null {
+  const lines = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+  const wrong = (problem: string): never => fail('INVALID_ARGUMENT', { argument: 'tools', problem });
+  if (lines.length > LINES_MOST) wrong(`expected ${LINES_MOST} lines at most.`);
+  const rules = lines.map((line): readonly [string, RemoteToolRule] => {
+    const [, name = '', ask] =
+      /^(\S{1,200})(?:\s+(ask))?$/.exec(line) ??
+      wrong(`'${line.slice(0, 100)}' is none: expected the name of a tool, or the name and ask.`);
+    return [name, ask ? 'ask' : 'allow'];
+  });
+  return rules.length === 0 ? null : Object.fromEntries(rules);
+}
+
+/** As `readTools` reads it. */
+export const writeTools = (tools: RemoteTools | null): string =>
+  Object.entries(tools ?? {})
+    .map(([name, rule]) => (rule === 'ask' ? `${name} ask` : name))
+    .join('\n');
+
+/** REMOTE_TOOL_NOT_ALLOWED. */
+export function ruleOf({ name, tools }: Pick<RemoteServer, 'name' | 'tools'>, tool: string): RemoteToolRule {
+  if (!tools) return 'allow';
+  const found = [tool, rest].find((one) => Object.hasOwn(tools, one));
+  const why =
+    'it is not among the tools that workflows may call. An administrator allows it on the page of the server in the console.';
+  return found === undefined ? fail('REMOTE_TOOL_NOT_ALLOWED', { server: name, tool, why }) : tools[found]!;
+}
+
+/** MCP schema, ToolAnnotations: what is not said to harm nothing may do so. */
+export const mayHarm = ({ annotations }: Pick<Tool, 'annotations'>): boolean =>
+  annotations?.readOnlyHint !== true && annotations?.destructiveHint !== false;

@@ -1,0 +1,233 @@
+// As which client people sign in at a remote server: one that was entered, our document, or one that is registered on the way, in
+// that order; and that what a client is known by at one authorization server goes to no other. The remote server is another
+// Portico, whose metadata the test changes on the way; the other authorization server is one of the test's own.
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createRemoteFetch } from '../../../src/app/remotes.ts';
+import { Stop } from '../../../src/core/clock/stop.ts';
+import type { RemoteServer } from '../../../src/store/remote-types.ts';
+import type { RemoteAddresses } from '../../../src/workflow/remote/registration.ts';
+import { createRemoteRoom, type RemoteRoom } from '../../../src/workflow/remote/room.ts';
+import { issuerOf, openShop, type Shop } from '../../app/shop.ts';
+import { register } from '../../oauth/client.ts';
+import { signIn } from '../../oauth/flow.ts';
+import { type HeldClock, holdClock } from './server.ts';
+
+const hosts = ['127.0.0.1'];
+const hasDocument = { now: false };
+const addresses: RemoteAddresses = {
+  callback: (id) => `http://127.0.0.1:49153/console/remotes/${id}/callback`,
+  document: (id) => (hasDocument.now ? `https://console.b.example/console/remotes/${id}/client` : undefined),
+};
+let shop: Shop;
+let clock: HeldClock;
+let room: RemoteRoom;
+let userId: number;
+let made = 0;
+/** What is sent to authorization servers, as `place: header and body`. */
+const sent: string[] = [];
+let change: (metadata: Record<string, unknown>) => object;
+let spoil: ((place: string) => Response | undefined) | undefined;
+let other: Server;
+let otherIssuer: string;
+const otherGot: string[] = [];
+
+beforeAll(async () => {
+  clock = holdClock();
+  shop = await openShop();
+  userId = (await shop.store.identity.findUserByEmail(shop.account.email))!.id;
+  other = createServer(async (req, res) => {
+    let body = '';
+    for await (const part of req) body += part;
+    otherGot.push(`${req.url} ${req.headers.authorization ?? ''} ${body}`);
+    const found = {
+      issuer: otherIssuer,
+      authorization_endpoint: `${otherIssuer}/authorize`,
+      token_endpoint: `${otherIssuer}/token`,
+      response_types_supported: ['code'],
+      code_challenge_methods_supported: ['S256'],
+    };
+    res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(found));
+  }).listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  otherIssuer = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  const fetchRemote = createRemoteFetch(hosts);
+  room = createRemoteRoom({
+    store: shop.store,
+    clock,
+    observe: () => undefined,
+    hosts,
+    version: '1',
+    addresses,
+    async fetch(url, init) {
+      const { origin, pathname } = new URL(url);
+      if (origin !== issuerOf(shop)) return fetchRemote(url, init);
+      if (pathname.startsWith('/oauth/')) {
+        sent.push(`${pathname}: ${new Headers(init?.headers).get('authorization') ?? ''} ${init?.body}`);
+        const answer = spoil?.(pathname);
+        if (answer) return answer;
+      }
+      const response = await fetchRemote(url, init);
+      if (!pathname.startsWith('/.well-known/')) return response;
+      return Response.json(change((await response.json()) as Record<string, unknown>));
+    },
+  });
+});
+afterAll(async () => {
+  other.close();
+  await shop.stop();
+});
+beforeEach(() => {
+  change = (metadata) => metadata;
+  spoil = undefined;
+  hasDocument.now = false;
+  sent.length = 0;
+  otherGot.length = 0;
+});
+
+const add = () => room.add({ name: `shop ${++made}`, url: shop.mcpUrl, signIn: 'oauth', by: userId });
+const person = { sessionId: 'a console session' };
+const begin = (server: RemoteServer) => room.begin(server, { userId, ...person });
+/** Signs in, and says as which client. */
+async function connect(server: RemoteServer): Promise<string> {
+  const address = await begin(server);
+  const { searchParams } = await signIn(address, shop.account);
+  const [state, code, iss] = ['state', 'code', 'iss'].map((name) => searchParams.get(name));
+  const answer = { serverId: server.id, state: `${state}`, code: code ?? null, iss: iss ?? null };
+  expect((await room.finish(answer, { userId, ...person }))?.id).toBe(server.id);
+  return `${address.searchParams.get('client_id')}`;
+}
+const call = (server: RemoteServer) =>
+  room
+    .prepare({ server: server.name, tool: 'describeCollection', values: {}, userId })
+    .then(({ make }) => make(new Stop()))
+    .then(({ text }) => text.includes('customers'));
+const problemOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    (value) => value,
+    ({ code, details }: { code: string; details: { problem?: string } }) => `${code}: ${details.problem}`,
+  );
+const placesOf = () => sent.map((one) => one.split(':')[0]);
+const stateOf = async (serverId: string) => (await shop.store.remotes.grantOf({ serverId, userId }))?.state;
+const current = async ({ id }: RemoteServer) => (await shop.store.remotes.find(id))!;
+
+/** Registered there by hand, for that server. */
+async function enter(server: RemoteServer): Promise<string> {
+  const { client } = await register(issuerOf(shop), {
+    redirect_uris: [room.callback(server.id)],
+    token_endpoint_auth_method: 'client_secret_basic',
+  });
+  await room.enterClient(server, { id: client.client_id, secret: `${client.client_secret}`, issuer: '' }, userId);
+  return client.client_id;
+}
+
+test('where nothing was entered and nothing published it registers a client on the way', async () => {
+  const server = await add();
+  await connect(server);
+  expect([placesOf(), await call(server)]).toEqual([['/oauth/register', '/oauth/token'], true]);
+});
+
+test('what is published of us is the client where the authorization server takes such, and nothing is registered', async () => {
+  hasDocument.now = true;
+  const server = await add();
+  const address = addresses.document(server.id)!;
+  const document = room.document(server.id)!;
+  expect(document).toMatchObject({ client_id: address, redirect_uris: [room.callback(server.id)] });
+  shop.documents.set(new URL(address).pathname, document);
+  expect([await connect(server), placesOf(), await call(server)]).toEqual([address, ['/oauth/token'], true]);
+  change = ({ client_id_metadata_document_supported: _, ...metadata }) => metadata;
+  expect((await begin(await add())).searchParams.get('client_id')).not.toContain('https://');
+});
+
+test('a client that was entered stands before both, and its secret goes to the token endpoint of its issuer alone', async () => {
+  hasDocument.now = true;
+  const server = await add();
+  const id = await enter(server);
+  expect((await current(server)).client).toEqual({ id, issuer: issuerOf(shop) });
+  expect(await connect(await current(server))).toBe(id);
+  expect(sent).toEqual([expect.stringMatching(/^\/oauth\/token: Basic /)]);
+  // The secret is in one place, so that a new one is used at once.
+  const held = JSON.stringify((await shop.store.remotes.grantOf({ serverId: server.id, userId }))!.held);
+  expect(held).not.toContain(`${await shop.store.remotes.secretOf(server.id)}`);
+  clock.pass(15 * 60_000);
+  sent.length = 0;
+  expect([await call(server), sent]).toEqual([true, [expect.stringMatching(/^\/oauth\/token: Basic .*refresh_token/)]]);
+});
+
+test('a wrong secret is the concern of the administrator, and another client that of the person', async () => {
+  const server = await add();
+  const id = await enter(server);
+  await connect(await current(server));
+  clock.pass(15 * 60_000);
+  spoil = () => Response.json({ error: 'invalid_client' }, { status: 401 });
+  expect(await problemOf(call(server))).toContain(
+    'REMOTE_REFUSED: its authorization server does not take the client id, or its secret. An administrator',
+  );
+  spoil = undefined;
+  expect([await stateOf(server.id), await call(server)]).toEqual(['connected', true]);
+  await room.enterClient(server, { id: `${id}-2`, secret: 'x', issuer: '' }, userId);
+  clock.pass(15 * 60_000);
+  sent.length = 0;
+  expect([await problemOf(call(server)), await stateOf(server.id), sent]).toEqual([
+    'REMOTE_RECONNECT: undefined',
+    'reconnect',
+    [],
+  ]);
+});
+
+test('a client is of one authorization server: where people sign in elsewhere nothing of it is sent', async () => {
+  const server = await add();
+  await enter(server);
+  change = (metadata) => ('resource' in metadata ? { ...metadata, authorization_servers: [otherIssuer] } : metadata);
+  expect(await problemOf(begin(await current(server)))).toBe(
+    `REMOTE_REFUSED: its client id is for ${issuerOf(shop)}, and people sign in elsewhere by now. An administrator can enter a client id of the other.`,
+  );
+  change = (metadata) => metadata;
+  const address = await begin(await current(server));
+  await room.enterClient(server, { id: 'of-the-other', secret: 'secret-of-the-other', issuer: otherIssuer }, userId);
+  const { searchParams } = await signIn(address, shop.account);
+  const answer = { serverId: server.id, state: `${searchParams.get('state')}`, code: searchParams.get('code') };
+  sent.length = 0;
+  expect(await problemOf(room.finish({ ...answer, iss: searchParams.get('iss') }, { userId, ...person }))).toContain(
+    'REMOTE_REFUSED: its client id was changed meanwhile.',
+  );
+  expect([sent, otherGot.filter((one) => !one.startsWith('/.well-known/')), `${otherGot}`.includes('secret')]).toEqual([
+    [],
+    [],
+    false,
+  ]);
+});
+
+test('an authorization server that says it is another one is not believed', async () => {
+  change = (metadata) => ('issuer' in metadata ? { ...metadata, issuer: otherIssuer } : metadata);
+  expect(await problemOf(begin(await add()))).toBe(
+    'REMOTE_REFUSED: what its authorization server says of itself is said of another one.',
+  );
+});
+
+test('where there is no way to a client it is said what an administrator can do', async () => {
+  change = ({ registration_endpoint: _, ...metadata }) => metadata;
+  const server = await add();
+  const remedy = `An administrator can register Portico there and enter the client id on the page of '${server.name}'.`;
+  expect(await problemOf(begin(server))).toBe(
+    `REMOTE_REFUSED: its authorization server registers no clients by itself. ${remedy}`,
+  );
+  change = (metadata) => metadata;
+  spoil = () => Response.json({ error: 'invalid_redirect_uri', error_description: 'not you' }, { status: 403 });
+  expect(await problemOf(begin(server))).toBe(
+    `REMOTE_REFUSED: its authorization server did not register Portico (status 403). ${remedy}`,
+  );
+});
+
+test.each([
+  [{ id: '' }, 'clientId'],
+  [{ id: 'one\ntwo' }, 'clientId'],
+  [{ secret: 'ä' }, 'clientSecret'],
+  [{ issuer: 'http://login.example' }, 'issuer'],
+  [{ issuer: 'https://login.example/?a=b' }, 'issuer'],
+])('what is entered is a client of an authorization server: %j', async (more, argument) => {
+  const entered = room.enterClient(await add(), { id: 'portico', secret: '', issuer: otherIssuer, ...more }, userId);
+  await expect(entered).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', details: { argument } });
+});
