@@ -1,5 +1,6 @@
 // A workflow as a drawing: its steps from top to bottom and the ways between them, as SVG that is part of the page. It needs no
-// script and takes its colours from the style sheet, so that it is dark where the page is. Everything that it shows is said in
+// script and takes its colours from the style sheet, so that it is dark where the page is. One that is wider than a phone is drawn a
+// second time, in boxes as narrow as it takes; of the two the style sheet shows one. Everything that it shows is said in
 // words beside it (outline.ts), which is why readers are told its title alone; a state is written in the box, never only a colour.
 import { createRequire } from 'node:module';
 import type * as dagre from '@dagrejs/dagre';
@@ -12,14 +13,11 @@ import {
   type WorkflowStep,
   waysOf,
 } from '../../workflow/definition.ts';
+import { type Font, widthOf, wrap } from './graph-text.ts';
 
 /** What became of a step in a run. */
 export type StepStates = ReadonlyMap<string, RunStepState>;
 
-const BOX = { width: 224, height: 60 };
-const END = { width: 64, height: 32 };
-const LABEL = { height: 20, letter: 7 };
-const MOST_LETTERS = 27;
 const end = ' end';
 
 const stateWords: Readonly<Record<RunStepState, string>> = {
@@ -56,45 +54,123 @@ const confirmed: ReadonlySet<WorkflowStep['type']> = new Set(['update-record', '
 const standardMode = ({ type }: WorkflowStep): (typeof modes)[number] =>
   confirmed.has(type) ? 'confirm' : 'automatic';
 
+/** Sizes in pixels; those of fonts are said in the style sheet too. */
+interface Measure {
+  readonly kind: 'wide' | 'narrow';
+  readonly box: number;
+  readonly padding: number;
+  readonly name: Lines;
+  readonly about: Lines;
+  readonly label: Lines & { readonly width: number };
+  readonly between: { readonly nodes: number; readonly ranks: number; readonly ways: number; readonly margin: number };
+}
+
+interface Lines extends Font {
+  /** Height of one. */
+  readonly line: number;
+  /** The most. */
+  readonly lines: number;
+}
+
+const wide: Measure = {
+  ...{ kind: 'wide', box: 224, padding: 14 },
+  name: { size: 14.5, isBold: true, line: 19, lines: 2 },
+  about: { size: 13, line: 17, lines: 2 },
+  label: { size: 13, line: 17, lines: 2, width: 150 },
+  between: { nodes: 36, ranks: 44, ways: 16, margin: 8 },
+};
+const narrow = (box: number): Measure => ({
+  ...{ kind: 'narrow', box, padding: 9 },
+  name: { size: 13, isBold: true, line: 16, lines: 4 },
+  about: { size: 12, line: 15, lines: 3 },
+  label: { size: 12, line: 15, lines: 3, width: box > 200 ? 120 : 76 },
+  between: { nodes: 12, ranks: 30, ways: 8, margin: 3 },
+});
+const END = { width: 64, height: 32 };
+
+/** Of what is drawn, on a screen 360 wide. */
+const PHONE = 306;
+/** The first that fits is taken; the last scrolls. */
+const narrower = [224, 148, 128, 108].map(narrow);
+
+export function drawWorkflow(definition: WorkflowDefinition, states: StepStates = new Map()): Html {
+  const drawings = [draw(definition, states, wide)];
+  if (drawings[0]!.width > PHONE) drawings.push(drawNarrow(definition, states));
+  return html`<div class="scroll flow" role="region" aria-label="Drawing of the workflow" tabindex="0">${drawings.map(({ svg }) => svg)}</div>`;
+}
+
+interface Drawing {
+  readonly svg: Html;
+  readonly width: number;
+}
+
+function drawNarrow(definition: WorkflowDefinition, states: StepStates): Drawing {
+  let best: Drawing | undefined;
+  for (const measure of narrower) {
+    const one = draw(definition, states, measure);
+    if (!best || one.width < best.width) best = one;
+    if (best.width <= PHONE) break;
+  }
+  return best!;
+}
+
 interface Laid {
   readonly x: number;
   readonly y: number;
 }
 
-export function drawWorkflow(definition: WorkflowDefinition, states: StepStates = new Map()): Html {
+interface Box {
+  readonly name: readonly string[];
+  readonly about: readonly string[];
+  readonly width: number;
+  readonly height: number;
+}
+
+function draw(definition: WorkflowDefinition, states: StepStates, measure: Measure): Drawing {
   // Loaded by the first drawing.
   const { Graph, layout } = createRequire(import.meta.url)('@dagrejs/dagre') as typeof dagre;
   const graph = new Graph({ multigraph: true });
-  graph.setGraph({ rankdir: 'TB', nodesep: 36, ranksep: 44, edgesep: 16, marginx: 8, marginy: 8 });
+  const { nodes, ranks, ways: apart, margin } = measure.between;
+  graph.setGraph({ rankdir: 'TB', nodesep: nodes, ranksep: ranks, edgesep: apart, marginx: margin, marginy: margin });
   graph.setDefaultEdgeLabel(() => ({}));
   const { steps } = definition;
-  for (const { id } of steps) graph.setNode(id, { ...BOX });
+  const boxes = new Map(steps.map((step) => [step.id, boxOf(step, states.get(step.id), measure)]));
+  for (const [id, { width, height }] of boxes) graph.setNode(id, { width, height });
   const ways = steps.flatMap((step) =>
-    waysOf(step).map(({ to, label }, at) => ({ from: step.id, to: to ?? end, label, name: `${at}` })),
+    waysOf(step).map(({ to, label = '' }, at) => {
+      const lines = wrap(label, measure.label);
+      return { from: step.id, to: to ?? end, lines, name: `${at}` };
+    }),
   );
   if (ways.some(({ to }) => to === end)) graph.setNode(end, { ...END });
-  for (const { from, to, label, name } of ways) {
-    const width = label === undefined ? 0 : Math.min(label.length, MOST_LETTERS) * LABEL.letter + 8;
-    graph.setEdge(from, to, { width, height: label === undefined ? 0 : LABEL.height, labelpos: 'c' }, name);
+  for (const { from, to, lines, name } of ways) {
+    const { line } = measure.label;
+    const width = lines.length === 0 ? 0 : widestOf(lines, measure.label) + 8;
+    graph.setEdge(from, to, { width, height: lines.length * line + (lines.length && 4), labelpos: 'c' }, name);
   }
   layout(graph);
   const { width = 0, height = 0 } = graph.graph() as { readonly width?: number; readonly height?: number };
   const [w, h] = [Math.ceil(width), Math.ceil(height)];
   const start = firstStep(definition);
-  return html`<div class="scroll flow" role="region" aria-label="Drawing of the workflow" tabindex="0"><svg class="graph" role="img" aria-label="Drawing of ${definition.name}: the list of steps says the same" width="${w}" height="${h}" viewBox="0 0 ${w} ${h}">
-<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z"/></marker></defs>
-${ways.map(({ from, to, label, name }) => way(graph.edge(from, to, name) as unknown as Way, label))}
-${steps.map((step) => box(step, graph.node(step.id) as unknown as Laid, { state: states.get(step.id), isFirst: step.id === start }))}
+  const tip = `tip-${measure.kind}`;
+  const svg = html`<svg class="graph ${measure.kind}" role="img" aria-label="Drawing of ${definition.name}: the list of steps says the same" width="${w}" height="${h}" viewBox="0 0 ${w} ${h}">
+<defs><marker id="${tip}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z"/></marker></defs>
+${ways.map(({ from, to, lines, name }) => way(graph.edge(from, to, name) as unknown as Way, lines, { measure, tip }))}
+${steps.map(({ id }) => drawBox(boxes.get(id)!, graph.node(id) as unknown as Laid, { measure, state: states.get(id), isFirst: id === start }))}
 ${graph.hasNode(end) && pill(graph.node(end) as unknown as Laid)}
-</svg></div>`;
+</svg>`;
+  return { svg, width: w };
 }
+
+const widestOf = (lines: readonly string[], font: Font): number =>
+  Math.max(...lines.map((each) => widthOf(each, font)));
 
 interface Way extends Laid {
   readonly points: readonly dagre.Point[];
 }
 
 /** Through the points, rounded at each. */
-function way({ points, x, y }: Way, label: string | undefined): Html {
+function way({ points, x, y }: Way, lines: readonly string[], drawn: { measure: Measure; tip: string }): Html {
   const [first, ...rest] = points.map((point) => [round(point.x), round(point.y)] as const);
   const last = rest.at(-1)!;
   const bends = rest.slice(0, -1).map(([px, py], at) => {
@@ -103,25 +179,37 @@ function way({ points, x, y }: Way, label: string | undefined): Html {
     return `Q${px} ${py} ${isLast ? `${nx} ${ny}` : `${round((px + nx) / 2)} ${round((py + ny) / 2)}`}`;
   });
   const d = `M${first!.join(' ')}${bends.length > 0 ? bends.join('') : `L${last.join(' ')}`}`;
-  return html`<path class="way" d="${d}" marker-end="url(#tip)"/>${label !== undefined && html`<text class="label" x="${round(x)}" y="${round(y) + 4}" text-anchor="middle">${clip(label)}</text>`}`;
+  const { line } = drawn.measure.label;
+  const top = y - ((lines.length - 1) * line) / 2 + 4;
+  const width = widestOf(lines, drawn.measure.label) + 6;
+  const behind = html`<rect class="behind" x="${round(x - width / 2)}" y="${round(y - (lines.length * line) / 2)}" width="${round(width)}" height="${lines.length * line}"/>`;
+  return html`<path class="way" d="${d}" marker-end="url(#${drawn.tip})"/>${lines.length > 0 && behind}${lines.map((text, at) => html`<text class="label" x="${round(x)}" y="${round(top + at * line)}" text-anchor="middle">${text}</text>`)}`;
 }
 
-function box(
-  step: WorkflowStep,
-  { x, y }: Laid,
-  { state, isFirst }: { state: RunStepState | undefined; isFirst: boolean },
-): Html {
-  const [left, top] = [round(x - BOX.width / 2), round(y - BOX.height / 2)];
+function boxOf(step: WorkflowStep, state: RunStepState | undefined, { box, padding, name, about }: Measure): Box {
   const mode = modeOf(step);
-  const said = [typeName(step), state ? stateWords[state] : mode].filter(Boolean).join(' · ');
-  return html`<g class="step ${state ?? 'plain'}"><rect x="${left}" y="${top}" width="${BOX.width}" height="${BOX.height}" rx="10"${isFirst && html` class="first"`}/><text class="name" x="${left + 14}" y="${top + 26}">${clip(titleOf(step))}</text><text class="kind" x="${left + 14}" y="${top + 46}">${said}</text></g>`;
+  const said = [typeName(step), state ? stateWords[state] : mode].filter(Boolean).join('\u00a0· ');
+  const width = box - 2 * padding;
+  const texts = { name: wrap(titleOf(step), { ...name, width }), about: wrap(said, { ...about, width }) };
+  const height = texts.name.length * name.line + texts.about.length * about.line + 2 * padding - 4;
+  return { ...texts, width: box, height };
+}
+
+function drawBox(
+  { name, about, width, height }: Box,
+  { x, y }: Laid,
+  { measure, state, isFirst }: { measure: Measure; state: RunStepState | undefined; isFirst: boolean },
+): Html {
+  const [left, top] = [round(x - width / 2), round(y - height / 2)];
+  const inner = left + measure.padding;
+  const nameTop = top + measure.padding + measure.name.size - 3;
+  const aboutTop = nameTop + name.length * measure.name.line;
+  const lines = (texts: readonly string[], kind: string, from: number, step: number) =>
+    texts.map((text, at) => html`<text class="${kind}" x="${inner}" y="${round(from + at * step)}">${text}</text>`);
+  return html`<g class="step ${state ?? 'plain'}"><rect x="${left}" y="${top}" width="${width}" height="${round(height)}" rx="10"${isFirst && html` class="first"`}/>${lines(name, 'name', nameTop, measure.name.line)}${lines(about, 'kind', aboutTop, measure.about.line)}</g>`;
 }
 
 const pill = ({ x, y }: Laid): Html =>
   html`<g class="end"><rect x="${round(x - END.width / 2)}" y="${round(y - END.height / 2)}" width="${END.width}" height="${END.height}" rx="16"/><text x="${round(x)}" y="${round(y) + 5}" text-anchor="middle">End</text></g>`;
 
 const round = (value: number): number => Math.round(value * 10) / 10;
-const clip = (text: string): string => {
-  const letters = [...text];
-  return letters.length > MOST_LETTERS ? `${letters.slice(0, MOST_LETTERS - 1).join('')}…` : text;
-};
