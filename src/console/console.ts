@@ -13,8 +13,7 @@ import { randomId } from '../core/secret.ts';
 import type { Playground } from '../mcp/playground.ts';
 import { createAddressReader, createHostCheck } from '../oauth/address.ts';
 import { messagePage, sendPage } from '../oauth/page.ts';
-import { attachmentNamed, sendStream } from '../oauth/reply.ts';
-import { isForm, readBody } from '../oauth/request.ts';
+import { attachmentNamed, sendJson, sendStream } from '../oauth/reply.ts';
 import type { SignIn } from '../oauth/sign-in.ts';
 import { passwordsAlone, type SignInWays } from '../oauth/sign-in-ways.ts';
 import type { Store } from '../store/store.ts';
@@ -24,7 +23,8 @@ import type { Triggers } from '../workflow/trigger.ts';
 import { consoleLook } from './frame.ts';
 import type { ConsolePaths } from './paths.ts';
 import { createReviewer, type ReviewParts } from './review.ts';
-import { type Found, findRoute, readReturn } from './routes.ts';
+import { type Found, findRoute, type MemberRoute, readReturn } from './routes.ts';
+import { FIELDS_BYTES, hasFiles, nothingSent, readSent } from './sent.ts';
 import { createSessions } from './session.ts';
 import { toSignIn } from './signing.ts';
 import type { Answer, Parts, Visit } from './visit.ts';
@@ -76,10 +76,21 @@ export function createConsole(options: ConsoleOptions): Console {
     { route, params }: Found,
   ): Promise<void> => {
     const posted = req.method === 'POST';
-    const body = posted ? await readBody(req, route.bodyBytes) : undefined;
     const visitor = await parts.sessions.recognise(req);
+    // A body as large as a file is read of somebody who is signed in, on a page of ours.
+    const takesFiles =
+      posted && route.takesFiles === true && visitor.session !== undefined && hasFiles(req) && isOwnPage(req, paths);
+    const limitBytes = takesFiles ? config.fileLimitBytes + FIELDS_BYTES : route.bodyBytes;
+    let overflow: number | undefined;
+    const sent = posted
+      ? await readSent(req, limitBytes, takesFiles).catch((error: unknown) => {
+          if (!takesFiles || !isAppError(error, 'BODY_TOO_LARGE')) throw error;
+          overflow = config.fileLimitBytes;
+          return nothingSent;
+        })
+      : nothingSent;
     if (visitor.cookie !== undefined) res.appendHeader('Set-Cookie', visitor.cookie);
-    const form = new URLSearchParams(body && isForm(req) ? body.toString('utf8') : '');
+    const { form, files } = sent;
     const query = new URLSearchParams(splitUrl(req)[1]);
     const visit: Visit = {
       req,
@@ -88,6 +99,8 @@ export function createConsole(options: ConsoleOptions): Console {
       id: params.id ?? '',
       params,
       form,
+      files,
+      ...(overflow !== undefined && { overflow }),
       to: readReturn(form.get('to') ?? query.get('to')),
       csrf: await parts.sessions.makeToken(visitor),
       place: await store.identity.place(),
@@ -98,6 +111,13 @@ export function createConsole(options: ConsoleOptions): Console {
     const { session } = visitor;
     if (!route.open && !session) {
       await answer(req, res, toSignIn(route.get ? readReturn(`${page}?${splitUrl(req)[1]}`) : ''));
+      return;
+    }
+    // What was too large is not read, and nothing is done: the page is shown again, and says so.
+    if (overflow !== undefined && session) {
+      res.setHeader('Connection', 'close');
+      req.resume();
+      await answer(req, res, await (route as MemberRoute).get!({ ...visit, access: session.access }, parts));
       return;
     }
     // OWASP CSRF prevention: the form comes from a page of ours, as the browser says, and carries the token of this session.
@@ -169,10 +189,17 @@ export function createConsole(options: ConsoleOptions): Console {
       if (!isOurHost(req.headers.host)) return refuse('HOST_NOT_ALLOWED', {});
       const found = findRoute(page);
       if (!found) return refuse('NOT_FOUND', { path });
-      const allow = [...(found.route.get ? ['GET', 'HEAD'] : []), ...(found.route.post ? ['POST'] : [])];
+      const publish = found.route.open ? found.route.publish : undefined;
+      const allow = [...(found.route.get || publish ? ['GET', 'HEAD'] : []), ...(found.route.post ? ['POST'] : [])];
       if (!allow.includes(method)) {
         res.setHeader('Allow', allow.join(', '));
         return refuse('METHOD_NOT_ALLOWED', { method, allow });
+      }
+      if (publish) {
+        const document = publish(found.params.id ?? '', parts);
+        if (!document) return refuse('NOT_FOUND', { path });
+        sendJson(res, 200, document);
+        return true;
       }
       serve(req, res, page, found).catch((error: unknown) => sendFailure(req, res, error));
       return true;

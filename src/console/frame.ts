@@ -80,9 +80,11 @@ export interface Framed {
   readonly content: Html;
   /** For tables of many columns: as wide as the screen allows. */
   readonly wide?: boolean;
+  /** Where no scripts run, it goes to this page after so many seconds: to itself, to show what has happened since. */
+  readonly renews?: { readonly seconds: number; readonly page: string } | undefined;
 }
 
-export function createFramed(visit: MemberVisit, parts: Parts, { title, under, content, wide }: Framed): Page {
+export function createFramed(visit: MemberVisit, parts: Parts, { title, under, content, wide, renews }: Framed): Page {
   const { place } = visit;
   const brand = html`<a class="brand" href="${parts.paths.path('')}">${logo}<div><strong>${place.organization}</strong><span>${place.project} · ${place.environment}</span></div></a>`;
   const here = ways.find(({ page }) => page === under);
@@ -99,6 +101,8 @@ ${content}
 </main>
 <script>${script}</script>`,
     'console',
+    renews &&
+      html`<noscript><meta http-equiv="refresh" content="${renews.seconds}; url=${parts.paths.path(renews.page)}"></noscript>`,
   );
 }
 

@@ -47,8 +47,11 @@ export const ssoPage = '/sso/callback';
 /** The page on which a run is watched, and what it asks is answered. */
 export const runPage = (id: string): string => `/runs/${id}`;
 
-/** Where the authorization servers of remote MCP servers send people back to. */
-export const remoteCallbackPage = '/remotes/callback';
+/** Where the authorization server of a remote MCP server sends people back to: one for each (workflow/remote/registration.ts). */
+export const remoteCallbackPage = (id: string): string => `/remotes/${id}/callback`;
+
+/** What we publish about ourselves as a client of that authorization server. */
+export const remoteClientPage = (id: string): string => `/remotes/${id}/client`;
 
 /** The page on which one approval is decided. */
 export const approvalPage = (id: string): string => `/approvals/${id}`;

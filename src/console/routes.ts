@@ -12,10 +12,11 @@ import { exportAdminLog, listAdminLog, showAdminEntry } from './logs/admin-log.t
 import { listNotes } from './notes/list.ts';
 import { makeNote, showNewNote } from './notes/new.ts';
 import { changeThread, showNote } from './notes/thread.ts';
-import { remoteCallbackPage, ssoPage } from './paths.ts';
+import { remoteCallbackPage, remoteClientPage, ssoPage } from './paths.ts';
 import { callTool, showTool, showTools } from './playground/pages.ts';
 import { changeRemote, finishRemote } from './remotes/account.ts';
 import { addRemote, listRemotes } from './remotes/list.ts';
+import { publishClient, showRemote } from './remotes/server.ts';
 import { rightsRoutes } from './rights/routes.ts';
 import { showSettings } from './settings/page.ts';
 import { finishSso, showSignIn, signIn, signOut } from './signing.ts';
@@ -39,12 +40,17 @@ interface Handlers<V> {
 
 interface OpenRoute extends Handlers<Visit> {
   readonly open: true;
+  /** Of the `:id`, for programs, in place of a page; undefined: there is none. */
+  readonly publish?: (id: string, parts: Parts) => object | undefined;
+  readonly takesFiles?: never;
 }
 
-interface MemberRoute extends Handlers<MemberVisit> {
+export interface MemberRoute extends Handlers<MemberVisit> {
   readonly open: false;
   /** For permission level `admin` alone; for everybody else the page is not there. */
   readonly admin?: true;
+  /** Its form may hold files, as large as the setting allows; then its GET is shown with `overflow` for what is larger. */
+  readonly takesFiles?: true;
 }
 
 export type Route = OpenRoute | MemberRoute;
@@ -80,8 +86,9 @@ export const routes: readonly Route[] = [
   { page: '/apps/everyone', open: false, get: listAppsOfEveryone },
   { page: '/apps/:id', open: false, post: disconnectApp },
   { page: '/remotes', open: false, get: listRemotes, post: addRemote },
-  { page: remoteCallbackPage, open: false, get: finishRemote },
-  { page: '/remotes/:id', open: false, post: changeRemote },
+  { page: '/remotes/:id', open: false, get: showRemote, post: changeRemote },
+  { page: remoteCallbackPage(':id'), open: false, get: finishRemote },
+  { page: remoteClientPage(':id'), open: true, publish: publishClient },
   { page: '/tokens', open: false, get: listTokens },
   { page: '/tokens/new', open: false, get: showNewToken, post: makeToken },
   { page: '/tokens/everyone', open: false, admin: true, get: listTokensOfEveryone },

@@ -1,5 +1,6 @@
 // What a page of the console is made with, and what it answers.
 import type { IncomingMessage } from 'node:http';
+import type { FormFile } from '../agent/actions/definitions.ts';
 import type { Engine } from '../agent/engine.ts';
 import type { Access } from '../core/caller.ts';
 import type { StopSignal } from '../core/clock/stop.ts';
@@ -59,6 +60,10 @@ export interface Visit {
   readonly query: URLSearchParams;
   /** Of a POST: checked to come from our own page and to be of this browser. */
   readonly form: URLSearchParams;
+  /** Of a POST to a page that takes them, by the name of the field; nothing where nothing was chosen. */
+  readonly files: ReadonlyMap<string, readonly FormFile[]>;
+  /** The form was larger than this many bytes, and nothing of it was read. */
+  readonly overflow?: number;
   /** For every form of the page. */
   readonly csrf: string;
   readonly place: Place;

@@ -1,17 +1,15 @@
 // Every page that a person meets, judged by axe-core in a browser. The pages allow no script but one of theirs; for the judge
 // alone the policy is set aside. accessibility.test.ts has light on a desk and dark on a phone, the long test the other two.
 import { TOTP } from 'otpauth';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customizeDemo } from '../../src/cli/demo-customization.ts';
 import { issuerOf, redirectUri } from '../app/shop.ts';
 import { findFaults } from '../axe.ts';
-import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { hasChromium, openChromium } from '../chromium.ts';
 import { authorizationUrl, register } from '../oauth/client.ts';
 import { addRemotes, connectAll } from './connected.ts';
 import { openPlace, type Place } from './place.ts';
-
-const executablePath = findChromium();
 
 /** Pages in the frame, as Ada sees them, who is an administrator: the page, and a text by which it is known. */
 const pages: readonly (readonly [page: string, text: string])[] = [
@@ -45,7 +43,7 @@ export const phone = { width: 375, height: 812 };
 export type Appearance = readonly [colorScheme: 'light' | 'dark', viewport: typeof desk];
 
 export function judgePages(appearances: readonly Appearance[]): void {
-  describe.skipIf(!executablePath).each(appearances)('in %s, %o', judgeIn);
+  describe.skipIf(!hasChromium).each(appearances)('in %s, %o', judgeIn);
 }
 
 function judgeIn(...[colorScheme, viewport]: Appearance): void {
@@ -55,7 +53,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
   beforeAll(async () => {
     place = await openPlace({ app: { customize: customizeDemo } });
     await addRemotes(place);
-    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+    browser = await openChromium();
     tab = await (await browser.newContext({ colorScheme, viewport, bypassCSP: true })).newPage();
   });
   afterAll(async () => {
@@ -120,6 +118,10 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await visit('/apps', 'Cursor');
     await visit('/apps?ended=app', 'It is disconnected');
     await visit('/apps/everyone', 'Apps of everybody');
+    const archive = (await place.store.remotes.findByName('archive'))!;
+    await visit(`/remotes/${archive.id}`, 'Tools that workflows may call');
+    await place.store.remotes.setClient(archive.id, { id: 'portico', issuer: 'https://login.example' }, place.ada.id);
+    await visit(`/remotes/${archive.id}`, 'Forget this client');
     await visit('/approvals/unknown', 'There is nothing to decide here');
     await visit('/nowhere', 'There is no such page');
     for (const [{ id }, button, text] of [
@@ -162,13 +164,14 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await judgeHere('Line 1.');
     const steps = [
       {
-        ...{ id: 'ask', type: 'guidance', text: 'Ask.', next: 'change' },
+        ...{ id: 'ask', type: 'guidance', text: 'Ask.', next: 'whose' },
         inputs: [
           { name: 'why', answer: { type: 'enum', options: ['a', 'b'] } },
           { name: 'how-much', answer: { type: 'number' } },
           { name: 'sure', answer: { type: 'boolean' } },
         ],
       },
+      { id: 'whose', type: 'load-related-record', relation: 'customer', mode: 'manual', next: 'change' },
       { id: 'change', type: 'update-record', values: { status: 'cancelled' } },
     ];
     const definition = JSON.stringify({ name: 'Check', collection: 'orders', steps });
@@ -188,6 +191,11 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await judgeHere('xpected');
     await tab.getByLabel('how-much').fill('2');
     await tab.getByRole('button', { name: 'Done: go on' }).click();
+    await tab.getByText('Somebody is to choose').first().waitFor();
+    await tab.reload();
+    await judgeHere('Take this one');
+    await tab.getByLabel('customer').selectOption({ index: 1 });
+    await tab.getByRole('button', { name: 'Take this one' }).click();
     await tab.getByText('Somebody is to confirm').first().waitFor();
     await tab.reload();
     await judgeHere('Yes: change it');

@@ -15,8 +15,8 @@ interface Placed {
 export const hiddenToken = ({ csrf }: Bound): Html => html`<input type="hidden" name="csrf" value="${csrf}">`;
 
 /** The beginning of a form that posts to `page`, such as '/account'; whoever writes it ends it with `</form>`. */
-export const formOf = (visit: Bound, { paths }: Placed, page: string): Html =>
-  html`<form method="post" action="${paths.path(page)}">${hiddenToken(visit)}`;
+export const formOf = (visit: Bound, { paths }: Placed, page: string, holds: 'fields' | 'files' = 'fields'): Html =>
+  html`<form method="post" action="${paths.path(page)}"${holds === 'files' && html` enctype="multipart/form-data"`}>${hiddenToken(visit)}`;
 
 export interface Field {
   /** Of the element; one on a page. */
@@ -53,6 +53,20 @@ export function field(given: InputField): Html {
   const { id, name = id, type = 'text', value = '', most = 255, autocomplete = 'off' } = given;
   const { attributes, notes } = told(given);
   return html`<div class="field">${labelOf(given)}<input id="${id}" name="${name}" type="${type}" value="${value}" maxlength="${most}" autocomplete="${autocomplete}"${attributes}>${notes}</div>`;
+}
+
+export interface FileField extends Field {
+  readonly several?: boolean;
+  /** Endings of names, without the dot; any when absent. */
+  readonly endings?: readonly string[] | undefined;
+}
+
+/** In a form that holds files. A browser puts nothing into it: `value` is not shown. */
+export function fileField(given: FileField): Html {
+  const { id, name = id, several, endings } = given;
+  const { attributes, notes } = told(given);
+  const accept = endings?.map((ending) => `.${ending}`).join(',');
+  return html`<div class="field">${labelOf(given)}<input id="${id}" name="${name}" type="file"${several && html` multiple`}${accept && html` accept="${accept}"`}${attributes}>${notes}</div>`;
 }
 
 export interface AreaField extends Field {

@@ -1,8 +1,9 @@
 // Who may do what, as the file that `portico roles push` takes.
-import { writeRolesFile } from '../../store/rights-file.ts';
 import type { Answer, MemberVisit, Parts } from '../visit.ts';
 
 export async function downloadRoles(_visit: MemberVisit, { store }: Parts): Promise<Answer> {
+  // It brings a writer of YAML, which nothing else of a server needs.
+  const { writeRolesFile } = await import('../../store/rights-file.ts');
   return {
     page: {
       text: writeRolesFile(await store.rights.read()),

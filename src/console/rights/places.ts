@@ -1,8 +1,8 @@
 // Where the pages about rights lie, and which environment they are about: the one that is served, or another of the storage
 // that the address names (`?in=`).
 import { fail } from '../../core/errors.ts';
-import type { Right } from '../../store/store.ts';
-import type { Parts, Visit } from '../visit.ts';
+import type { Right } from '../../store/rights-types.ts';
+import type { MemberVisit, Parts, Visit } from '../visit.ts';
 
 /** One segment of a page; `*` and the like too, so that the way back from a sign-in finds the page. */
 export const segment = (name: string): string =>
@@ -47,7 +47,17 @@ export function readEnvironment(
   return { environment, served, all, suffix: environment === served ? '' : `?in=${encodeURIComponent(environment)}` };
 }
 
-/** A role, team or collection that the address names. */
-export function requireNamed(names: readonly string[], name: string, { paths }: Parts, page: string): string {
-  return names.includes(name) ? name : fail('NOT_FOUND', { path: paths.path(page) });
+/** What a page is about that names a role or a team in its address: the name, and the rights that were read for it. */
+export interface AskedOf extends Environments {
+  readonly rights: readonly Right[];
+  readonly name: string;
+}
+
+/** NOT_FOUND, with the list of them, where there is no such one. */
+export async function askNamed(kind: 'role' | 'team', visit: MemberVisit, parts: Parts): Promise<AskedOf> {
+  const rights = await parts.store.rights.read();
+  const environments = readEnvironment(visit, rights, parts);
+  const name = visit.params.name!;
+  if (!namesOf(rights, kind).includes(name)) fail('NOT_FOUND', { path: parts.paths.path(`/${kind}s`) });
+  return { ...environments, rights, name };
 }

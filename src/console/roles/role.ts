@@ -3,22 +3,13 @@
 // ticked becomes a proposal, and the page after it says what it comes to.
 import { type Verb, verbs } from '../../core/caller.ts';
 import { type Html, html } from '../../oauth/html.ts';
-import type { CollectionPermission, Right } from '../../store/store.ts';
+import type { CollectionPermission, Right } from '../../store/rights-types.ts';
 import { createFramed } from '../frame.ts';
 import { empty } from '../parts/data.ts';
 import { buttonTo, field, filterForm, formOf } from '../parts/form.ts';
 import { flash } from '../parts/said.ts';
 import { type ModelNames, readModel } from '../rights/model.ts';
-import {
-  type Environments,
-  factOf,
-  namesOf,
-  permissionPage,
-  personPage,
-  readEnvironment,
-  requireNamed,
-  rolePage,
-} from '../rights/places.ts';
+import { askNamed, type Environments, factOf, permissionPage, personPage, rolePage } from '../rights/places.ts';
 import { type Proposal, propose, type Wanted } from '../rights/proposal.ts';
 import { refusal, reviewProposal } from '../rights/review.ts';
 import type { Answer, MemberVisit, Parts } from '../visit.ts';
@@ -37,10 +28,8 @@ export interface Asked extends Environments {
 }
 
 export async function askRole(visit: MemberVisit, parts: Parts): Promise<Asked> {
-  const rights = await parts.store.rights.read();
-  const environments = readEnvironment(visit, rights, parts);
-  const role = requireNamed(namesOf(rights, 'role'), visit.params.name!, parts, under);
-  return { ...environments, rights, role };
+  const { name, ...asked } = await askNamed('role', visit, parts);
+  return { ...asked, role: name };
 }
 
 /** Of the role in the environment: its own line, or what `*` says. */

@@ -1,25 +1,16 @@
 // One team: who is in it, and which records of each collection they see.
 import type { PlainFilter } from '../../core/filter.ts';
 import { type Html, html } from '../../oauth/html.ts';
+import type { User } from '../../store/identity-types.ts';
+import type { Right } from '../../store/rights-types.ts';
 import { describeFilter } from '../../store/rights-words.ts';
-import type { Right, User } from '../../store/store.ts';
 import { createFramed } from '../frame.ts';
 import { empty, table } from '../parts/data.ts';
 import { buttonTo } from '../parts/form.ts';
 import { flash } from '../parts/said.ts';
 import { nameOf } from '../people/list.ts';
 import { readModel } from '../rights/model.ts';
-import {
-  type Environments,
-  factOf,
-  namesOf,
-  personPage,
-  readEnvironment,
-  requireNamed,
-  rolePage,
-  scopePage,
-  teamPage,
-} from '../rights/places.ts';
+import { askNamed, type Environments, factOf, personPage, rolePage, scopePage, teamPage } from '../rights/places.ts';
 import { propose } from '../rights/proposal.ts';
 import { refusal, reviewProposal } from '../rights/review.ts';
 import { environmentChoice } from '../roles/role.ts';
@@ -34,10 +25,8 @@ export interface AskedTeam extends Environments {
 }
 
 export async function askTeam(visit: MemberVisit, parts: Parts): Promise<AskedTeam> {
-  const rights = await parts.store.rights.read();
-  const environments = readEnvironment(visit, rights, parts);
-  const team = requireNamed(namesOf(rights, 'team'), visit.params.name!, parts, under);
-  return { ...environments, rights, team };
+  const { name, ...asked } = await askNamed('team', visit, parts);
+  return { ...asked, team: name };
 }
 
 /** In words; undefined where there is none. */
