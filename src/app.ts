@@ -6,17 +6,17 @@ import type { Engine } from './agent/engine.ts';
 import { cloudResourceOf } from './api/cloud.ts';
 import { createApiPaths } from './api/paths.ts';
 import { openApis } from './app/apis.ts';
+import { type LazyConsole, openConsole } from './app/console.ts';
 import { type DataOptions, openData } from './app/data.ts';
 import { createHostDoor, createServerDoor } from './app/doors.ts';
 import { openEnvironment } from './app/environment.ts';
-import { type McpRooms, openMcp } from './app/mcp.ts';
+import { openMcp } from './app/mcp.ts';
 import { createMetricsDoor } from './app/metrics-door.ts';
 import { openPlatformDoor } from './app/platform.ts';
 import { openRemotes } from './app/remotes.ts';
 import { createClaim, createRoute, type Route, type RoutedRooms, routeBeforeStart } from './app/route.ts';
 import { openTriggers, type TriggerRooms } from './app/triggers.ts';
 import { openWorkflows, type WorkflowRooms } from './app/workflows.ts';
-import { createConsole } from './console/console.ts';
 import { createConsolePaths } from './console/paths.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import type { Config } from './core/config.ts';
@@ -37,6 +37,7 @@ import type { HostSignInOptions } from './oauth/host-sign-in.ts';
 import { createSignIn } from './oauth/sign-in.ts';
 import { createSignInWays } from './oauth/sign-in-ways.ts';
 import type { OpenedStore } from './store/open.ts';
+import { tellingOfEnds } from './workflow/ends.ts';
 
 /** What the rooms of a server are put together with, beside the configuration. */
 export interface AppOptions extends DataOptions {
@@ -90,10 +91,11 @@ export interface App {
   stop(reason: string): Promise<void>;
 }
 
-/** The authorization server is loaded this long after the start, when nothing asked for it before. */
+/** The authorization server, the MCP SDK and the console are loaded this long after the start, when nothing asked for them before. */
 const LOAD_AFTER_MS = 1000;
 
 interface Rooms extends RoutedRooms {
+  readonly console: LazyConsole;
   readonly engine: Engine;
   readonly workflows: WorkflowRooms;
   readonly triggers: TriggerRooms;
@@ -138,9 +140,11 @@ export function createApp(configured: Config, options: AppOptions): App {
 
   const openFronts = async (
     config: Config & { readonly publicUrl: string },
-    store: OpenedStore,
+    opened: OpenedStore,
     engine: Engine,
   ): Promise<Rooms> => {
+    // Whoever ends a run, in whichever room.
+    const store = { ...opened, runs: tellingOfEnds(opened.runs, () => triggers.callbacks.nudge()) };
     const environment = openEnvironment(store, options.envSecret ?? config.envSecret ?? undefined);
     // At another platform it is the secret itself that lets us in.
     if (config.serverUrl === null) await environment.claim();
@@ -197,7 +201,7 @@ export function createApp(configured: Config, options: AppOptions): App {
       platformDoor: openPlatformDoor({ config, envSecret: options.envSecret, store, version, clock, observe }),
       checkAddress: createAddressCheck({ store, config, observe }),
       mcp,
-      console: createConsole({
+      console: openConsole({
         store,
         engine,
         workflows: workflows.room,
@@ -232,10 +236,20 @@ export function createApp(configured: Config, options: AppOptions): App {
     };
   };
 
-  const load = ({ authorization }: McpRooms): void => {
-    authorization.load().catch((cause: unknown) => {
-      observe({ type: 'warning', message: 'The authorization server could not be loaded', cause });
-    });
+  const load = async ({ mcp, console }: Rooms): Promise<void> => {
+    const loads = [
+      ['authorization server', () => mcp?.authorization.load()],
+      ['MCP SDK', () => mcp?.front.load()],
+      ['console', () => console.load()],
+    ] as const;
+    // One after the other: calls that come meanwhile are not held up for long.
+    for (const [name, run] of loads) {
+      try {
+        if (!stopping) await run();
+      } catch (cause) {
+        observe({ type: 'warning', message: `The ${name} could not be loaded`, cause });
+      }
+    }
   };
 
   const closeRooms = async (): Promise<void> => {
@@ -271,7 +285,8 @@ export function createApp(configured: Config, options: AppOptions): App {
       }
       const address = listening?.address ?? publicUrl;
       const { mcp, store, engine } = rooms;
-      if (mcp) clock.after(LOAD_AFTER_MS, () => load(mcp));
+      const opened = rooms;
+      clock.after(LOAD_AFTER_MS, () => void load(opened));
       store.retention?.begin();
       observe({ type: 'server.started', address, milliseconds: Math.round(clock.monotonic() - from) });
       const mcpUrl = mcp ? endpointOf(config) : '';

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError, isAppError } from '../core/errors.ts';
 import type { AddressCheck } from '../oauth/allow-list.ts';
 import { messagePage, sendPage } from '../oauth/page.ts';
-import { sendJson } from '../oauth/reply.ts';
+import { sendRefusal } from './doors.ts';
 
 /** Every request that is ours, whatever its path: there is no other way in. */
 export function admit(
@@ -36,5 +36,5 @@ function refuseAddress(req: IncomingMessage, res: ServerResponse, error: AppErro
   res.setHeader('Connection', 'close');
   const isForPerson = /\btext\/html\b/.test(req.headers.accept ?? '');
   if (isForPerson) sendPage(res, error.status, messagePage({ title: 'Not from here', text: error.message }));
-  else sendJson(res, error.status, { error: error.code.toLowerCase(), error_description: error.message });
+  else sendRefusal(res, error);
 }

@@ -4,17 +4,13 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { resolve } from 'node:path';
-import { Blueprint, closeSources, type EngineParts, type Opened } from '../agent/agent.ts';
+import { Blueprint, closeSources, type EngineParts } from '../agent/agent.ts';
 import { callSite } from '../agent/customize/call-site.ts';
 import type { AnySchema } from '../agent/customize/typed-schema.ts';
 import type { Engine } from '../agent/engine.ts';
-import { createLiveEngine, type LiveEngine } from '../agent/live-engine.ts';
-import type { Source } from '../agent/sources/source.ts';
 import { type App, createApp, type Started } from '../app.ts';
-import { systemClock } from '../core/clock.ts';
-import { type Config, loadConfig, processEnvironment } from '../core/config.ts';
+import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
-import { createFunctionListener, createLogListener, type Observe } from '../core/observe.ts';
 import { type ExpressHost, expressKind } from '../hosts/express.ts';
 import { type FastifyHost, fastifyKind } from '../hosts/fastify.ts';
 import type { HostKind, MountedHost, Next } from '../hosts/host.ts';
@@ -22,8 +18,10 @@ import { findHiddenRoutes, mountOn } from '../hosts/kinds.ts';
 import { type KoaHost, koaKind } from '../hosts/koa.ts';
 import { type NestHost, nestKind } from '../hosts/nest.ts';
 import type { Store } from '../store/store.ts';
+import { createAgentConfig, createAgentLog, createEngineParts, type StandaloneAt } from './agent-config.ts';
+import { AgentEngine, type Running } from './agent-engine.ts';
 import { refuse } from './doors.ts';
-import { findSchemaDifferences, keepSchemaFiles, type SchemaFileOptions, writeSchema, writeTypings } from './files.ts';
+import { findSchemaDifferences, type SchemaFileOptions, writeSchema, writeTypings } from './files.ts';
 import {
   type AgentOptions,
   type CheckedOptions,
@@ -47,14 +45,6 @@ export interface AgentStarted {
   readonly server: Pick<Started, 'address' | 'mcpUrl' | 'apiUrl' | 'consoleUrl' | 'metricsUrl'> | null;
 }
 
-interface Running {
-  readonly live: LiveEngine;
-  readonly parts: EngineParts;
-  opened: Opened;
-  /** Text of the schema file, as it is served. */
-  schema: string;
-}
-
 type State = 'new' | 'starting' | 'started' | 'stopping';
 
 /** An agent in a host application, made by `createAgent`: say what is served, mount, start. */
@@ -65,15 +55,16 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
   readonly #hosts = new Map<unknown, MountedHost>();
   #isHandlerTaken = false;
   #away: Route | undefined;
-  #standalone: { readonly port?: number; readonly host?: string } | undefined;
+  #standalone: StandaloneAt | undefined;
   #app: App | undefined;
-  #running: Running | undefined;
   /** Undefined while there is no server. */
   #platform: Store | undefined;
   #address: string | undefined;
   #restarting: Promise<unknown> = Promise.resolve();
-  /** Opened without a start, or of an engine that was replaced while calls were under way: closed by `stop` at the latest. */
-  readonly #kept = new Set<readonly Source[]>();
+  readonly #engine = new AgentEngine({
+    build: (parts, abandon) => this.openEngine(parts, abandon),
+    files: () => this.#fileOptions(),
+  });
 
   /** Made by `createAgent`. */
   constructor(options: CheckedOptions) {
@@ -161,14 +152,14 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
     this.#state = 'starting';
     try {
       const server = this.#isMounted ? await this.#serve() : null;
-      const running = this.#running ?? (await this.#open(this.#createParts()));
+      const running = this.#engine.running ?? (await this.#engine.open(this.#createParts()));
       await this.#introduce(running);
       const { live } = running;
       this.#state = 'started';
       return { engine: live.engine, server };
     } catch (error) {
       this.#state = 'new';
-      this.#running = undefined;
+      this.#engine.forget();
       this.reopenBlueprint();
       throw error;
     }
@@ -178,18 +169,17 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
   async stop(): Promise<void> {
     if (this.#state === 'starting')
       fail('CONFIGURATION', { problem: `The agent is being started: stop it after that. (${callSite(this.stop)})` });
-    const [app, running] = [this.#app, this.#running];
+    const [app, running] = [this.#app, this.#engine.running];
     this.#state = 'stopping';
     await this.#restarting;
-    this.#app = this.#running = this.#address = this.#platform = undefined;
+    this.#app = this.#address = this.#platform = undefined;
+    this.#engine.forget();
     try {
       // Closes the engine as well.
       if (app) await app.stop('stop');
       else await running?.live.engine.close();
     } finally {
-      const kept = [...this.#kept];
-      this.#kept.clear();
-      await Promise.all(kept.map(closeSources));
+      await this.#engine.closeKept();
       this.#state = 'new';
     }
   }
@@ -212,7 +202,7 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
   async generateSchemaOnly(): Promise<void> {
     const parts = this.#createParts();
     const opened = await this.openEngine(parts);
-    this.#kept.add(opened.sources);
+    this.#engine.keep(opened.sources);
     const { observe } = parts;
     writeSchema(opened, this.#fileOptions());
     const { typingsPath, typingsMaxDepth } = this.#options;
@@ -236,8 +226,9 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
   async updateTypesOnFileSystem(typingsPath: string, typingsMaxDepth: number): Promise<void> {
     checkTypingsOptions(typingsPath, typingsMaxDepth, callSite(this.updateTypesOnFileSystem));
     const options = { typingsPath: resolve(typingsPath), typingsMaxDepth };
-    if (this.#running) {
-      writeTypings(this.#running.opened.model, options, this.#running.parts.observe);
+    const { running } = this.#engine;
+    if (running) {
+      writeTypings(running.opened.model, options, running.parts.observe);
       return;
     }
     const parts = this.#createParts();
@@ -270,41 +261,11 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
   }
 
   #createConfig(): Config {
-    const { settings, loggerLevel, consolePath, prefix, apiPath, serverUrl } = this.#options;
-    const { enabledTools, basePath } = this.#mcp ?? {};
-    const { port, host } = this.#standalone ?? {};
-    return loadConfig({
-      // What a call names goes before the environment; what `settings` names comes after it.
-      flags: {
-        ...(loggerLevel && { logLevel: loggerLevel }),
-        ...(port !== undefined && { port: String(port) }),
-        ...(host !== undefined && { host }),
-      },
-      env: processEnvironment(),
-      file: {
-        logLevel: 'Info',
-        consolePath,
-        prefix,
-        apiPath,
-        platformPath: `${prefix}/_platform`,
-        ...(serverUrl !== null && { serverUrl }),
-        ...settings,
-        ...(enabledTools && { enabledTools }),
-        ...(basePath !== undefined && { basePath }),
-      },
-    });
-  }
-
-  #createLog({ logLevel }: Config): Observe {
-    const { logger } = this.#options;
-    return logger ? createFunctionListener(logger, logLevel) : createLogListener(logLevel);
+    return createAgentConfig(this.#options, { mcp: this.#mcp, standalone: this.#standalone });
   }
 
   #createParts(): EngineParts {
-    const config = this.#createConfig();
-    const limits = { pageSizeLimit: config.pageSizeLimit, queryTimeoutMs: config.querySeconds * 1000 };
-    const { useUnsafeActionEndpoint } = this.#options;
-    return { observe: this.#createLog(config), clock: systemClock, limits, useUnsafeActionEndpoint };
+    return createEngineParts(this.#createConfig(), this.#options);
   }
 
   async #serve(): Promise<AgentStarted['server']> {
@@ -315,14 +276,14 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
           "prefix: at the root, the HTTP API would take every path of your application. Give it a path such as '/service'.",
       });
     const { authSecret, envSecret, useUnsafeActionEndpoint, hostSignIn } = this.#options;
-    const log = this.#createLog(config);
+    const log = createAgentLog(config, this.#options);
     const app = createApp(config, {
       version,
       log,
       authSecret,
       envSecret,
       hostSignIn,
-      openEngine: async (parts) => (await this.#open({ ...parts, useUnsafeActionEndpoint })).live.engine,
+      openEngine: async (parts) => (await this.#engine.open({ ...parts, useUnsafeActionEndpoint })).live.engine,
       listens: this.#standalone !== undefined,
       servesMcp: this.#mcp !== undefined,
     });
@@ -351,54 +312,17 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
     this.#away(req, res, next);
   }
 
-  async #open(parts: EngineParts): Promise<Running> {
-    const opened = await this.openEngine(parts);
-    try {
-      const schema = keepSchemaFiles(opened, this.#fileOptions(), parts.observe);
-      this.#running = { live: createLiveEngine(opened.engine), parts, opened, schema };
-      return this.#running;
-    } catch (error) {
-      await closeSources(opened.sources);
-      throw error;
-    }
-  }
-
   async #rebuild(at: string): Promise<void> {
-    const running = this.#running;
+    const { running } = this.#engine;
     if (!running || this.#state !== 'started')
       fail('CONFIGURATION', { problem: `There is nothing to restart: the agent is not started. (${at})` });
-    const { parts, opened: before } = running;
-    const unlike = (sources: readonly Source[], others: readonly Source[]) =>
-      sources.filter((source) => !others.includes(source));
-    const abandon = (sources: readonly Source[]) => closeSources(unlike(sources, before.sources));
-    let next: Opened;
-    let schema: string;
-    try {
-      next = await this.openEngine(parts, abandon);
-      try {
-        schema = keepSchemaFiles(next, this.#fileOptions(), parts.observe);
-      } catch (error) {
-        await abandon(next.sources);
-        throw error;
-      }
-    } catch (cause) {
-      parts.observe({ type: 'warning', message: 'The restart failed; the agent goes on as it was', cause });
-      throw cause;
-    }
-    running.opened = next;
-    running.schema = schema;
-    const unused = unlike(before.sources, next.sources);
-    this.#kept.add(unused);
-    // Not waited for: it takes as long as the longest call under way.
-    void running.live.swap(next.engine, async () => {
-      if (this.#kept.delete(unused)) await closeSources(unused);
-    });
+    await this.#engine.rebuild(running);
     this.#app?.tellOfChange();
     try {
       await this.#tellPlatform(running);
     } catch (cause) {
       const message = 'The platform could not be told of the new schema: it is told at the next start or restart.';
-      parts.observe({ type: 'warning', message, cause });
+      running.parts.observe({ type: 'warning', message, cause });
     }
   }
 

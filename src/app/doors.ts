@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
+import { retryAfterOf } from '../core/errors/retry-after.ts';
 import { AppError, type ErrorCode, type ErrorDetails } from '../core/errors.ts';
 import { sendJson } from '../oauth/reply.ts';
 
@@ -123,6 +124,13 @@ export function bracketed(host: string): string {
 }
 
 export function refuse<C extends ErrorCode>(res: ServerResponse, code: C, details: ErrorDetails<C>): void {
-  const error = new AppError(code, details);
-  sendJson(res, error.status, { error: code.toLowerCase(), error_description: error.message });
+  sendRefusal(res, new AppError(code, details));
+}
+
+/** Whose client it is is not known here: it finds what it looks for, be it of OAuth (RFC 6749 section 5.2) or of the public API. */
+export function sendRefusal(res: ServerResponse, error: AppError): void {
+  const { code, message, status } = error;
+  const wait = retryAfterOf(error);
+  if (wait !== undefined && !res.hasHeader('Retry-After')) res.setHeader('Retry-After', `${wait}`);
+  sendJson(res, status, { error: code.toLowerCase(), error_description: message, message, code });
 }

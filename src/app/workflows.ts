@@ -15,7 +15,7 @@ import { createMcpStep } from '../workflow/steps/mcp.ts';
 import { stepHandlers } from '../workflow/steps.ts';
 
 export interface WorkflowsOptions {
-  readonly config: Pick<Config, 'workflows' | 'workflowRunsAtOnce' | 'redisUrl' | 'environment'>;
+  readonly config: Pick<Config, 'workflows' | 'workflowRunsAtOnce' | 'redisUrl' | 'environment' | 'fileLimitBytes'>;
   readonly store: OpenedStore;
   readonly engine: Engine;
   readonly sendWebhook: SendWebhook;
@@ -43,6 +43,9 @@ export function openWorkflows({ config, remotes, ...parts }: WorkflowsOptions): 
   const atOnce = config.workflowRunsAtOnce;
   const executor = createExecutor({
     ...parts,
+    due: (id) => {
+      if (queue?.carries()) queue.nudge(id);
+    },
     handlers: stepHandlers(remotes && createMcpStep(remotes)),
     atOnce,
     code: createCodeReader(parts.engine),
@@ -69,7 +72,10 @@ export function openWorkflows({ config, remotes, ...parts }: WorkflowsOptions): 
     else executor.nudge();
   };
   return {
-    room: createWorkflowRoom({ store, engine: parts.engine, clock, nudge }),
+    room: createWorkflowRoom({
+      ...{ store, engine: parts.engine, clock, nudge },
+      fileLimitBytes: config.fileLimitBytes,
+    }),
     async start() {
       await executor.start();
       queue?.start();

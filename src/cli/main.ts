@@ -3,6 +3,7 @@
 // done, 1 failed, 2 wrongly used.
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { entranceWords, scopeWords } from '../console/tokens/words.ts';
 import { type SettingName, settings } from '../core/config.ts';
 import { isAppError } from '../core/errors.ts';
 import type { BootstrapOptions, CloudOptions, LoginOptions } from './cloud.ts';
@@ -211,13 +212,25 @@ withSettings(
     if (!(await pushRoles(readConfig(flagsOf(command)), file, options))) process.exitCode = FAILED;
   });
 
+function describeScopes(): string {
+  const kinds = (['mcp', 'api'] as const).map((entrance) => {
+    const width = Math.max(...scopeWords[entrance].map(({ scope }) => scope.length));
+    const lines = scopeWords[entrance].map(
+      ({ scope, detail, admin }) => `  ${scope.padEnd(width)}  ${detail}${admin ? ' For administrators.' : ''}`,
+    );
+    return `${entranceWords[entrance].detail}\n${lines.join('\n')}\n`;
+  });
+  return `\nScopes. A token has those of one kind, never of both.\n\n${kinds.join('\n')}`;
+}
+
 const token = addCommand(program, 'token', 'Make, list and revoke the tokens of programs that cannot sign in');
 
 withSettings(addCommand(token, 'create', 'Make a token of a user; it is printed this once'), 'dataDir')
   .requiredOption('--user <email>', 'Whose rights it has')
   .requiredOption('--name <name>', 'What it is for; the activity log says it')
-  .requiredOption('--scopes <list>', 'mcp:read, mcp:write and mcp:action, with commas between them')
+  .requiredOption('--scopes <list>', 'What it opens, with commas between them: scopes of one of the kinds below')
   .option('--expires <time>', 'Days as 90d, hours as 12h, or never', '90d')
+  .addHelpText('after', describeScopes)
   .action(async (options: TokenOptions, command: Command) => {
     const { createToken } = await import('./token.ts');
     await createToken(readConfig(flagsOf(command)), options);

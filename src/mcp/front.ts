@@ -11,11 +11,8 @@
 // Then well-formed requests of the hot methods: calls of our own tools are done at once (direct.ts), and others by two
 // long-lived instances, one for 2026-07-28 and one for what came before (mux.ts); tools/list is bytes made once for each set
 // of tools that callers are shown. Everything else goes to the SDK's own handler, which owns every other answer of the
-// protocol.
+// protocol; it is loaded when it is needed (sdk.ts).
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type NodeIncomingMessageLike, type NodeServerResponseLike, toNodeHandler } from '@modelcontextprotocol/node';
-import { createMcpHandler } from '@modelcontextprotocol/server';
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { Clock } from '../core/clock.ts';
 import { AppError, fail, isAppError, toAppError } from '../core/errors.ts';
 import { activeContext, inSpan, type TraceOrigin } from '../core/observe/traces.ts';
@@ -26,16 +23,16 @@ import { showsViews } from './answers/chart-view.ts';
 import { mayBeAsked } from './approvals/approval.ts';
 import { type Identity, recordCall } from './call.ts';
 import type { Menu } from './offers/menu.ts';
-import type { BuildServer } from './server.ts';
+import { createOfferWatch } from './offers/watch.ts';
 import { allowOrigin, answerPreflight, createAdmission } from './transport/admission.ts';
 import { cancelledBy, conversationOf, newConversation } from './transport/conversations.ts';
-import { authInfoOf, identityOfHttp } from './transport/identity.ts';
+import { authInfoOf } from './transport/identity.ts';
 import { createMux, type HotRequest, type Mux, type Origin } from './transport/mux.ts';
 import { readNarrowing } from './transport/narrowing.ts';
 import { createPace, type Pace } from './transport/pace.ts';
 import { answerError, type Refuser } from './transport/refusal.ts';
+import type { Sdk } from './transport/sdk.ts';
 import { createServing, type ServingParts } from './transport/serving.ts';
-import { createSessions } from './transport/sessions.ts';
 import {
   acceptsStreams,
   claimsModern,
@@ -64,6 +61,8 @@ export interface McpFrontParts extends ServingParts {
 export interface McpFront {
   /** Answers any request to the address of the endpoint, whatever its method. */
   handle(req: IncomingMessage, res: ServerResponse): void;
+  /** Loads the SDK, when no request has yet. */
+  load(): Promise<unknown>;
   /** Tells the clients that listen that tools, resources and prompts may have changed. */
   tellOfChange(): void;
   /** Ends the streams on which clients listen, which would last for ever, and takes no new ones. */
@@ -76,28 +75,44 @@ export interface McpFront {
 export function createMcpFront(parts: McpFrontParts): McpFront {
   const { config, clock, observe } = parts;
   const admission = createAdmission(config);
-  const { gate, toolsByName, menu, build, direct, onerror, settled } = createServing(parts, () => handler.notify);
-
-  const handler = createMcpHandler(({ era }) => build(identityOfHttp, era === 'modern'), {
-    onerror,
-    maxRequestBodySize: config.bodyLimitBytes,
-  });
-  const viaSdk = toNodeHandler(handler, { onerror, maxRequestBodySize: config.bodyLimitBytes });
+  const { gate, toolsByName, menu, server, direct, onerror, settled } = createServing(parts);
   const { pace = createPace(config.requestsPerMinute, clock, observe) } = parts;
   const { legacySessions = 'off' } = parts;
-  const sessions = legacySessions === 'off' ? undefined : createSessions(build, clock);
-  const isWorthSession = ({ auth }: Identity, params: unknown): boolean =>
-    sessions!.wants(params) && (legacySessions === 'auto' || mayBeAsked(auth.access, parts.engine));
-  const methods = sessions ? ['POST', 'GET', 'DELETE', 'OPTIONS'] : ['POST', 'OPTIONS'];
+  const hasSessions = legacySessions !== 'off';
+  const methods = hasSessions ? ['POST', 'GET', 'DELETE', 'OPTIONS'] : ['POST', 'OPTIONS'];
   const refuser: Refuser = { gate, observe, limitBytes: config.bodyLimitBytes, clock };
   const refuse = (res: ServerResponse, error: AppError) => answerError(refuser, res.req, res, error);
-  const shared = parts.serving === 'sdk' ? undefined : createShared(build, menu, clock, refuse, onerror);
+  const shared = parts.serving === 'sdk' ? undefined : createShared(menu, clock, refuse);
+  const muxes = shared && { modern: shared.modern.mux, legacy: shared.legacy.mux };
+
+  let sdk: Sdk | undefined;
+  let loading: Promise<Sdk> | undefined;
+  const loadSdk = async (): Promise<Sdk> => {
+    const { openSdk } = await import('./transport/sdk.ts');
+    sdk = await openSdk({ server, muxes, hasSessions, limitBytes: config.bodyLimitBytes, clock, onerror });
+    return sdk;
+  };
+  const load = (): Sdk | Promise<Sdk> => {
+    loading ??= loadSdk().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return sdk ?? loading;
+  };
+  const isWorthSession = ({ sessions }: Sdk, { auth }: Identity, params: unknown): boolean =>
+    sessions!.wants(params) && (legacySessions === 'auto' || mayBeAsked(auth.access, parts.engine));
 
   const listening = new Set<ServerResponse>();
   let takesListeners = true;
+  const watch = createOfferWatch({
+    ...{ menu, clock, observe },
+    hears: () => listening.size > 0,
+    tell: () => sdk?.tellOfTools(),
+  });
   const listen = (res: ServerResponse) => {
     if (!takesListeners) fail('NOT_READY', {});
     listening.add(res);
+    watch.begin();
     res.once('close', () => listening.delete(res));
   };
 
@@ -115,7 +130,7 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
       return;
     }
     const conversation = conversationOf(req);
-    const sessionId = sessions && conversation === undefined ? headerOf(req, 'mcp-session-id') : undefined;
+    const sessionId = hasSessions && conversation === undefined ? headerOf(req, 'mcp-session-id') : undefined;
     const isSessionWide = legacySessions === 'auto' || sessionId !== undefined;
     const sessionMethod = sessionId !== undefined && (req.method === 'GET' || req.method === 'DELETE');
     if (req.method !== 'POST' && !sessionMethod) {
@@ -128,7 +143,7 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
     const identity: Identity = { auth, origin: originOf(req, sessionId ?? conversation) };
     if (sessionMethod) {
       if (req.method === 'GET') listen(res);
-      if (!(await sessions!.serve(sessionId, req, res, undefined, identity)))
+      if (!(await (await load()).sessions!.serve(sessionId, req, res, undefined, identity)))
         fail('NOT_FOUND', { path: 'this session' });
       return;
     }
@@ -209,13 +224,17 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
     sessionId: string | undefined,
   ): Promise<void> => {
     const { identity, conversation } = from;
-    if (sessions && sessionId !== undefined && !claimsModern(req, body)) {
-      if (!(await sessions.serve(sessionId, req, res, body, identity))) fail('NOT_FOUND', { path: 'this session' });
+    if (hasSessions && sessionId !== undefined && !claimsModern(req, body)) {
+      const { sessions } = await load();
+      if (!(await sessions!.serve(sessionId, req, res, body, identity))) fail('NOT_FOUND', { path: 'this session' });
       return;
     }
-    if (sessions && isRecord(body) && body.method === 'initialize' && isWorthSession(identity, body.params)) {
-      await sessions.open(req, res, body, identity);
-      return;
+    if (hasSessions && isRecord(body) && body.method === 'initialize') {
+      const opened = await load();
+      if (isWorthSession(opened, identity, body.params)) {
+        await opened.sessions!.open(req, res, body, identity);
+        return;
+      }
     }
     const requestId = conversation === undefined ? undefined : cancelledBy(body);
     if (requestId !== undefined) shared?.legacy.mux.cancel(requestId, from);
@@ -227,12 +246,14 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
       const leg = shared[era];
       if (request.method === 'tools/call') {
         const work = direct(era, request, identity);
-        if (work) leg.mux.run(request, from, res, acceptsStreams(req), work);
-        else leg.mux.serve(request, { ...from, identity: withRequestId(identity, request) }, res, acceptsStreams(req));
+        if (work) return leg.mux.run(request, from, res, acceptsStreams(req), work);
+        if (!sdk) await load();
+        leg.mux.serve(request, { ...from, identity: withRequestId(identity, request) }, res, acceptsStreams(req));
         return;
       }
       const [current] = await Promise.all([confirm(identity), menu.look()]);
       const mask = menu.maskFor(current.auth);
+      if (!sdk) await load();
       const list = leg.lists.get(keyOf(mask, current)) ?? (await leg.makeList(mask, current));
       const text = `{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},"result":${list}}`;
       res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
@@ -241,7 +262,7 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
     }
     if (isRecord(body) && body.method === 'subscriptions/listen') listen(res);
     const withAuth = Object.assign(req, { auth: authInfoOf(await confirm(identity)) });
-    await viaSdk(withAuth as NodeIncomingMessageLike, res as unknown as NodeServerResponseLike, body);
+    await (await load()).handle(withAuth, res, body);
   };
 
   /** What is not a tool call has no work to hold back: the token is compared before it is answered. */
@@ -261,19 +282,20 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
         refuse(res, shown);
       });
     },
+    load: async () => load(),
     tellOfChange() {
-      const { notify } = handler;
-      notify.toolsChanged();
-      notify.resourcesChanged();
-      notify.promptsChanged();
-      sessions?.tellOfChange();
+      // Who listens has it loaded.
+      sdk?.tellOfChange();
     },
     stopListening() {
       takesListeners = false;
+      watch.end();
       for (const res of listening) res.destroy();
     },
     async close() {
-      await Promise.allSettled([handler.close(), sessions?.close(), shared?.close()]);
+      watch.end();
+      await loading?.catch(() => undefined);
+      await Promise.allSettled([sdk?.close(), muxes?.modern.close(), muxes?.legacy.close()]);
       await Promise.race([settled(), new Promise<void>((resolve) => clock.after(SETTLE_MS, resolve))]);
     },
   };
@@ -313,35 +335,14 @@ function createLeg(mux: Mux, menu: Menu, params: Record<string, unknown>): Leg {
   };
 }
 
-function createShared(
-  build: BuildServer,
-  menu: Menu,
-  clock: Clock,
-  refuse: (res: ServerResponse, error: AppError) => void,
-  onerror: (cause: Error) => void,
-) {
+function createShared(menu: Menu, clock: Clock, refuse: (res: ServerResponse, error: AppError) => void) {
   const envelope = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientCapabilities': {},
   };
-  const modern = createLeg(createMux(clock, refuse), menu, { _meta: envelope });
-  const legacy = createLeg(createMux(clock, refuse), menu, {});
-  const stdio = serveStdio(() => build((ctx) => modern.mux.identityOf(ctx.mcpReq.id)), {
-    transport: modern.mux,
-    onerror,
-  });
-  const server = build((ctx) => legacy.mux.identityOf(ctx.mcpReq.id));
-  server.onerror = onerror;
-  const openLegacy = async () => {
-    await server.connect(legacy.mux);
-    const clientInfo = { name: 'portico', version: '0' };
-    await legacy.mux.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
-  };
-  openLegacy().catch(onerror);
   return {
-    modern,
-    legacy,
-    close: () => Promise.allSettled([stdio.close(), server.close()]),
+    modern: createLeg(createMux(clock, refuse), menu, { _meta: envelope }),
+    legacy: createLeg(createMux(clock, refuse), menu, {}),
   };
 }
 

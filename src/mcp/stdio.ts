@@ -8,6 +8,7 @@ import type { Narrowing } from '../core/caller/narrowing.ts';
 import { toAppError } from '../core/errors.ts';
 import { randomId } from '../core/secret.ts';
 import type { Identity } from './call.ts';
+import { createServerBuilder } from './server.ts';
 import { cancelledBy } from './transport/conversations.ts';
 import { createLines, type Lines } from './transport/lines.ts';
 import type { NarrowingGate } from './transport/narrowing.ts';
@@ -38,7 +39,8 @@ const INTERNAL_ERROR = -32603;
 /** UNAUTHENTICATED, before a byte is read, when the token opens nothing. */
 export async function openStdioServer(parts: StdioParts): Promise<StdioServer> {
   const { clock, config, input, output } = parts;
-  const serving = createServing(parts, () => quiet);
+  const serving = createServing(parts);
+  const build = createServerBuilder({ ...serving.server, notify: () => quiet });
   const identify = createIdentify(serving.gate, parts);
   await identify();
 
@@ -47,7 +49,7 @@ export async function openStdioServer(parts: StdioParts): Promise<StdioServer> {
     lines.onend = resolve;
   });
   const guarded = guard(lines, identify, parts);
-  const served = serveStdio(() => serving.build((ctx) => guarded.identityOf(ctx.mcpReq.id)), {
+  const served = serveStdio(() => build((ctx) => guarded.identityOf(ctx.mcpReq.id)), {
     transport: guarded.transport,
     onerror: serving.onerror,
   });

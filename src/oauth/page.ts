@@ -55,8 +55,8 @@ export function sendPage(res: ServerResponse, status: number, page: Page): void 
 
 export const logo = html`<svg viewBox="0 0 36 36" aria-hidden="true"><rect class="tile" width="36" height="36" rx="10"/><g fill="none" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round"><path d="m8.5 14 9.5-5.5 9.5 5.5z"/><path d="M11.5 18v6M18 18v6M24.5 18v6M8.5 27.5h19"/></g></svg>`;
 
-/** `kind` is a class of the body, for the style sheet. */
-export function createPage(look: Look, title: string, body: Html, kind?: string): Page {
+/** `kind` is a class of the body, for the style sheet; `head` is added to the head. */
+export function createPage(look: Look, title: string, body: Html, kind?: string, head?: Html | false): Page {
   const { text } = html`<!doctype html>
 <html lang="en">
 <head>
@@ -65,7 +65,7 @@ export function createPage(look: Look, title: string, body: Html, kind?: string)
 <meta name="robots" content="noindex">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-<style>${look.style}</style>
+<style>${look.style}</style>${head && html`\n${head}`}
 </head>
 <body${kind && html` class="${kind}"`}>
 ${body}

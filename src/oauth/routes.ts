@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
+import { retryAfterOf } from '../core/errors/retry-after.ts';
 import { AppError, fail, isAppError, toAppError } from '../core/errors.ts';
 import { createSharedLimiter } from '../core/limit.ts';
 import type { Observe } from '../core/observe.ts';
@@ -263,8 +264,9 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       res.destroy();
       return;
     }
+    const wait = retryAfterOf(error);
+    if (wait !== undefined) res.setHeader('Retry-After', `${wait}`);
     if (isAppError(error, 'RATE_LIMITED')) {
-      res.setHeader('Retry-After', `${error.details.retryAfterSeconds}`);
       observe({ type: 'security', event: `${located.endpoint}.throttled`, address: readAddress(req) });
     }
     if (isAppError(error, 'BODY_TOO_LARGE')) {

@@ -88,6 +88,9 @@ const noteWish = {
 };
 /** What a claim holds beside, the storage does not look at. */
 const claim = shape({ run: shape({ id: text, stepId: nullable(text) }), owner: text, fence: id });
+const passed = listOf(
+  shape({ stepId: text, state: oneOf('done', 'skipped'), outcome: plain, data: optional(json), at: number }),
+);
 const remoteKey = { serverId: text, userId: id };
 const remoteHeld = { held: json, expiresAt: nullable(number) };
 const fileState = oneOf('asked', 'arriving', 'ready', 'taken');
@@ -198,7 +201,7 @@ export const calls: Calls = {
     add: once(
       shape({
         id: text,
-        kind: oneOf('upload', 'download'),
+        kind: oneOf('upload', 'download', 'run'),
         userId: id,
         state: fileState,
         sealed: text,
@@ -353,7 +356,7 @@ export const calls: Calls = {
     claim: once(shape({ owner: text, leaseMs: id, limit: id, ids: optional(listOf(text)) })),
     due: again(shape({ limit: id, ids: optional(listOf(text)) })),
     renew: once(claim, id),
-    begin: once(claim, text, optional(id)),
+    begin: once(claim, text, optional(id), optional(passed)),
     finish: once(
       claim,
       shape({
@@ -363,6 +366,7 @@ export const calls: Calls = {
         outcome: plain,
         data: optional(json),
         next: nullable(text),
+        passed: optional(passed),
       }),
     ),
     wait: once(
@@ -374,11 +378,22 @@ export const calls: Calls = {
         outcome: plain,
         data: optional(json),
         until: number,
+        passed: optional(passed),
       }),
     ),
-    fail: once(claim, shape({ position: optional(id), code: text, message: text })),
-    endCancelled: once(claim),
-    release: once(claim),
+    fail: once(
+      claim,
+      shape({
+        position: optional(id),
+        code: text,
+        message: text,
+        data: optional(json),
+        passed: optional(passed),
+      }),
+    ),
+    endCancelled: once(claim, optional(passed)),
+    wake: again(text),
+    release: once(claim, optional(text), optional(passed)),
     answer: once(text, shape({ position: id, by: id, value: json })),
     cancel: once(text, id),
     takeCallbacks: once(id, id),
@@ -392,6 +407,8 @@ export const calls: Calls = {
     find: again(text),
     findByName: again(text),
     secretOf: again(text),
+    setClient: 'kept',
+    setTools: 'kept',
     beginSignIn: once(shape({ ...remoteKey, state: text, sessionId: text, held: json, expiresAt: number })),
     takeSignIn: once(shape({ state: text, userId: id, sessionId: text })),
     connect: once(shape({ ...remoteKey, ...remoteHeld })),

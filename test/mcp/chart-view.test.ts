@@ -2,10 +2,10 @@
 // small host that speaks the protocol of the extension.
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chartText } from '../../src/mcp/answers/chart-answer.ts';
-import { chromiumArguments, chromiumPath, findChromium } from '../oauth/chromium.ts';
+import { hasChromium, openChromium } from '../chromium.ts';
 import { type House, legacy, modern, openHouse, post, withExtras } from './house.ts';
 
 let house: House;
@@ -254,7 +254,7 @@ const hostPage = `<!doctype html><meta charset="utf-8"><body style="margin:0"><s
   });
 </script>`;
 
-describe.runIf(findChromium() !== undefined)('in a browser', () => {
+describe.runIf(hasChromium)('in a browser', () => {
   let browser: Browser;
   let page: Page;
   let html: string;
@@ -263,7 +263,7 @@ describe.runIf(findChromium() !== undefined)('in a browser', () => {
   beforeAll(async () => {
     const { contents } = await ask('resources/read', { uri: URI });
     html = contents[0]!.text;
-    browser = await chromium.launch({ executablePath: chromiumPath, args: chromiumArguments });
+    browser = await openChromium();
     page = await browser.newPage({ viewport: { width: 640, height: 700 }, deviceScaleFactor: 1 });
     page.on('console', (message) => {
       if (message.type() === 'error') complaints.push(message.text());

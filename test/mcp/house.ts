@@ -18,8 +18,8 @@ import { createFileFront } from '../../src/mcp/files/file-front.ts';
 import { createFiles } from '../../src/mcp/files/files.ts';
 import { createMcpFront, type McpFrontParts } from '../../src/mcp/front.ts';
 import type { Authenticated, Gate } from '../../src/oauth/bearer.ts';
+import type { ActivityEntry } from '../../src/store/activity-types.ts';
 import { type OpenedStore, openStore } from '../../src/store/open.ts';
-import type { ActivityEntry } from '../../src/store/store.ts';
 import { createWorkflowRoom, type WorkflowRoom } from '../../src/workflow/room.ts';
 
 /** Called before a list is asked for. */
@@ -144,7 +144,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     observe: () => undefined,
     clock: options.clock ?? systemClock,
   });
-  const room = createWorkflowRoom({ store, engine, clock: options.clock ?? systemClock });
+  const room = createWorkflowRoom({ store, engine, clock: options.clock ?? systemClock, fileLimitBytes: 1_000_000 });
   const made =
     options.workflowOn === undefined ? { workflowId: '', runId: '' } : await makeRun(store, options.workflowOn);
   const gate = tokenGate(house, options.access ?? accessOf);

@@ -1,6 +1,8 @@
 // The tools for workflows: who is offered them, what they start, and what they tell of a run.
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, describe, expect, test } from 'vitest';
 import { fullAccess } from '../../src/core/caller.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import type { Workflow } from '../../src/store/workflow-types.ts';
 import { answerOf, type House, type HouseOptions, legacy, modern, openHouse, post } from './house.ts';
 
@@ -52,6 +54,22 @@ describe('who is offered them', () => {
     const { tools } = ((await post(house, body, headers)).body as { result: { tools: { name: string }[] } }).result;
     expect(tools.map(({ name }) => name)).toEqual(after);
   });
+
+  test('a client that listens is told when there are others, and not before', async () => {
+    await open();
+    const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
+    const requestInit = { headers: { authorization: 'Bearer user-2' } };
+    await client.connect(new StreamableHTTPClientTransport(new URL(house.url), { requestInit }));
+    let heard = 0;
+    client.setNotificationHandler('notifications/tools/list_changed', () => void heard++);
+    const listening = await client.listen({ toolsListChanged: true });
+    const before = heard;
+    await publish('Check');
+    for (let tries = 0; tries < 200 && heard === 0; tries++) await systemClock.sleep(50);
+    await listening.close();
+    await client.close();
+    expect([before, heard]).toEqual([0, 1]);
+  }, 20_000);
 
   test('not one of another view, or who does not see the collection, or whose workflows are all paused', async () => {
     const access = (id: number) => {

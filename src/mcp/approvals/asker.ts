@@ -2,7 +2,6 @@
 // call, and the client repeats it with what the person said (MCP 2026-07-28, multi round-trip requests); before, it is a
 // request of the server's on the stream of the call.
 import {
-  CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
   type ElicitRequestFormParams,
   type InputRequiredResult,
@@ -11,8 +10,9 @@ import {
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { isRecord } from '../transport/wire.ts';
+import { CLIENT_CAPABILITIES_META_KEY } from '../transport/meta-keys.ts';
 import type { Answer, Asker, Question } from './approval.ts';
+import { asksPeople } from './asks-people.ts';
 
 /** Under which the answer comes back. */
 const KEY = 'approval';
@@ -49,18 +49,6 @@ export function askerOf(ctx: ServerContext, server: Server): Asker | undefined {
     }
   };
   return { way: 'wait', ask };
-}
-
-/** Of a first call of 2026-07-28, by its `_meta`. */
-export function askerByMeta(meta: Readonly<Record<string, unknown>> | undefined): Asker | undefined {
-  const capabilities = meta?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
-  return asksPeople(capabilities) ? { way: 'repeat' } : undefined;
-}
-
-/** MCP, elicitation, capabilities: an empty object means forms. */
-function asksPeople(capabilities: ClientCapabilities | undefined): boolean {
-  const elicitation: unknown = capabilities?.elicitation;
-  return isRecord(elicitation) && (Object.keys(elicitation).length === 0 || isRecord(elicitation.form));
 }
 
 export function questionResult({ text, state }: Question): InputRequiredResult {

@@ -14,6 +14,8 @@ import { type OfferedWorkflow, offers } from './offers.ts';
 export interface Menu {
   /** Before tools are shown. */
   look(): Promise<void>;
+  /** How often looking has found others. */
+  changes(): number;
   /** Bit n stands for the n-th tool. */
   maskFor(auth: Authenticated): number;
   /** In the order of the table, whoever asks. */
@@ -38,6 +40,7 @@ export function createMenu(
   );
   let workflows: readonly OfferedWorkflow[] = [];
   let shown = '[]';
+  let changes = 0;
   return {
     async look() {
       if (!listWorkflows || !isLookedFor) return;
@@ -46,7 +49,9 @@ export function createMenu(
       if (text === shown) return;
       shown = text;
       workflows = found;
+      changes++;
     },
+    changes: () => changes,
     maskFor(auth) {
       const { build } = engine;
       const found = known.get(auth);

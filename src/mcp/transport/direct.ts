@@ -2,14 +2,15 @@
 // SDK in between, which would read and check every message once more, for about as long as a short call takes in all. The
 // answer is what the SDK's instance would have given, which a test compares. All else goes the long way: repeats that bring
 // an answer to a question, tools of an extension, and names that are none.
-import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
 import { inSpan } from '../../core/observe/traces.ts';
 import { outputSchemaOf } from '../answers/output-schemas.ts';
 import { toResult } from '../answers/result.ts';
-import { askerByMeta, questionResult } from '../approvals/asker.ts';
+import type { Question } from '../approvals/approval.ts';
+import { askerByMeta } from '../approvals/asks-people.ts';
 import type { CallTool, Identity } from '../call.ts';
 import { tellsProgress } from '../progress.ts';
 import type { Tool } from '../tools.ts';
+import { SERVER_INFO_META_KEY } from './meta-keys.ts';
 import type { HotRequest, Lane, Work } from './mux.ts';
 import { type Era, isRecord } from './wire.ts';
 
@@ -20,6 +21,12 @@ export interface DirectParts {
   readonly serverInfo: Readonly<Record<string, unknown>>;
   /** Whether answers are given as values, too. */
   readonly outputSchemas: boolean;
+}
+
+/** In the words of the SDK, which is loaded by the first question. */
+async function asking(question: Question) {
+  const { questionResult } = await import('../approvals/asker.ts');
+  return questionResult(question);
 }
 
 /** What is to be done for a request, or undefined when it must go the long way. */
@@ -39,7 +46,7 @@ export function createDirectCalls({ toolsByName, callTool, serverInfo, outputSch
     const wire = { signal: lane.signal, asker, ...tellsProgress(meta?.progressToken, lane.notify) };
     const span = { method: 'tools/call', tool: tool.name, requestId: id, origin, meta };
     const called = await inSpan(span, () => callTool(tool, given, identity, wire));
-    const result = 'question' in called ? questionResult(called.question) : toResult(called, isStructured(tool));
+    const result = 'question' in called ? await asking(called.question) : toResult(called, isStructured(tool));
     return era === 'modern' ? { ...modern, ...result } : result;
   };
 

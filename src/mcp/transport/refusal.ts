@@ -2,6 +2,7 @@
 // JSON body that the clients of both protocol eras can read.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../core/clock.ts';
+import { retryAfterOf } from '../../core/errors/retry-after.ts';
 import { type AppError, type ErrorCode, isAppError } from '../../core/errors.ts';
 import type { Observe } from '../../core/observe.ts';
 import type { Gate } from '../../oauth/bearer.ts';
@@ -51,7 +52,8 @@ export function answerError(
     ...challenge(refuser.gate, req, error),
   };
   if (isAppError(error, 'METHOD_NOT_ALLOWED')) headers.allow = error.details.allow.join(', ');
-  if (isAppError(error, 'RATE_LIMITED')) headers['retry-after'] = String(error.details.retryAfterSeconds);
+  const wait = retryAfterOf(error);
+  if (wait !== undefined) headers['retry-after'] = String(wait);
   const abandoned = leavesBody(req, refuser.limitBytes);
   if (abandoned) headers.connection = 'close';
   const text = JSON.stringify(body);

@@ -1,17 +1,18 @@
 // What every way in shares: the tools that are served, what of them a caller is shown, how one is called, and the SDK
 // instances over it. The ways in (front.ts over HTTP, stdio.ts over a pipe) only say who is calling.
-import type { ServerNotifier } from '@modelcontextprotocol/server';
 import type { Engine } from '../../agent/engine.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config.ts';
 import type { Observe } from '../../core/observe.ts';
 import type { Gate } from '../../oauth/bearer.ts';
-import type { ActivityLog, IdempotencyKeys } from '../../store/store.ts';
+import type { ActivityLog } from '../../store/activity-types.ts';
+import type { IdempotencyKeys } from '../../store/approval-types.ts';
 import type { ApprovalDoor } from '../approvals/approval.ts';
 import { type CallTool, createCallTool } from '../call.ts';
 import type { Files } from '../files/files.ts';
+import { serverName } from '../introduction.ts';
 import { createMenu, type Menu } from '../offers/menu.ts';
-import { type BuildServer, createServerBuilder, type Extension, serverName } from '../server.ts';
+import type { Extension, ServerParts } from '../server.ts';
 import { selectTools, type Tool, type WorkflowDoor } from '../tools.ts';
 import { createDirectCalls, type DirectCalls } from './direct.ts';
 import { createNarrowingGate, type NarrowingGate } from './narrowing.ts';
@@ -36,15 +37,16 @@ export interface Serving {
   readonly gate: NarrowingGate;
   readonly toolsByName: ReadonlyMap<string, Tool>;
   readonly menu: Menu;
-  readonly build: BuildServer;
+  /** What SDK instances are built of. */
+  readonly server: Omit<ServerParts, 'notify'>;
   readonly direct: DirectCalls;
   readonly onerror: (cause: Error) => void;
   /** Once no call is at work: whoever stops waits for it, since a call that was cut off has its entry in the log to make. */
   settled(): Promise<void>;
 }
 
-/** CONFIGURATION for enabled tools that do not exist. `notify` tells the clients that listen of changes. */
-export function createServing(parts: ServingParts, notify: () => ServerNotifier): Serving {
+/** CONFIGURATION for enabled tools that do not exist. */
+export function createServing(parts: ServingParts): Serving {
   const { config, engine, observe, version, extension } = parts;
   const gate = createNarrowingGate(parts.gate);
   const tools = selectTools(config.enabledTools, observe);
@@ -58,16 +60,7 @@ export function createServing(parts: ServingParts, notify: () => ServerNotifier)
     toolsByName,
     menu,
     direct: createDirectCalls({ toolsByName, callTool, serverInfo, outputSchemas }),
-    build: createServerBuilder({
-      serverInfo,
-      tools,
-      menu,
-      engine,
-      callTool,
-      extension,
-      outputSchemas,
-      notify,
-    }),
+    server: { serverInfo, tools, menu, engine, callTool, extension, outputSchemas },
     onerror: (cause) => observe({ type: 'warning', message: `The MCP SDK reported: ${cause.message}` }),
     settled,
   };

@@ -30,6 +30,7 @@ export interface Sessions {
   /** False when there is no such session for this caller: the answer is then 404. */
   serve(id: string, req: IncomingMessage, res: ServerResponse, body: unknown, identity: Identity): Promise<boolean>;
   tellOfChange(): void;
+  tellOfTools(): void;
   close(): Promise<void>;
 }
 
@@ -99,6 +100,9 @@ export function createSessions(build: BuildServer, clock: Clock): Sessions {
       if (!session || session.owner !== ownerOf(identity)) return false;
       await handle(session, req, res, body, authInfoOf(identity));
       return true;
+    },
+    tellOfTools() {
+      for (const { server } of sessions.values()) void server.sendToolListChanged().catch(() => undefined);
     },
     tellOfChange() {
       for (const { server } of sessions.values()) {

@@ -1,17 +1,17 @@
 // Reads off a request which way it takes: the shared instance of one era when nothing about it is unusual, else the
 // SDK's own handler, which then says what is wrong with it.
 import type { IncomingMessage } from 'node:http';
+import { parseJson } from '../../oauth/body.ts';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
+  LEGACY_VERSIONS,
   LOG_LEVEL_META_KEY,
   PROTOCOL_VERSION_META_KEY,
-  SUPPORTED_PROTOCOL_VERSIONS,
-} from '@modelcontextprotocol/server';
-import { parseJson } from '../../oauth/body.ts';
+} from './meta-keys.ts';
 
 const MODERN = '2026-07-28';
-const legacyVersions = new Set(SUPPORTED_PROTOCOL_VERSIONS.filter((version) => version < MODERN));
+const legacyVersions = new Set(LEGACY_VERSIONS);
 const logLevels = new Set(['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']);
 const JSON_TYPE = 'application/json';
 /** Text inside the body escaped the body's own depth limit. */

@@ -1,0 +1,50 @@
+// What a server loads before it can answer the first call of a tool: nothing that only pages, sign-ins, other requests of the
+// protocol or other databases need. Read off the imports, since how long a start takes depends on the machine.
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  LOG_LEVEL_META_KEY,
+  PROTOCOL_VERSION_META_KEY,
+  SERVER_INFO_META_KEY,
+  SUPPORTED_PROTOCOL_VERSIONS,
+} from '@modelcontextprotocol/server';
+import { expect, test } from 'vitest';
+import * as ours from '../../src/mcp/transport/meta-keys.ts';
+import { readSource } from '../house/source-text.ts';
+
+/** Files and packages that are there once `start` is, by who imports them first. */
+function weigh(start: string): ReadonlyMap<string, string> {
+  const found = new Map([[start, '']]);
+  for (const file of found.keys()) {
+    if (!file.startsWith('src/')) continue;
+    for (const { from, kind } of readSource(readFileSync(file, 'utf8')).imports) {
+      if (kind === 'type' || kind === 'dynamic') continue;
+      const name = from.startsWith('.') ? join(dirname(file), from) : from;
+      if (!found.has(name)) found.set(name, file);
+    }
+  }
+  return found;
+}
+
+test('the server loads what its first call needs', () => {
+  const loaded = weigh('src/app.ts');
+  // It is read: what is always there is found.
+  expect([loaded.has('knex'), loaded.has('src/mcp/transport/direct.ts')]).toEqual([true, true]);
+  const later =
+    /^(@modelcontextprotocol\/|oidc-provider|openid-client|yaml$|ioredis|bullmq|openai|@anthropic-ai|otpauth|rate-limiter-flexible$|src\/console\/console\.ts)/;
+  expect([...loaded].filter(([name]) => later.test(name))).toEqual([]);
+});
+
+test('the names that are not taken from the SDK are its own', () => {
+  const { LEGACY_VERSIONS, ...keys } = ours;
+  expect(keys).toEqual({
+    CLIENT_CAPABILITIES_META_KEY,
+    CLIENT_INFO_META_KEY,
+    LOG_LEVEL_META_KEY,
+    PROTOCOL_VERSION_META_KEY,
+    SERVER_INFO_META_KEY,
+  });
+  expect(LEGACY_VERSIONS).toEqual(SUPPORTED_PROTOCOL_VERSIONS.filter((version) => version < '2026-07-28'));
+});

@@ -1,0 +1,68 @@
+// Clients that listen are told of workflows that are published or paused anywhere; while nobody listens nothing is asked.
+import { expect, test } from 'vitest';
+import type { Observation } from '../../src/core/observe.ts';
+import { createOfferWatch } from '../../src/mcp/offers/watch.ts';
+
+function openWatch() {
+  const seen = { looks: 0, changes: 0, told: 0, hears: true, fails: false, observed: [] as Observation[] };
+  const due: { readonly ms: number; run: () => void }[] = [];
+  const watch = createOfferWatch({
+    menu: {
+      async look() {
+        seen.looks++;
+        if (seen.fails) throw new Error('gone');
+      },
+      changes: () => seen.changes,
+    },
+    clock: {
+      after(ms, run) {
+        const one = { ms, run };
+        due.push(one);
+        return () => void due.splice(due.indexOf(one), due.includes(one) ? 1 : 0);
+      },
+    },
+    observe: (one) => seen.observed.push(one),
+    hears: () => seen.hears,
+    tell: () => void seen.told++,
+  });
+  /** Lets the next look be taken; after how long it was to be. */
+  const pass = async (): Promise<number | undefined> => {
+    const one = due.shift();
+    one?.run();
+    await new Promise(setImmediate);
+    return one?.ms;
+  };
+  return { watch, seen, pass, due };
+}
+
+test('what is there at first is told to nobody, what comes later once', async () => {
+  const { watch, seen, pass } = openWatch();
+  seen.changes = 3;
+  watch.begin();
+  watch.begin();
+  const times = [await pass(), await pass()];
+  seen.changes = 4;
+  const told = [seen.told];
+  times.push(await pass());
+  told.push(seen.told);
+  await pass();
+  expect([times, [...told, seen.told], seen.looks]).toEqual([[0, 5000, 5000], [0, 1, 1], 4]);
+});
+
+test('it ends when nobody listens, when it is told to, and not because the storage does not answer', async () => {
+  const { watch, seen, pass, due } = openWatch();
+  watch.begin();
+  seen.fails = true;
+  await pass();
+  const afterFailure = due.length;
+  seen.fails = false;
+  seen.hears = false;
+  await pass();
+  const alone = due.length;
+  seen.hears = true;
+  watch.begin();
+  await pass();
+  const again = due.length;
+  watch.end();
+  expect([afterFailure, seen.observed.length, alone, again, due.length]).toEqual([1, 1, 0, 1, 0]);
+});
