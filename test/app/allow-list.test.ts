@@ -14,7 +14,8 @@ import type { Observation } from '../../src/core/observe.ts';
 import { endpointPaths } from '../../src/oauth/paths.ts';
 import { createNetworkMatch, readNetwork } from '../../src/store/networks.ts';
 import { openStore } from '../../src/store/open.ts';
-import type { Right, Store } from '../../src/store/store.ts';
+import type { Right } from '../../src/store/rights-types.ts';
+import type { Store } from '../../src/store/store.ts';
 import { servers } from '../databases.ts';
 import { doorOf } from '../platform/place.ts';
 import { runSql } from '../sql/schemas.ts';
@@ -186,10 +187,11 @@ test('a person reads a page, a program JSON, and the log has who it was', async 
     'Requests from 127.0.0.1 are not let in here. Who runs this server can add the address to its allow-list.',
   ]);
   const told = await ask(origin, '/oauth/token', 'POST', { authorization: 'Bearer secret-of-somebody' });
+  const why =
+    'Requests from 127.0.0.1 are not let in here. Who runs this server can add the address to its allow-list.';
   expect(JSON.parse(told.body)).toEqual({
-    error: 'address_not_allowed',
-    error_description:
-      'Requests from 127.0.0.1 are not let in here. Who runs this server can add the address to its allow-list.',
+    ...{ error: 'address_not_allowed', error_description: why },
+    ...{ code: 'ADDRESS_NOT_ALLOWED', message: why },
   });
   expect(observed.filter(({ type }) => type === 'security')).toEqual([
     { type: 'security', event: 'address.refused', address: '127.0.0.1' },

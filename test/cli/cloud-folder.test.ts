@@ -2,21 +2,18 @@
 // edit, typings, a run, and a question that is answered by the code. The browser is a real one where there is one.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { callTool } from '../app/call.ts';
-import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { hasChromium, openChromium } from '../chromium.ts';
 import { type CloudPlace, openCloud, runSigningIn } from './cloud-server.ts';
 import { beginPortico, compileFolder, linkModules, type Outcome, portico, startServer } from './command.ts';
-
-const executablePath = findChromium();
 
 /** A person who opens the address that the terminal shows, in a browser that runs no scripts. */
 async function bootstrapInBrowser(cloud: CloudPlace, args: readonly string[], work: ReturnType<CloudPlace['work']>) {
   const running = beginPortico(args, work);
   const address = await running.printed(/(http:\/\/\S+user_code=\S+)/);
   const shown = await running.printed(/compare the code: (\S+)/);
-  const browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+  const browser = await openChromium();
   try {
     const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
     await page.goto(address);
@@ -61,7 +58,7 @@ test('bootstrap, edit, typings, run, ask', { timeout: 180_000 }, async () => {
   try {
     const work = cloud.work();
     const args = ['cloud', 'bootstrap', '--env-secret', cloud.secret, '--server', cloud.origin];
-    const made: Outcome = executablePath
+    const made: Outcome = hasChromium
       ? await bootstrapInBrowser(cloud, args, work)
       : await runSigningIn({ args, ...work, account: cloud.account });
     expect([made.code, made.stderr]).toEqual([0, '']);

@@ -1,20 +1,18 @@
 // The account in a real browser: without scripts, with the keyboard alone, and on narrow screens.
 import { TOTP } from 'otpauth';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { issuerOf, redirectUri } from '../app/shop.ts';
-import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { hasChromium, openChromium } from '../chromium.ts';
 import { authorizationUrl, register } from '../oauth/client.ts';
 import { openPlace, type Place } from './place.ts';
 
-const executablePath = findChromium();
-
-describe.skipIf(!executablePath)('in a browser without scripts', () => {
+describe.skipIf(!hasChromium)('in a browser without scripts', () => {
   let place: Place;
   let browser: Browser;
   beforeAll(async () => {
     place = await openPlace();
-    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+    browser = await openChromium();
   });
   afterAll(async () => {
     await browser.close();

@@ -1,15 +1,13 @@
 // From what an assistant did to its entry in the log, as a person finds it: in a browser, on a phone, with a real client of MCP
 // beside it.
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signedIn } from '../app/shop.ts';
+import { hasChromium, openChromium } from '../chromium.ts';
 import { connectClient } from '../mcp/client.ts';
-import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
 import { openPlace, type Place } from './place.ts';
 
-const executablePath = findChromium();
-
-describe.skipIf(!executablePath)('in a browser without scripts', () => {
+describe.skipIf(!hasChromium)('in a browser without scripts', () => {
   let place: Place;
   let browser: Browser;
   let tab: Page;
@@ -24,7 +22,7 @@ describe.skipIf(!executablePath)('in a browser without scripts', () => {
     });
     await client.callTool({ name: 'list', arguments: { collectionName: 'nowhere' } });
     await client.close();
-    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+    browser = await openChromium();
     const viewport = { width: 375, height: 812 };
     tab = await (await browser.newContext({ javaScriptEnabled: false, viewport })).newPage();
     await tab.goto(place.at(''));

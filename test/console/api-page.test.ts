@@ -1,13 +1,12 @@
 // The page about the public API: for everybody who is signed in, from the same document, and its calls are calls.
 import { execFileSync } from 'node:child_process';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiDocument } from '../../src/api/openapi.ts';
 import { findFaults } from '../axe.ts';
-import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { hasChromium, openChromium } from '../chromium.ts';
 import { openPlace, type Place, read } from './place.ts';
 
-const executablePath = findChromium();
 let place: Place;
 beforeAll(async () => {
   place = await openPlace();
@@ -61,10 +60,10 @@ test('a call that it shows is one: it runs as it is in a shell', async () => {
   expect([response.status, ((await response.json()) as { readonly name: string }).name]).toEqual([200, 'curl']);
 });
 
-describe.skipIf(!executablePath)('in a browser', () => {
+describe.skipIf(!hasChromium)('in a browser', () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+    browser = await openChromium();
   });
   afterAll(() => browser?.close());
 

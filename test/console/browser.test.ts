@@ -1,12 +1,10 @@
 // The console in a real browser: with the keyboard alone, without scripts, at the width of a phone.
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customizeDemo } from '../../src/cli/demo-customization.ts';
-import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { hasChromium, openChromium } from '../chromium.ts';
 import { connectAll } from './connected.ts';
 import { openPlace, type Place } from './place.ts';
-
-const executablePath = findChromium();
 
 const cancel = {
   collection: 'orders',
@@ -14,12 +12,12 @@ const cancel = {
   given: { collectionName: 'orders', recordId: '17', attributes: { status: 'cancelled', note: 'Asked by phone' } },
 };
 
-describe.skipIf(!executablePath)('in a browser without scripts', () => {
+describe.skipIf(!hasChromium)('in a browser without scripts', () => {
   let place: Place;
   let browser: Browser;
   beforeAll(async () => {
     place = await openPlace({ app: { customize: customizeDemo } });
-    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+    browser = await openChromium();
   });
   afterAll(async () => {
     await browser.close();

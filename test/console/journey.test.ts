@@ -1,12 +1,10 @@
 // From the call of an assistant to the row in the database, with a person in between: a real client of MCP asks, a person in
 // a real browser decides, the client asks again. Each time the database itself says what is there.
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { all, connect, type Desk, kinds, openDesk } from '../app/approvals.ts';
-import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { hasChromium, openChromium } from '../chromium.ts';
 import type { Account } from '../oauth/flow.ts';
-
-const executablePath = findChromium();
 
 const update = { collectionName: 'orders', recordId: 1, attributes: { total: 99 } };
 const untouched = ['1 boots 10 1', '2 hats 20 1', '3 socks 30 '];
@@ -18,10 +16,10 @@ interface Pending {
   readonly approve: string;
 }
 
-describe.skipIf(!executablePath)('an assistant that needs a yes', () => {
+describe.skipIf(!hasChromium)('an assistant that needs a yes', () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+    browser = await openChromium();
   });
   afterAll(() => browser.close());
 

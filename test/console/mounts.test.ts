@@ -88,7 +88,12 @@ describe('in a host application', () => {
     });
     const went: string[] = [];
     for (const url of [`${base}/approvals`, '/service/other', '/other']) {
-      const answered = { setHeader: () => answered, writeHead: () => answered, end: () => went.push(`ours ${url}`) };
+      const answered = {
+        hasHeader: () => false,
+        setHeader: () => answered,
+        writeHead: () => answered,
+        end: () => went.push(`ours ${url}`),
+      };
       route({ url } as never, answered as never, () => went.push(`next ${url}`));
     }
     expect(went).toEqual([`ours ${base}/approvals`, 'ours /service/other', 'next /other']);

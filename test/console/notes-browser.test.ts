@@ -1,17 +1,16 @@
 // A note is written in a real browser: with the keyboard alone, in light and dark, each page judged by axe-core.
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findFaults } from '../axe.ts';
-import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { hasChromium, openChromium } from '../chromium.ts';
 import { openPlace, type Place } from './place.ts';
 
-const executablePath = findChromium();
-describe.skipIf(!executablePath)('writing a note', () => {
+describe.skipIf(!hasChromium)('writing a note', () => {
   let place: Place;
   let browser: Browser;
   beforeAll(async () => {
     place = await openPlace();
-    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+    browser = await openChromium();
   });
   afterAll(async () => {
     await browser?.close();

@@ -1,18 +1,16 @@
 // The playground in a real browser: without scripts, with the keyboard alone, on a phone.
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customizeDemo } from '../../src/cli/demo-customization.ts';
-import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { hasChromium, openChromium } from '../chromium.ts';
 import { openPlace, type Place } from './place.ts';
 
-const executablePath = findChromium();
-
-describe.skipIf(!executablePath)('in a browser without scripts', () => {
+describe.skipIf(!hasChromium)('in a browser without scripts', () => {
   let place: Place;
   let browser: Browser;
   beforeAll(async () => {
     place = await openPlace({ app: { customize: customizeDemo } });
-    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+    browser = await openChromium();
   });
   afterAll(async () => {
     await browser.close();

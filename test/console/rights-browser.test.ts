@@ -1,18 +1,17 @@
 // Rights in a real browser: a role that is changed bites in the next call of an assistant, with no new sign-in; the pages by
 // the keyboard alone.
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customizeDemo } from '../../src/cli/demo-customization.ts';
 import { connect } from '../app/approvals.ts';
 import { signedIn } from '../app/shop.ts';
-import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { hasChromium, openChromium } from '../chromium.ts';
 import type { Account } from '../oauth/flow.ts';
 import { openPlace, type Place } from './place.ts';
 
-const executablePath = findChromium();
 const all = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
 
-describe.skipIf(!executablePath)('in a browser', () => {
+describe.skipIf(!hasChromium)('in a browser', () => {
   let place: Place;
   let browser: Browser;
   let clerk: Account;
@@ -25,7 +24,7 @@ describe.skipIf(!executablePath)('in a browser', () => {
     });
     clerk = await place.addUser({ email: 'kim@example.com', firstName: 'Kim', role: 'Clerk', team: 'South' });
     clerkId = (await place.userOf(clerk)).id;
-    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+    browser = await openChromium();
   });
   afterAll(async () => {
     await browser.close();

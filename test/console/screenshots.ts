@@ -2,9 +2,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { TOTP } from 'otpauth';
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { customizeDemo } from '../../src/cli/demo-customization.ts';
-import { chromiumArguments, chromiumPath } from '../oauth/chromium.ts';
+import { openChromium } from '../chromium.ts';
 import { connectAll } from './connected.ts';
 import { openPlace } from './place.ts';
 
@@ -64,7 +64,7 @@ await connectAll(place);
 // What was used is written a moment later.
 await new Promise((resolve) => setTimeout(resolve, 6000));
 
-const browser = await chromium.launch({ executablePath: chromiumPath, args: chromiumArguments });
+const browser = await openChromium();
 try {
   for (const [size, viewport] of Object.entries(sizes)) {
     for (const colorScheme of ['light', 'dark'] as const) {

@@ -1,17 +1,15 @@
 // The one script of the console in a browser that holds its policy: it copies, and keeps a region fresh; no other runs.
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { hasChromium, openChromium } from '../chromium.ts';
 import { openPlace, type Place } from './place.ts';
-
-const executablePath = findChromium();
 
 interface Said {
   text(): string;
 }
 const isViolation = (message: Said): boolean => /Content Security Policy/.test(message.text());
 
-describe.skipIf(!executablePath)('the script of the console', () => {
+describe.skipIf(!hasChromium)('the script of the console', () => {
   let place: Place;
   let browser: Browser;
   let context: BrowserContext;
@@ -19,7 +17,7 @@ describe.skipIf(!executablePath)('the script of the console', () => {
   const complaints: string[] = [];
   beforeAll(async () => {
     place = await openPlace();
-    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+    browser = await openChromium();
     context = await browser.newContext();
     tab = await context.newPage();
     tab.on('console', (message) => isViolation(message) && complaints.push(message.text()));

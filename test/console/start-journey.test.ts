@@ -1,25 +1,24 @@
 // From the first sign-in to the first call of an assistant, and the life of a token, as people live them: in a browser with
 // its policy, its scripts and its clipboard, with a real client of MCP beside it.
 import { validateAuthResponse } from 'oauth4webapi';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { issuerOf } from '../app/shop.ts';
+import { hasChromium, openChromium } from '../chromium.ts';
 import { connectClient } from '../mcp/client.ts';
-import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
 import { authorizationUrl, redeem, register } from '../oauth/client.ts';
 import { openPlace, type Place } from './place.ts';
 
-const executablePath = findChromium();
 const redirectUri = 'http://127.0.0.1:49152/callback';
 
-describe.skipIf(!executablePath)('in a browser', () => {
+describe.skipIf(!hasChromium)('in a browser', () => {
   let place: Place;
   let browser: Browser;
   let context: BrowserContext;
   const violations: string[] = [];
   beforeAll(async () => {
     place = await openPlace();
-    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+    browser = await openChromium();
     context = await browser.newContext({ viewport: { width: 375, height: 812 } });
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     context.on('console', (message) => /Content Security/.test(message.text()) && violations.push(message.text()));

@@ -2,14 +2,13 @@
 // run is watched in a browser until it asks, answered there, watched to its end, and asked for by a client of MCP.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customizeDemo } from '../../src/cli/demo-customization.ts';
 import { callTool } from '../app/call.ts';
-import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { hasChromium, openChromium } from '../chromium.ts';
 import { openPlace, type Place } from './place.ts';
 
-const executablePath = findChromium();
 const run = promisify(execFile);
 
 const definition = {
@@ -21,12 +20,12 @@ const definition = {
   ],
 };
 
-describe.skipIf(!executablePath)('in a browser', () => {
+describe.skipIf(!hasChromium)('in a browser', () => {
   let place: Place;
   let browser: Browser;
   beforeAll(async () => {
     place = await openPlace({ app: { customize: customizeDemo } });
-    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+    browser = await openChromium();
   });
   afterAll(async () => {
     await browser.close();

@@ -1,15 +1,14 @@
 // The pages of a sign-in that a terminal began, in a real browser: with the keyboard alone and no script, and judged by
 // axe-core in light and dark, on a desk and on a phone.
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { findFaults } from '../axe.ts';
-import { chromiumArguments, findChromium } from './chromium.ts';
+import { hasChromium, openChromium } from '../chromium.ts';
 import { startServer } from './place.ts';
 import { ask, poll } from './terminal.ts';
 
-const executablePath = findChromium();
 async function inBrowser(run: (page: Page) => Promise<void>, options: object): Promise<void> {
-  const browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+  const browser = await openChromium();
   try {
     await run(await (await browser.newContext(options)).newPage());
   } finally {
@@ -17,7 +16,7 @@ async function inBrowser(run: (page: Page) => Promise<void>, options: object): P
   }
 }
 
-test.skipIf(!executablePath)('a person types the code, signs in and allows with the keyboard alone', async () => {
+test.skipIf(!hasChromium)('a person types the code, signs in and allows with the keyboard alone', async () => {
   const place = await startServer({ cloud: true });
   try {
     const asked = await ask(place.paths.issuer);
@@ -53,7 +52,7 @@ test.skipIf(!executablePath)('a person types the code, signs in and allows with 
   }
 });
 
-test.skipIf(!executablePath).each([
+test.skipIf(!hasChromium).each([
   ['light', { width: 1280, height: 800 }],
   ['dark', { width: 375, height: 812 }],
 ] as const)('in %s, %o, no page has a fault', async (colorScheme, viewport) => {

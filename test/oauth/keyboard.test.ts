@@ -1,15 +1,12 @@
 // The pages in a real browser, with the keyboard alone and no script of ours: a client waits on a port of this machine.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { chromium } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { chromiumArguments, findChromium } from './chromium.ts';
+import { hasChromium, openChromium } from '../chromium.ts';
 import { authorizationUrl, register } from './client.ts';
 import { startServer } from './place.ts';
 
-const executablePath = findChromium();
-
-test.skipIf(!executablePath)('a person signs in, leaves a scope out and allows with the keyboard alone', async () => {
+test.skipIf(!hasChromium)('a person signs in, leaves a scope out and allows with the keyboard alone', async () => {
   const place = await startServer();
   const answers: URL[] = [];
   const client = createServer((req, res) => {
@@ -18,7 +15,7 @@ test.skipIf(!executablePath)('a person signs in, leaves a scope out and allows w
   });
   await new Promise<void>((resolve) => client.listen(0, '127.0.0.1', resolve));
   const redirectUri = `http://localhost:${(client.address() as AddressInfo).port}/callback`;
-  const browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+  const browser = await openChromium();
   try {
     const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
     const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
@@ -62,10 +59,10 @@ test.skipIf(!executablePath)('a person signs in, leaves a scope out and allows w
   }
 });
 
-test.skipIf(!executablePath)('a person limits an app to some of many collections with the keyboard alone', async () => {
+test.skipIf(!hasChromium)('a person limits an app to some of many collections with the keyboard alone', async () => {
   const place = await startServer({ listCollections: () => Array.from({ length: 300 }, (_, n) => `table_${n}`) });
   const redirectUri = 'https://notebook.example/callback';
-  const browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+  const browser = await openChromium();
   try {
     const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
     const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 320, height: 700 } });

@@ -1,8 +1,8 @@
 // Takes the pictures of the sign-in pages for docs/screenshots: `npx tsx test/oauth/screenshots.ts [folder]`.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium, type Page } from 'playwright-core';
-import { chromiumArguments, chromiumPath } from './chromium.ts';
+import type { Page } from 'playwright-core';
+import { openChromium } from '../chromium.ts';
 import { authorizationUrl, byDocument, register } from './client.ts';
 import { type Started, startServer } from './place.ts';
 
@@ -23,7 +23,7 @@ place.documents.set('https://claude.ai/oauth/client', {
   client_name: 'Claude',
   redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
 });
-const browser = await chromium.launch({ executablePath: chromiumPath, args: chromiumArguments });
+const browser = await openChromium();
 try {
   for (const [size, viewport] of Object.entries(sizes)) {
     for (const colorScheme of ['light', 'dark'] as const) {

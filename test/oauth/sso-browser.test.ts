@@ -1,15 +1,14 @@
 // Signing in through a provider in a real browser, without scripts of ours, with the keyboard: for an app, and to the console.
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { issuerOf, openShop, type Shop } from '../app/shop.ts';
-import { chromiumArguments, findChromium } from './chromium.ts';
+import { hasChromium, openChromium } from '../chromium.ts';
 import { authorizationUrl, register } from './client.ts';
 import { openUpstream, type Upstream } from './upstream.ts';
 
-const executablePath = findChromium();
 const redirectUri = 'http://127.0.0.1:49152/callback';
 
-describe.skipIf(!executablePath)('in a browser', () => {
+describe.skipIf(!hasChromium)('in a browser', () => {
   let upstream: Upstream;
   let shop: Shop;
   let browser: Browser;
@@ -17,7 +16,7 @@ describe.skipIf(!executablePath)('in a browser', () => {
     upstream = await openUpstream();
     shop = await openShop({ env: upstream.env });
     upstream.start([`${issuerOf(shop)}/oauth/sso/callback`, `${shop.consoleUrl}/sso/callback`]);
-    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+    browser = await openChromium();
   });
   afterAll(async () => {
     await browser?.close();

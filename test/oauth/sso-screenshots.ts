@@ -1,9 +1,9 @@
 // Takes the pictures of signing in elsewhere for docs/screenshots: `npx tsx test/oauth/sso-screenshots.ts [folder]`.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { openShop } from '../app/shop.ts';
-import { chromiumArguments, chromiumPath } from './chromium.ts';
+import { openChromium } from '../chromium.ts';
 import { authorizationUrl, byDocument } from './client.ts';
 import { type Started, startServer } from './place.ts';
 import { openUpstream } from './upstream.ts';
@@ -30,7 +30,7 @@ for (const one of [place, down, withPasswords, hosted]) {
 upstream.start([place.paths.ssoCallback]);
 upstream.people.set('otto', { email: 'otto@example.com', email_verified: false });
 
-const browser = await chromium.launch({ executablePath: chromiumPath, args: chromiumArguments });
+const browser = await openChromium();
 try {
   for (const [size, viewport] of Object.entries(sizes)) {
     for (const colorScheme of ['light', 'dark'] as const) {

@@ -2,13 +2,12 @@
 // keyboard and without scripts; and the policy of its pages lets its own script work.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildSite, type Site } from '../../site/site.ts';
 import { findFaults } from '../axe.ts';
-import { chromiumArguments, findChromium } from '../oauth/chromium.ts';
+import { hasChromium, openChromium } from '../chromium.ts';
 
-const executablePath = findChromium();
 const html = 'text/html; charset=utf-8';
 const types: Readonly<Record<string, string>> = {
   html,
@@ -43,10 +42,10 @@ test('a server of static files is all that it needs', async () => {
   expect([answer.status, (await answer.text()).includes('<h1 id="portico-in-your-application">')]).toEqual([200, true]);
 });
 
-describe.skipIf(!executablePath)('in a browser', { timeout: 120_000 }, () => {
+describe.skipIf(!hasChromium)('in a browser', { timeout: 120_000 }, () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: `${executablePath}`, args: chromiumArguments });
+    browser = await openChromium();
   });
   afterAll(() => browser?.close());
 
