@@ -25,7 +25,7 @@ export interface FaultsSeen {
 
 const EACH = 4;
 /** About as many points as the runs of a round pass. */
-const POINTS = 17 * EACH;
+const POINTS = 13 * EACH;
 
 /** Numbers from 0 to 1, the same for the same seed (mulberry32). */
 export function randomOf(seed: number): () => number {
@@ -38,7 +38,7 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 export async function proveFaults(server: TestServer, { kills, seed, redis }: Faults): Promise<FaultsSeen> {
   const random = randomOf(seed);
@@ -104,7 +104,7 @@ async function dead(field: Field, worker: Worker, ids: readonly string[]): Promi
   }
 }
 
-async function unfinished(field: Field): Promise<readonly Run[]> {
+export async function unfinished(field: Field): Promise<readonly Run[]> {
   const states = ['queued', 'running', 'awaiting-input'] as const;
   return (await Promise.all(states.map((state) => field.store.runs.list({ state, limit: 100 })))).flat();
 }
@@ -130,7 +130,7 @@ async function endLeases(field: Field, survivor: Worker | undefined): Promise<vo
 }
 
 /** Answers what is uncertain as it really happened. */
-async function answer(field: Field, seen: { uncertain: number; done: number; again: number }): Promise<void> {
+export async function answer(field: Field, seen: { uncertain: number; done: number; again: number }): Promise<void> {
   const waiting = await field.store.runs.list({ state: 'awaiting-input', limit: 100 });
   if (waiting.length === 0) return;
   const effects = await field.effects();
@@ -144,7 +144,8 @@ async function answer(field: Field, seen: { uncertain: number; done: number; aga
   }
 }
 
-async function judge(field: Field, ids: readonly string[]): Promise<void> {
+/** Nothing is lost, nothing was done twice, and no record is held. */
+export async function judge(field: Field, ids: readonly string[]): Promise<void> {
   const rows = (await field.tables('workflow_runs').select('id', 'state', 'record_id', 'active_key', 'owner')) as {
     id: string;
     state: string;

@@ -84,8 +84,9 @@ const trigger: Readonly<Record<Dialect, readonly string[]>> = {
   ],
 };
 
-export async function openField(server: TestServer): Promise<Field> {
-  const [storage, database] = [await server.create(), await server.create()];
+/** `serves`: where the served database is, when it is not beside the storage. */
+export async function openField(server: TestServer, serves: TestServer = server): Promise<Field> {
+  const [storage, database] = [await server.create(), await serves.create()];
   const folder = mkdtempSync(join(tmpdir(), 'portico-field-'));
   const env = { SERVICE_STORAGE_URL: storage.url, SERVICE_DATA_DIR: folder, SERVICE_SECRET: 'of all workers' };
   const store = await openStore({ config: loadConfig({ env }), observe: () => undefined, clock: systemClock });
@@ -102,7 +103,7 @@ export async function openField(server: TestServer): Promise<Field> {
     table.integer('order_id').notNullable();
     table.string('charged', 10);
   });
-  for (const sql of trigger[server.dialect]) await served.knex.raw(sql);
+  for (const sql of trigger[serves.dialect]) await served.knex.raw(sql);
   const { id: userId } = await store.identity.addUser({ email: 'ada@b.example', role: 'Clerk', level: 'admin' });
   const all = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
   await store.permissions.setRole('Clerk', { '*': all });

@@ -4,8 +4,9 @@ import type { EngineAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import type { Observation } from '../../src/core/observe.ts';
+import type { NewUser } from '../../src/store/identity-types.ts';
 import type { OpenedStore } from '../../src/store/open.ts';
-import type { CollectionPermission, NewUser } from '../../src/store/store.ts';
+import type { CollectionPermission } from '../../src/store/rights-types.ts';
 import type { Run, RunStep, Workflow } from '../../src/store/workflow-types.ts';
 import { readDefinition } from '../../src/workflow/definition.ts';
 import { createExecutor, type Executor, type ExecutorParts } from '../../src/workflow/executor.ts';
@@ -85,7 +86,7 @@ export async function openWorkflowPlace(variant: Variant, options: PlaceOptions 
     shop,
     engine: shop.engine,
     executor,
-    room: createWorkflowRoom({ store, engine: shop.engine, clock }),
+    room: createWorkflowRoom({ store, engine: shop.engine, clock, fileLimitBytes: 1_000_000 }),
     observed,
     wait: (ms) => {
       ahead += ms;

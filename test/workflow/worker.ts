@@ -89,12 +89,18 @@ const rooms = openWorkflows({
 });
 
 let starting: Promise<void> | undefined;
+let isStopping = false;
+// Whoever started it is gone, and would have stopped it.
+process.on('disconnect', () => {
+  if (!isStopping) process.exit(1);
+});
 process.on('message', async (order: WorkerOrder) => {
   if ('go' in order) {
     dieAt = order.dieAt ?? dieAt;
     starting = rooms.start();
     return;
   }
+  isStopping = true;
   await starting;
   await rooms.stop(10_000);
   await engine.close();

@@ -1,0 +1,22 @@
+// A sample of what the long test proves: a database that is killed under a working executor, and started again.
+import { afterAll, describe, expect, test } from 'vitest';
+import { servers } from '../databases.ts';
+import { makeServer, type OwnServer, ownDialects } from './own-databases.ts';
+import { proveRestarts } from './restarts.ts';
+
+const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+let server: OwnServer | undefined;
+afterAll(() => server?.remove());
+
+// A file must hold a test.
+if (ownDialects.length === 0) test.skip('on a server of its own', () => {});
+
+// The one that is made quickest.
+describe.each(ownDialects.slice(-1))('%s is restarted', { timeout: 120_000 }, (dialect) => {
+  test(`once, with the storage and what is served (TEST_SEED=${seed})`, async () => {
+    server = await makeServer(dialect);
+    const seen = await proveRestarts(server, servers[0]!, { holds: 'both', restarts: 1, workers: 1, seed });
+    expect(seen.runs).toBe(16);
+    for (const warning of seen.warnings) expect(warning).toMatch(/^(SERVICE_|Runs? |A (run|step) of )[^\n]{10,}/);
+  });
+});
