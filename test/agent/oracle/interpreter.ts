@@ -457,11 +457,21 @@ export function bytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
+/** Keys are compared row by row, millions of times in some worlds, and there are few of them. */
+const read = new Map<string, bigint>();
+const READ_MOST = 10_000;
+
 /** No value of a world has more than four decimals. */
 export function hundredths(value: unknown): bigint {
-  const [, sign, whole, fraction = ''] = /^([+-]?)(\d+)(?:\.(\d{1,4}))?$/.exec(String(value))!;
+  const text = String(value);
+  const known = read.get(text);
+  if (known !== undefined) return known;
+  const [, sign, whole, fraction = ''] = /^([+-]?)(\d+)(?:\.(\d{1,4}))?$/.exec(text)!;
   const digits = BigInt(`${whole}${fraction.padEnd(4, '0')}`);
-  return sign === '-' ? -digits : digits;
+  const number = sign === '-' ? -digits : digits;
+  if (read.size >= READ_MOST) read.clear();
+  read.set(text, number);
+  return number;
 }
 
 export function lower(value: unknown): string {
