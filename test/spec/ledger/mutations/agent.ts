@@ -55,6 +55,9 @@ export const agent: Points = {
     '2.2 · exclude': ['!exclude.includes(name)', 'true'],
     '2.2 · rename': ['name: rename[table.name] ?? table.name', 'name: table.name'],
   },
+  'src/app/agent-engine.ts': {
+    '4.1 · restart': ['void running.live.swap(next.engine,', 'void running.live.swap(before.engine,'],
+  },
   'src/app/agent.ts': {
     '4.1 · createAgent': [
       'return new Agent<S>(checkAgentOptions(options, callSite(createAgent)));',
@@ -62,7 +65,6 @@ export const agent: Points = {
     ],
     '4.1 · start': ["if (this.#state !== 'new')", 'if (false)'],
     '4.1 · stop': ['else await running?.live.engine.close();', ''],
-    '4.1 · restart': ['void running.live.swap(next.engine,', 'void running.live.swap(before.engine,'],
     '4.1 · updateTypesOnFileSystem': [
       'checkTypingsOptions(typingsPath, typingsMaxDepth, callSite(this.updateTypesOnFileSystem));',
       '',
@@ -76,7 +78,7 @@ export const agent: Points = {
   'src/agent/actions/catalogue.ts': {
     '7 · useUnsafeActionEndpoint': ['useUnsafeActionEndpoint && slugOf(other.name) === slugOf(name)', 'false'],
   },
-  'src/core/config.ts': {
+  'src/core/config/checks.ts': {
     '7 · basePath': ["path !== '' && publicUrl && new URL(publicUrl).pathname !== '/'", 'false'],
   },
 };

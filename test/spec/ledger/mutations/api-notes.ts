@@ -58,10 +58,10 @@ export const apiNotes: Points = {
     ...comparing('gt', ['gt: ({ ms }) => ({ from: ms + 1 })', 'gt: ({ ms }) => ({ from: ms })']),
     ...comparing('gte', ['gte: ({ next }) => ({ from: next })', 'gte: ({ next }) => ({ from: next + 1 })']),
   },
-  'src/store/note-rows.ts': {
+  'src/store/note-search.ts': {
     'api 4.1 · sorted by id descending': [
-      "found.orderBy('notes.created_at', 'desc')",
-      "found.orderBy('notes.created_at', 'asc')",
+      ".orderBy('notes.created_at', 'desc')",
+      ".orderBy('notes.created_at', 'asc')",
     ],
   },
   'src/api/note-routes.ts': {

@@ -31,7 +31,7 @@ export const apiWebhook: Points = {
   'src/workflow/trigger-address.ts': {
     'api 4.2 · {webhook_url}': ['key === undefined || !sameText(signature, sign(named, key))', 'key === undefined'],
   },
-  'src/store/runs.ts': {
+  'src/store/run-writes.ts': {
     'api 3.2 · fresh run': ['active_key: null,', ''],
   },
   'src/store/run-making.ts': {

@@ -33,9 +33,11 @@ export const mcpMounts: Points = {
     '5 · discovery': ['{issuer}/oauth/', '{issuer}/elsewhere/'],
     '4.4 · rule · discovery': ['{issuer}/oauth/', '{issuer}/elsewhere/'],
   },
+  'src/app/agent-config.ts': {
+    '4.4 · rule · prefix': ['...(basePath !== undefined && { basePath }),', ''],
+  },
   'src/app/agent.ts': {
     '4.1 · mountAiMcpServer': ['this.#mcp = { ...checkMcpOptions(options, at) };', ''],
-    '4.4 · rule · prefix': ['...(basePath !== undefined && { basePath }),', ''],
   },
   'src/oauth/bearer.ts': {
     '5 · Bearer': ['(?:Bearer|DPoP) +(', '(?:Basic) +('],
@@ -46,7 +48,7 @@ export const mcpMounts: Points = {
       'if (enabled === null || enabled) return table;',
     ],
   },
-  'src/core/config.ts': {
+  'src/core/config/listening.ts': {
     '2.1 · environment · SERVICE_MCP_ENABLED_TOOLS': ["env: 'SERVICE_MCP_ENABLED_TOOLS',", "env: 'OTHER_TOOLS',"],
     '2.1 · environment · MCP_SERVER_PORT': ["env: 'MCP_SERVER_PORT',", "env: 'OTHER_PORT',"],
   },
