@@ -83,7 +83,8 @@ export async function openStore(options: {
   readonly clock: Clock;
 }): Promise<OpenedStore> {
   const { config, observe, clock } = options;
-  const database = openDatabase({ url: config.storageUrl, dataDir: config.dataDir, sqlite: config.sqlite });
+  const { storageUrl: url, dataDir, sqlite } = config;
+  const database = openDatabase({ url, dataDir, sqlite, observe });
   try {
     const migrations = await migrate(database, clock.now());
     if (migrations.length > 0) observe({ type: 'store.migrated', migrations });
