@@ -126,7 +126,7 @@ export const statuses: Readonly<Record<string, Status>> = {
     name: 'ServerError',
     error: 'Unavailable',
     description:
-      'The server failed (`INTERNAL`, with an id for its log), or what it needs is away (`SOURCE_UNAVAILABLE`): try again later',
+      'The server failed (`INTERNAL`, with an id for its log), or what it needs is away (`SOURCE_UNAVAILABLE`, with `Retry-After`): try again later',
     code: 'SOURCE_UNAVAILABLE',
     message: 'The database cannot be reached. Try again later.',
   },

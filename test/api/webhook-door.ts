@@ -43,9 +43,9 @@ export async function openWebhookDoor(options: Omit<TestServerOptions, 'database
     change,
     async hook(definition = waiting) {
       const name = `Flow ${++made}`;
-      const { collection } = definition as { collection: string };
+      const { collection, concurrency = null } = definition as { collection: string; concurrency?: number };
       const { id } = await ways.store.workflows.publish({
-        ...{ renderingId, name, collection, concurrency: null, by: ada.id },
+        ...{ renderingId, name, collection, concurrency, by: ada.id },
         definition: JSON.stringify({ name, ...definition }),
       });
       const { json } = await change(id, { enabled: true });

@@ -88,7 +88,7 @@ async function openFront(
       clock: { ...systemClock, now: () => systemClock.now() + aheadMs },
       observe: (one) => void observed.push(one),
     },
-    workflows: createWorkflowRoom({ store, engine: served.engine, clock: systemClock }),
+    workflows: createWorkflowRoom({ store, engine: served.engine, clock: systemClock, fileLimitBytes: 1_000_000 }),
   });
   return {
     address,
