@@ -17,8 +17,8 @@ export function tellingOfEnds(runs: Runs, over: () => void): Runs {
       if (isHeld && mayBeTold(claim)) over();
       return isHeld;
     },
-    async endCancelled(claim) {
-      const isHeld = await runs.endCancelled(claim);
+    async endCancelled(claim, passed) {
+      const isHeld = await runs.endCancelled(claim, passed);
       if (isHeld && mayBeTold(claim)) over();
       return isHeld;
     },

@@ -104,6 +104,23 @@ test('a run that is cancelled in the moment in which it comes to wait ends, and 
   ]);
 });
 
+test('a run that is cancelled before a change keeps the steps that only read before it', async () => {
+  const id = await at.start(
+    await at.publish([
+      { ...steps[1]!, next: 'slow' },
+      { ...steps[0]!, next: null },
+    ]),
+    '1',
+  );
+  const [claim] = await at.store.runs.claim({ owner: at.executor.owner, leaseMs: LEASE_MS, limit: 1, ids: [id] });
+  expect(await at.room.cancel(await access(), id)).toBe(true);
+  const before = at.ends();
+  await at.executor.execute(claim!);
+  expect(await at.store.runs.find(id)).toMatchObject({ state: 'cancelled', position: 1 });
+  expect(await at.steps(id)).toMatchObject([{ stepId: 'look', state: 'done' }]);
+  expect(at.ends()).toBe(before + 1);
+});
+
 test.each([
   ['is told to stop', true],
   ['has not heard of it', false],

@@ -9,6 +9,7 @@ import type { OpenedStore } from '../../src/store/open.ts';
 import type { CollectionPermission } from '../../src/store/rights-types.ts';
 import type { Run, RunStep, Workflow } from '../../src/store/workflow-types.ts';
 import { readDefinition } from '../../src/workflow/definition.ts';
+import { tellingOfEnds } from '../../src/workflow/ends.ts';
 import { createExecutor, type Executor, type ExecutorParts } from '../../src/workflow/executor.ts';
 import { createWorkflowRoom, type WorkflowRoom } from '../../src/workflow/room.ts';
 import { stepHandlers } from '../../src/workflow/steps.ts';
@@ -32,6 +33,8 @@ export interface WorkflowPlace {
   readonly executor: Executor;
   readonly room: WorkflowRoom;
   readonly observed: readonly Observation[];
+  /** How often it was told that a run is over. */
+  ends(): number;
   /** Moves the clock of the storage and of the executors. */
   wait(ms: number): void;
   /** Id of the user of every run, unless another is named. */
@@ -57,7 +60,10 @@ export async function openWorkflowPlace(variant: Variant, options: PlaceOptions 
   let ahead = 0;
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + ahead };
   const place = await createPlace(variant);
-  const store = await place.open({ clock });
+  const silent = await place.open({ clock });
+  // As in the application.
+  let ends = 0;
+  const store = { ...silent, runs: tellingOfEnds(silent.runs, () => void ends++) };
   const seller = databases.find(({ name }) => name === variant.server.dialect)!;
   const { customize } = options;
   const shop = await seller.open({ clock, ...(customize && { customize }) });
@@ -88,6 +94,7 @@ export async function openWorkflowPlace(variant: Variant, options: PlaceOptions 
     executor,
     room: createWorkflowRoom({ store, engine: shop.engine, clock, fileLimitBytes: 1_000_000 }),
     observed,
+    ends: () => ends,
     wait: (ms) => {
       ahead += ms;
     },
