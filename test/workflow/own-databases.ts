@@ -1,6 +1,7 @@
 // Database servers of the test's own, which it may kill and start again on the same files: a child process on a free port, with a
 // folder and buffers of their own, small, so that a start takes about a second. What was committed is on the disk before that is
-// said. A machine without the programs says so loudly, and fails with CI=true, as for the databases that all tests share.
+// said. Who uses one reaches it by a way that can lose its answers. A machine without the programs says so loudly, and fails with
+// CI=true, as for the databases that all tests share.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -10,16 +11,17 @@ import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { takePort } from '../cli/command.ts';
 import type { Dialect, TestServer } from '../databases.ts';
+import { createMuteProxy } from './mute-proxy.ts';
 
 export type ServerDialect = Exclude<Dialect, 'sqlite'>;
 
 /** Databases are made while it runs, and go with it. */
 export interface OwnServer extends TestServer {
   readonly dialect: ServerDialect;
-  /** Resolves when it answers. */
+  /** Resolves when it answers; at once where it does. */
   start(): Promise<void>;
-  /** As if the power had failed: nothing of it is left but its files. */
-  kill(): Promise<void>;
+  /** As if the power had failed: nothing of it is left but its files. What it did in the `unheardMs` before (0) it told nobody. */
+  kill(unheardMs?: number): Promise<void>;
   /** As an operator stops it: who is connected is sent away. */
   stop(): Promise<void>;
   /** It, and its files. */
@@ -138,8 +140,10 @@ export async function makeServer(dialect: ServerDialect): Promise<OwnServer> {
   const folder = mkdtempSync(join(tmpdir(), `portico-${dialect}-`));
   mkdirSync(join(folder, 'tmp'));
   if (user.uid !== undefined) for (const one of [folder, join(folder, 'tmp')]) chownSync(one, user.uid, user.gid!);
-  const { port, free } = await takePort();
-  await free();
+  const [own, open] = [await takePort(), await takePort()];
+  for (const { free } of [own, open]) await free();
+  const port = own.port;
+  const proxy = createMuteProxy(open.port, port);
   const run = (program: string, args: readonly string[]): ChildProcess =>
     spawn(program, args, { ...user, cwd: folder, stdio: 'ignore' });
   const [code] = (await once(run(...kind.make(making, folder)), 'exit')) as [number | null];
@@ -163,26 +167,38 @@ export async function makeServer(dialect: ServerDialect): Promise<OwnServer> {
     async create() {
       const name = `portico_${++made}`;
       await kind.say(kind.url(port, ''), `CREATE DATABASE ${name}`);
-      return { dialect, url: kind.url(port, name), drop: () => Promise.resolve() };
+      return { dialect, url: kind.url(proxy.port, name), drop: () => Promise.resolve() };
     },
     async start() {
+      if (child) return;
       const give = Date.now() + 60_000;
       for (child = run(serving, kind.args(folder, port)); ; ) {
         const isThere = await kind.say(kind.url(port, ''), 'SELECT 1').then(
           () => true,
           () => false,
         );
-        if (isThere) return;
+        if (isThere) return proxy.open();
         if (Date.now() > give) throw new Error(`${serving} does not start`);
         await pause(30);
         // What it finds of the one that was killed may not be over yet.
         if (child.exitCode !== null) child = run(serving, kind.args(folder, port));
       }
     },
-    kill: () => end('SIGKILL'),
-    stop: () => end(kind.stops),
+    async kill(unheardMs = 0) {
+      if (unheardMs > 0) {
+        proxy.mute();
+        await pause(unheardMs);
+      }
+      await end('SIGKILL');
+      await proxy.close();
+    },
+    async stop() {
+      await end(kind.stops);
+      await proxy.close();
+    },
     async remove() {
       await end('SIGKILL');
+      await proxy.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -38,6 +38,8 @@ const ROUND_MS = 10_000;
 const LOOKED_MS = 6000;
 /** The longest that it is away, beside the time of its start. */
 const AWAY_MS = 1500;
+/** The longest that one does what it is asked and is not heard, before it is killed. */
+const UNHEARD_MS = 100;
 /** A lease of those that died goes on for half a minute. */
 const MOST_MS = 90_000;
 
@@ -70,7 +72,7 @@ export async function proveRestarts(
       await begin();
       await pause(random() * took);
       const kills = random() < 0.7;
-      await (kills ? own.kill() : own.stop());
+      await (kills ? own.kill(random() * UNHEARD_MS) : own.stop());
       seen[kills ? 'killed' : 'stopped']++;
       await pause(random() ** 2 * AWAY_MS);
       await own.start();
