@@ -97,7 +97,11 @@ export interface Sent {
 
 /** A file; its first part is waited for before anything is sent, so that it can fail. */
 export interface Streamed {
-  readonly stream: { readonly type: string; readonly filename: string; readonly parts: AsyncIterable<string> };
+  readonly stream: {
+    readonly type: string;
+    readonly filename: string;
+    readonly parts: AsyncIterable<string | Uint8Array>;
+  };
 }
 
 /** To a front end or the OpenID provider that the operator named, and to no other site. */

@@ -1,12 +1,20 @@
 // Answers of people to steps that wait, and the end of runs by hand. An answer is held against what the step asks now, as it is
 // asked of who answers: what he is not shown he cannot decide. One that is wrong changes nothing.
+import type { FormFile } from '../agent/actions/definitions.ts';
 import type { Engine } from '../agent/engine.ts';
 import type { Access } from '../core/caller.ts';
 import { fail } from '../core/errors.ts';
 import type { Store } from '../store/store.ts';
 import type { Run } from '../store/workflow-types.ts';
 import { readDefinition, stepOf, type WorkflowDefinition, waitSecondsOf } from './definition.ts';
-import { isChoosable, type Question, type QuestionField, type QuestionParts, questionOf } from './question.ts';
+import {
+  fileAsked,
+  isChoosable,
+  type Question,
+  type QuestionField,
+  type QuestionParts,
+  questionOf,
+} from './question.ts';
 import { isFormFile, type RunFiles } from './run-files.ts';
 import type { RunLog } from './run-log.ts';
 import type { Answer, Asked } from './steps/asked.ts';
@@ -35,6 +43,12 @@ export interface GivenAnswer {
 export interface Answers {
   /** Undefined for a run that is not there for the caller, or waits for nobody. */
   question(access: Access, runId: string): Promise<Question | undefined>;
+  /** One that the question shows the caller; undefined for any other, and once it was answered. FORBIDDEN as with an answer. */
+  file(
+    access: Access,
+    runId: string,
+    at: { readonly position: number; readonly number: number },
+  ): Promise<FormFile | undefined>;
   /**
    * False when it is too late: the step was answered, or waits no more. INVALID_ARGUMENT for a decision or values that the
    * question does not take; BODY_TOO_LARGE and TOO_MANY_FILES for files; DENIED for who may not answer; NOT_FOUND for a run
@@ -61,6 +75,10 @@ export function createAnswers({ store, engine, log, files, fileLimitBytes, find,
     async question(access, runId) {
       const parts = await read(access, runId);
       return parts && questionOf(parts);
+    },
+    async file(access, runId, at) {
+      const parts = await read(access, runId);
+      return parts && fileAsked(parts, at);
     },
     async answer(access, runId, position, given) {
       const parts = (await read(access, runId)) ?? fail('NOT_FOUND', { path: runId });

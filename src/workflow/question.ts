@@ -1,5 +1,6 @@
 // What a waiting step asks, as whoever looks at it is shown it: a text, fields with types, and what can be decided. What is shown
 // of a record is read with the rights of the viewer; of what the run has read, only its own user is shown values.
+import type { FormFile } from '../agent/actions/definitions.ts';
 import type { Engine } from '../agent/engine.ts';
 import type { Access } from '../core/caller.ts';
 import { isAppError } from '../core/errors.ts';
@@ -23,10 +24,18 @@ export interface Question {
   readonly text?: string;
   readonly fields: readonly QuestionField[];
   /** What would change, where that is what is asked. */
-  readonly changes?: readonly { readonly field: string; readonly before: unknown; readonly after: unknown }[];
+  readonly changes?: readonly AskedChange[];
   readonly decisions: readonly Decision[];
   /** Why the viewer may not answer it; null when he may. */
   readonly refusal: string | null;
+}
+
+export interface AskedChange {
+  readonly field: string;
+  readonly before: unknown;
+  readonly after: unknown;
+  /** Where it is made of files: what is said of each, and by which number it is opened. */
+  readonly files?: readonly { readonly number: number; readonly text: string }[];
 }
 
 export interface QuestionField {
@@ -71,12 +80,9 @@ type Place = QuestionParts & { readonly step: WorkflowStep };
 
 /** Undefined for a run that waits for nobody. */
 export async function questionOf(parts: QuestionParts): Promise<Question | undefined> {
-  const { run, steps, definition } = parts;
-  const open = steps.at(-1);
-  if (run.state !== 'awaiting-input' || open?.state !== 'waiting' || run.stepId === null) return undefined;
-  const step = stepOf(definition, run.stepId);
-  if (!step) return undefined;
-  const place = { ...parts, step };
+  const place = waitingIn(parts);
+  if (!place) return undefined;
+  const { step, open } = place;
   const about = { position: open.position, stepId: step.id, type: step.type, title: step.title ?? step.id };
   try {
     const asked = open.data as Asked;
@@ -86,6 +92,26 @@ export async function questionOf(parts: QuestionParts): Promise<Question | undef
     if (!isAppError(error)) throw error;
     return { ...about, fields: [], decisions: [], refusal: forPeople(error) };
   }
+}
+
+/** A file that the question at that position names, for whoever is shown the question with it; FORBIDDEN for who is not. */
+export async function fileAsked(
+  parts: QuestionParts,
+  { position, number }: { readonly position: number; readonly number: number },
+): Promise<FormFile | undefined> {
+  const place = waitingIn(parts);
+  const asked = place?.open.data as Asked | undefined;
+  if (place?.open.position !== position || asked?.ask !== 'action') return undefined;
+  const fields = await actionFields(place, asked);
+  return fields.flatMap(({ value }) => filesIn(value))[number - 1];
+}
+
+function waitingIn(parts: QuestionParts): (Place & { readonly open: RunStep }) | undefined {
+  const { run, steps, definition } = parts;
+  const open = steps.at(-1);
+  if (run.state !== 'awaiting-input' || open?.state !== 'waiting' || run.stepId === null) return undefined;
+  const step = stepOf(definition, run.stepId);
+  return step && { ...parts, step, open };
 }
 
 const decision = (id: string, label: string, takesFields = false): Decision => ({ id, label, takesFields });
@@ -125,9 +151,11 @@ async function show(place: Place, asked: Asked): Promise<Shown> {
     case 'form':
       return { fields: await formFields(place, asked), decisions: [decision('run', 'Execute', true), decline] };
     case 'action': {
-      const { values } = await place.files.open(place.run.id, asked.values);
-      const { fields } = await loadForm(place, asked, asked.action, values);
-      const changes = fields.map(({ label, value }) => ({ field: label, before: null, after: sayFiles(value) }));
+      let number = 0;
+      const changes = (await actionFields(place, asked)).map(({ label, value }) => {
+        const files = filesIn(value).map((file) => ({ number: ++number, text: sayFile(file) }));
+        return { field: label, before: null, after: sayFiles(value), ...(files.length > 0 && { files }) };
+      });
       const decisions = [decision('confirm', `Yes: execute '${asked.action}'`), decline];
       return {
         text: `The action '${asked.action}' of '${asked.collection}' is to be executed.`,
@@ -289,10 +317,24 @@ const formTypes: Readonly<Record<string, QuestionField['type']>> = {
   FileList: 'files',
 };
 
-/** A file as people are told of it. */
+/** What an action is to be executed with, as the viewer may load its form. */
+async function actionFields(place: Place, asked: Extract<Asked, { ask: 'action' }>) {
+  const { values } = await place.files.open(place.run.id, asked.values);
+  return (await loadForm(place, asked, asked.action, values)).fields;
+}
+
+/** Of a value that is a file, or a list of nothing else. */
+const filesIn = (value: unknown): readonly FormFile[] => {
+  const all: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return all.every(isFormFile) ? all : [];
+};
+
+const sayFile = ({ name, mimeType, content }: FormFile): string => `${name} (${mimeType}, ${content.length} bytes)`;
+
+/** Files as people are told of them; anything else as it is. */
 function sayFiles(value: unknown): unknown {
-  if (Array.isArray(value)) return value.length > 0 && value.every(isFormFile) ? value.map(sayFiles).join(', ') : value;
-  return isFormFile(value) ? `${value.name} (${value.mimeType}, ${value.content.length} bytes)` : value;
+  const files = filesIn(value);
+  return files.length > 0 ? files.map(sayFile).join(', ') : value;
 }
 
 const endingOf = (extension: unknown): string => String(extension).replace(/^\./, '');

@@ -249,6 +249,55 @@ test('a second person says yes to a file that he is told of; that of another run
   expect([got, await kept()]).toEqual([[['x', ['bill.pdf', 'application/pdf', '%PDF-1', 6], []]], 0]);
 });
 
+test('a file that is to be agreed to can be opened by who may agree, until it is', async () => {
+  const runId = await ask('Attach twice seen');
+  const page = '<script>alert(1)</script>';
+  await send(await see(runId), {
+    'value.Invoice': file('bill "1".pdf', '%PDF-1', 'application/pdf'),
+    'value.Pictures': [file('1.html', page, 'text/html'), file('2.png', 'zwei', 'image/png')],
+    'value.Words': 'x',
+  });
+  await until(runId, 'awaiting-input', 'approval');
+  const asked = await see(runId, 'oli');
+  const links = [...asked.html.matchAll(/<a href="([^"]+)" download>([^<]+)</g)].map(([, href, text]) => [
+    new URL(href!, asked.url).href,
+    text,
+  ]);
+  expect(links.map(([, text]) => text)).toEqual([
+    'bill &quot;1&quot;.pdf (application/pdf, 6 bytes)',
+    `1.html (text/html, ${page.length} bytes)`,
+    '2.png (image/png, 4 bytes)',
+  ]);
+  const open = (url: string, name = 'oli') => people[name]!.browser.open(url);
+  const [bill, script, picture] = await Promise.all(links.map(([href]) => open(href!)));
+  expect([bill, script, picture].map((one) => one!.html)).toEqual(['%PDF-1', page, 'zwei']);
+  // Nothing that somebody else gave is shown as a page of ours.
+  expect(Object.fromEntries(script!.headers)).toMatchObject({
+    'content-type': 'application/octet-stream',
+    'content-disposition': `attachment; filename="1.html"; filename*=UTF-8''1.html`,
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+  });
+  expect(bill!.headers.get('content-disposition')).toContain(`filename*=UTF-8''bill%20%221%22.pdf`);
+  const first = links[0]![0]!;
+  const wrong = [
+    'files/4?asked=1',
+    'files/0?asked=1',
+    'files/1?asked=2',
+    'files/1',
+    'files/x?asked=1',
+    'files/-1?asked=1',
+  ];
+  for (const one of wrong)
+    expect([one, (await open(`${place.at(`/runs/${runId}`)}/${one}`)).status]).toEqual([one, 404]);
+  // Of a run that is not his to look at, and of nobody.
+  expect((await open(first, 'omar')).status).toBe(404);
+  expect((await fetch(first, { redirect: 'manual' })).status).toBe(303);
+  await people.oli!.browser.press(asked, 'confirm');
+  await until(runId, 'succeeded');
+  expect((await open(first)).status).toBe(404);
+});
+
 test('of a run that ends without the action no file is left', async () => {
   const chosen = { 'value.Invoice': file('a.csv', 'x'), 'value.Words': 'x' };
   const answered = async (): Promise<string> => {

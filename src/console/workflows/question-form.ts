@@ -57,7 +57,7 @@ export function questionForm(question: Question, run: Run, visit: MemberVisit, p
   return html`<section class="question" aria-labelledby="question"><h2 id="question">${title}</h2>
 ${text !== undefined && text !== '' && html`<p class="told">${text}</p>`}
 ${told && !isOfField && html`<p class="alert" role="alert">${told.problem}</p>`}
-${changes.length > 0 && changesTable(changes, question.type === 'update-record')}
+${changes.length > 0 && changesTable(question, (number) => parts.paths.path(`${runPage(run.id)}/files/${number}?asked=${position}`))}
 ${
   refusal !== null
     ? html`<p class="warning" role="note">${refusal} Send the address of this page to somebody who may answer.</p>`
@@ -67,9 +67,14 @@ ${
 }
 
 /** What is changed has something before; what an action or a tool is given has not. */
-function changesTable(changes: NonNullable<Question['changes']>, isUpdate: boolean): Html {
-  if (!isUpdate) {
-    const rows = changes.map(({ field: name, after }) => [name, html`<ins>${shownValue(after)}</ins>`] as const);
+function changesTable({ changes = [], type }: Question, addressOf: (number: number) => string): Html {
+  if (type !== 'update-record') {
+    const rows = changes.map(({ field: name, after, files }) => {
+      const value = files
+        ? html`<ul class="files">${files.map(({ number, text }) => html`<li><a href="${addressOf(number)}" download>${text}</a></li>`)}</ul>`
+        : shownValue(after);
+      return [name, html`<ins>${value}</ins>`] as const;
+    });
     return oneSided(html`<caption>With these values</caption>`, 'Value', rows);
   }
   const fields = Object.fromEntries(changes.map(({ field: name, before, after }) => [name, { before, after }]));

@@ -3,7 +3,7 @@ import type { Route } from '../routes.ts';
 import { saveWorkflow, showEditor, showNewWorkflow, showVersion } from './editor.ts';
 import { listWorkflows } from './list.ts';
 import { changeWorkflow, showWorkflow } from './page.ts';
-import { answerRun, showRun, showRunLive } from './run.ts';
+import { answerRun, sendRunFile, showRun, showRunLive } from './run.ts';
 import { listRuns } from './runs.ts';
 
 /** Of a definition, as it is typed. */
@@ -17,5 +17,6 @@ export const workflowRoutes: readonly Route[] = [
   { page: '/workflows/:id/versions/:version', open: false, get: showVersion },
   { page: '/runs', open: false, get: listRuns },
   { page: '/runs/:id', open: false, takesFiles: true, get: showRun, post: answerRun },
+  { page: '/runs/:id/files/:number', open: false, get: sendRunFile },
   { page: '/runs/:id/live', open: false, get: showRunLive },
 ];

@@ -46,8 +46,27 @@ export async function showRun(visit: MemberVisit, parts: Parts): Promise<Answer>
 /** What the live region of the page is given again and again. */
 export async function showRunLive(visit: MemberVisit, parts: Parts): Promise<Answer> {
   const trace = await findTrace(visit, parts);
-  const asked = /^\d{1,6}$/.exec(visit.query.get('asked') ?? '')?.[0];
-  return { page: createFragment(await live(trace, visit, parts, asked === undefined ? undefined : Number(asked))) };
+  return { page: createFragment(await live(trace, visit, parts, countOf(visit.query.get('asked')))) };
+}
+
+function countOf(given: string | null | undefined): number | undefined {
+  return given && /^\d{1,6}$/.test(given) ? Number(given) : undefined;
+}
+
+/** A file that a question names, to whoever is shown the question; to anybody else it is not there. */
+export async function sendRunFile(visit: MemberVisit, parts: Parts): Promise<Answer> {
+  const { access, id, params, query } = visit;
+  const [number, position] = [params.number, query.get('asked')].map(countOf);
+  const at = number !== undefined && position !== undefined && { number, position };
+  const file = at && (await parts.workflows.file(access, id, at));
+  if (!file) return fail('NOT_FOUND', { path: runPage(id) });
+  const { name, content } = file;
+  // Whoever gave it said of which kind it is: nothing that a browser would open by itself.
+  return { stream: { type: 'application/octet-stream', filename: name, parts: partsOf(content) } };
+}
+
+async function* partsOf(content: Uint8Array): AsyncIterable<Uint8Array> {
+  yield content;
 }
 
 interface Told {

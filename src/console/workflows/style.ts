@@ -21,6 +21,7 @@ export const workflowsStyle = `
 .deeds{display:flex;flex-wrap:wrap;gap:12px;align-items:center;margin:12px 0 20px}.deeds form,.deeds button{margin:0;width:auto}.table .deeds{margin:0;gap:8px;flex-wrap:nowrap}.table .deeds button{white-space:nowrap}
 .editing .pair{max-width:440px}
 .question{margin:0 0 24px;padding:20px;border:1px solid var(--warn-line);border-radius:12px}.question h2{margin:0 0 8px;font-size:18px;color:var(--ink)}.question .pair{max-width:440px;margin-top:16px}
+.files{margin:0;padding:0;list-style:none}.files li+li{margin-top:6px}.files a{overflow-wrap:anywhere}
 .question .told,.said{white-space:pre-wrap;overflow-wrap:anywhere;margin:0 0 16px}
 .reference dt code{font-size:14px;color:var(--ink)}.reference dd{margin:0 0 10px}.reference h2{color:var(--ink);margin:20px 0 4px;font-size:16px}
 h1+.question{margin-top:16px}
