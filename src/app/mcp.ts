@@ -69,6 +69,7 @@ export function openMcp({ front, signIn, ways, fetchDocument, ...parts }: McpOpt
       version,
       // A storage of its own is one process's; where several share one, no session would be found again.
       legacySessions: store.sqliteKind === undefined ? 'off' : 'approvals',
+      readRights: async () => (await store.versions()).permissions,
       ...front,
     }),
     authorization: createAuthorizationServer({

@@ -56,6 +56,8 @@ export interface McpFrontParts extends ServingParts {
   readonly serving?: 'shared' | 'sdk';
   /** Counted together with other ways in; its own when absent. */
   readonly pace?: Pace;
+  /** Another number whenever somebody's rights have changed; asked while clients listen, who are told. Nobody is when absent. */
+  readonly readRights?: () => Promise<number>;
 }
 
 export interface McpFront {
@@ -104,10 +106,21 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
 
   const listening = new Set<ServerResponse>();
   let takesListeners = true;
+  const { readRights } = parts;
   const watch = createOfferWatch({
-    ...{ menu, clock, observe },
+    ...{ clock, observe },
+    watched: [
+      {
+        async look() {
+          await menu.look();
+          return menu.changes();
+        },
+        tell: () => sdk?.tellOfTools(),
+      },
+      // Whose they are is not asked: who lists again is shown what he may.
+      ...(readRights ? [{ look: readRights, tell: () => sdk?.tellOfChange() }] : []),
+    ],
     hears: () => listening.size > 0,
-    tell: () => sdk?.tellOfTools(),
   });
   const listen = (res: ServerResponse) => {
     if (!takesListeners) fail('NOT_READY', {});

@@ -1,19 +1,32 @@
-// Clients that listen are told of workflows that are published or paused anywhere; while nobody listens nothing is asked.
+// Clients that listen are told of workflows and rights that change anywhere; while nobody listens nothing is asked.
 import { expect, test } from 'vitest';
 import type { Observation } from '../../src/core/observe.ts';
 import { createOfferWatch } from '../../src/mcp/offers/watch.ts';
 
 function openWatch() {
-  const seen = { looks: 0, changes: 0, told: 0, hears: true, fails: false, observed: [] as Observation[] };
+  const seen = {
+    looks: 0,
+    changes: 0,
+    told: 0,
+    rights: 0,
+    toldOfRights: 0,
+    hears: true,
+    fails: false,
+    observed: [] as Observation[],
+  };
   const due: { readonly ms: number; run: () => void }[] = [];
   const watch = createOfferWatch({
-    menu: {
-      async look() {
-        seen.looks++;
-        if (seen.fails) throw new Error('gone');
+    watched: [
+      {
+        async look() {
+          seen.looks++;
+          if (seen.fails) throw new Error('gone');
+          return seen.changes;
+        },
+        tell: () => void seen.told++,
       },
-      changes: () => seen.changes,
-    },
+      { look: async () => seen.rights, tell: () => void seen.toldOfRights++ },
+    ],
     clock: {
       after(ms, run) {
         const one = { ms, run };
@@ -23,7 +36,6 @@ function openWatch() {
     },
     observe: (one) => seen.observed.push(one),
     hears: () => seen.hears,
-    tell: () => void seen.told++,
   });
   /** Lets the next look be taken; after how long it was to be. */
   const pass = async (): Promise<number | undefined> => {
@@ -47,6 +59,27 @@ test('what is there at first is told to nobody, what comes later once', async ()
   told.push(seen.told);
   await pass();
   expect([times, [...told, seen.told], seen.looks]).toEqual([[0, 5000, 5000], [0, 1, 1], 4]);
+});
+
+test('each change is told of as what it is, also one that came while the storage did not answer', async () => {
+  const { watch, seen, pass } = openWatch();
+  watch.begin();
+  await pass();
+  seen.rights = 1;
+  await pass();
+  const first = [seen.told, seen.toldOfRights];
+  seen.fails = true;
+  seen.changes = 1;
+  await pass();
+  const meanwhile = [seen.told, seen.toldOfRights];
+  seen.fails = false;
+  await pass();
+  await pass();
+  expect([first, meanwhile, [seen.told, seen.toldOfRights]]).toEqual([
+    [0, 1],
+    [0, 1],
+    [1, 1],
+  ]);
 });
 
 test('it ends when nobody listens, when it is told to, and not because the storage does not answer', async () => {
