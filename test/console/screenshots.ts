@@ -1,4 +1,4 @@
-// Takes the pictures of the console for docs/screenshots: `npx tsx test/console/screenshots.ts [folder [accounts|logs]]`.
+// Takes the pictures of the console for docs/screenshots: `npx tsx test/console/screenshots.ts [folder [accounts|logs|workflows]]`.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { TOTP } from 'otpauth';
@@ -72,10 +72,12 @@ try {
       const shoot: Shoot = (page, name) =>
         page.screenshot({ path: join(folder, `console-${name}-${size}-${colorScheme}.png`), fullPage: true });
       if (only === undefined) await take(await context.newPage(), shoot);
-      if (only !== 'logs') await takeAccounts(await context.newPage(), shoot);
+      if (only === undefined || only === 'accounts') await takeAccounts(await context.newPage(), shoot);
       // One picture of each page: they are long.
-      if (only !== 'accounts' && (size === 'phone') === (colorScheme === 'dark'))
-        await takeLogs(await context.newPage(), shoot);
+      if ((size === 'phone') === (colorScheme === 'dark')) {
+        if (only === undefined || only === 'logs') await takeLogs(await context.newPage(), shoot);
+        if (only === undefined || only === 'workflows') await takeWorkflows(await context.newPage(), shoot);
+      }
       await context.close();
     }
   }
@@ -159,6 +161,36 @@ async function takeLogs(page: Page, shoot: Shoot): Promise<void> {
   await shoot(page, 'activity');
   await page.goto(place.at('/settings?shown=set'));
   await shoot(page, 'settings');
+}
+
+/** The first order that was delivered: its run waits for a person to look at the parcel. */
+async function startReturn(): Promise<{ readonly workflowId: string; readonly runId: string }> {
+  const { store, ada } = place;
+  const workflow = (await store.workflows.list({})).find(({ name }) => name === 'Take back an order')!;
+  for (let order = 1; ; order++) {
+    const wish = { workflow, recordId: `${order}`, userId: ada.id, origin: 'console', originName: 'Console' } as const;
+    const made = await store.runs.create(wish);
+    if (made.state !== 'created') continue;
+    for (let found = await store.runs.find(made.runId); ; found = await store.runs.find(made.runId)) {
+      if (found?.state === 'awaiting-input') {
+        if (found.stepId === 'check') return { workflowId: workflow.id, runId: made.runId };
+        await store.runs.cancel(made.runId, ada.id);
+        break;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+async function takeWorkflows(page: Page, shoot: Shoot): Promise<void> {
+  const { workflowId, runId } = await startReturn();
+  await page.goto(place.at(`/workflows/${workflowId}`));
+  await signIn(page);
+  await page.getByRole('heading', { name: 'Take back an order' }).waitFor();
+  await shoot(page, 'workflow');
+  await page.goto(place.at(`/runs/${runId}`));
+  await page.getByText('in what state it is').waitFor();
+  await shoot(page, 'run');
 }
 
 async function signIn(page: Page): Promise<void> {
