@@ -1,5 +1,6 @@
 // How a request for approval is shown: what would happen in plain words, who asks for it, and each field before and after.
 
+import { sayFile } from '../agent/actions/form-file.ts';
 import { isDocumentClient } from '../oauth/clients.ts';
 import { describeClient } from '../oauth/consent-view.ts';
 import { type Html, html } from '../oauth/html.ts';
@@ -7,6 +8,7 @@ import type { Approval } from '../store/approval-types.ts';
 import { changeTables, oneSided, shownValue } from './changes-view.ts';
 import { approvalPage } from './paths.ts';
 import type { Review } from './review.ts';
+import { fileLinks } from './saved-file.ts';
 import { describeWait, showTime } from './times.ts';
 import type { MemberVisit, Parts } from './visit.ts';
 
@@ -50,7 +52,7 @@ ${review.hasChanged && changedSince}
 ${facts(approval, names, visit, parts)}
 ${changeTables(approval.tool, review.changes)}
 ${review.changes.length > 0 && review.changes.length < (review.count ?? 0) && html`<p class="quietly">Shown: ${review.changes.length} of ${records(review.count ?? 0)}. All would be touched.</p>`}
-${formValues(review)}
+${formValues(review, parts)}
 ${may === 'decide' && decision(approval, visit, parts)}`;
 }
 
@@ -116,13 +118,21 @@ function shorten(ids: readonly string[]): string {
   return ids.slice(0, IDS_SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-function formValues({ approval, values }: Review): Html | undefined {
+function formValues({ approval, values, files }: Review, { paths }: Parts): Html | undefined {
   const rows = Object.entries(values);
   if (rows.length === 0) return undefined;
+  let number = 0;
+  const linksOf = (field: string): Html | undefined => {
+    const given = files[field]?.map((file) => {
+      const address = paths.path(`${approvalPage(approval.id)}/files/${++number}`);
+      return { text: sayFile(file), address };
+    });
+    return given && fileLinks(given);
+  };
   return oneSided(
     html`<caption>${approval.action === undefined ? 'What is sent to the code that writes' : 'What the form is filled with'}</caption>`,
     'Value',
-    rows.map(([name, value]) => [name, shownValue(value)]),
+    rows.map(([name, value]) => [name, linksOf(name) ?? shownValue(value)]),
   );
 }
 

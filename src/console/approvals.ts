@@ -7,6 +7,7 @@ import { type Names, reviewContent, settledContent, summarize } from './approval
 import { createFramed } from './frame.ts';
 import { approvalPage } from './paths.ts';
 import type { Review } from './review.ts';
+import { countOf, savedFile } from './saved-file.ts';
 import { describeWait } from './times.ts';
 import type { Answer, MemberVisit, Parts } from './visit.ts';
 
@@ -50,6 +51,16 @@ ${reviews.length === LISTED && html`<p class="quietly">The newest ${LISTED}. Dec
 export async function showApproval(visit: MemberVisit, parts: Parts): Promise<Answer> {
   const approval = await parts.store.approvals.find(visit.id);
   return (approval && (await answerAbout(approval, visit, parts))) ?? gone(visit, parts);
+}
+
+/** As the page counts them. Of what is decided nothing is sent any more, and to nobody who is not shown the page. */
+export async function sendApprovalFile(visit: MemberVisit, parts: Parts): Promise<Answer> {
+  const approval = await parts.store.approvals.find(visit.id);
+  const review = approval?.state === 'pending' ? await parts.reviewer.review(approval, visit.access) : undefined;
+  // In the order of the values, which is that of the links.
+  const files = Object.values(review?.files ?? {}).flat();
+  const file = files[(countOf(visit.params.number) ?? 0) - 1];
+  return file ? savedFile(file) : gone(visit, parts);
 }
 
 interface Note {

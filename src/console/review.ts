@@ -2,6 +2,7 @@
 // his, under his own Access. That asks everything that the call would be asked (the right, the fields, the row scope of every
 // record) and answers with what he may see of it, before and after. What the one who asked saw is never shown to him in its
 // place.
+import type { FormFile } from '../agent/actions/definitions.ts';
 import type { Access } from '../core/caller.ts';
 import { Stop, type StopSignal } from '../core/clock/stop.ts';
 import { isAppError } from '../core/errors.ts';
@@ -20,6 +21,8 @@ export interface Review {
   readonly changes: Changes;
   /** What an action, or code that writes in place of the database, is given: what it does with it nobody can foresee. */
   readonly values: Readonly<Record<string, unknown>>;
+  /** By field: those of the values that are files. */
+  readonly files: Readonly<Record<string, readonly FormFile[]>>;
   /** Whether a record is no longer as it was when the assistant asked: then the call will be refused, approved or not. */
   readonly hasChanged: boolean;
 }
@@ -32,6 +35,8 @@ export interface Reviewer {
   review(approval: Approval, access: Access): Promise<Review | undefined>;
 }
 
+type Foreseen = Awaited<ReturnType<NonNullable<Tool['approval']>['foresee']>>;
+
 export interface ReviewParts {
   /** All of them, enabled or not. */
   readonly tools: readonly Tool[];
@@ -39,31 +44,33 @@ export interface ReviewParts {
 }
 
 export function createReviewer({ tools, callAs }: ReviewParts): Reviewer {
-  const foresee = async (approval: Approval, access: Access): Promise<ApprovalPreview | undefined> => {
+  const foresee = async (approval: Approval, access: Access): Promise<Foreseen | undefined> => {
     const tool = tools.find(({ name }) => name === approval.tool);
     // Files that the call sends were uploaded by the one who asks.
     const call = { ...callAs(access, new Stop()), uploaderId: approval.userId };
-    return (await tool?.approval?.foresee(tool.parse(approval.content.arguments), call))?.preview;
+    return tool?.approval?.foresee(tool.parse(approval.content.arguments), call);
   };
 
   return {
     async review(approval, access) {
       const isOwn = approval.userId === access.caller.id;
-      const seen = await foresee(approval, access).catch(refusedOr);
-      if (!seen) return isOwn ? { approval, may: 'no', ...nothing } : undefined;
+      const foreseen = await foresee(approval, access).catch(refusedOr);
+      if (!foreseen) return isOwn ? { approval, may: 'no', ...nothing } : undefined;
+      const { preview: seen, files = {} } = foreseen;
       return {
         approval,
         may: isOwn && approval.policy.secondPerson ? 'other' : 'decide',
         count: seen.count,
         changes: seen.changes,
         values: seen.values ?? {},
+        files,
         hasChanged: differ(approval.content.preview.changes, seen.changes),
       };
     },
   };
 }
 
-const nothing = { count: null, changes: [], values: {}, hasChanged: false } as const;
+const nothing = { count: null, changes: [], values: {}, files: {}, hasChanged: false } as const;
 
 /** Whatever keeps him from making the call keeps him from deciding on it; what may pass is told. */
 function refusedOr(error: unknown): undefined {

@@ -3,7 +3,7 @@
 // (console.ts). A GET changes nothing, but for the way back from an OpenID provider, which counts once.
 import { changeAccount, showAccount } from './account.ts';
 import { showApi } from './api/page.ts';
-import { decideApproval, listApprovals, showApproval } from './approvals.ts';
+import { decideApproval, listApprovals, sendApprovalFile, showApproval } from './approvals.ts';
 import { disconnectApp, listApps, listAppsOfEveryone } from './apps.ts';
 import { setUp, showSetUp } from './authenticator.ts';
 import { answerFrontEnd, showFrontEnd } from './front-end.ts';
@@ -68,6 +68,7 @@ export const routes: readonly Route[] = [
   { page: '/account', open: false, get: showAccount, post: changeAccount },
   { page: '/approvals', open: false, get: listApprovals },
   { page: '/approvals/:id', open: false, get: showApproval, post: decideApproval },
+  { page: '/approvals/:id/files/:number', open: false, get: sendApprovalFile },
   { page: '/playground', open: false, get: showTools },
   { page: '/playground/:name', open: false, get: showTool, post: callTool },
   { page: '/notes', open: false, get: listNotes },

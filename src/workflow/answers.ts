@@ -1,6 +1,7 @@
 // Answers of people to steps that wait, and the end of runs by hand. An answer is held against what the step asks now, as it is
 // asked of who answers: what he is not shown he cannot decide. One that is wrong changes nothing.
 import type { FormFile } from '../agent/actions/definitions.ts';
+import { isFormFile } from '../agent/actions/form-file.ts';
 import type { Engine } from '../agent/engine.ts';
 import type { Access } from '../core/caller.ts';
 import { fail } from '../core/errors.ts';
@@ -15,7 +16,7 @@ import {
   type QuestionParts,
   questionOf,
 } from './question.ts';
-import { isFormFile, type RunFiles } from './run-files.ts';
+import type { RunFiles } from './run-files.ts';
 import type { RunLog } from './run-log.ts';
 import type { Answer, Asked } from './steps/asked.ts';
 import { loadForm } from './steps/trigger-action.ts';

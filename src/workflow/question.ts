@@ -1,13 +1,14 @@
 // What a waiting step asks, as whoever looks at it is shown it: a text, fields with types, and what can be decided. What is shown
 // of a record is read with the rights of the viewer; of what the run has read, only its own user is shown values.
 import type { FormFile } from '../agent/actions/definitions.ts';
+import { filesIn, sayFile } from '../agent/actions/form-file.ts';
 import type { Engine } from '../agent/engine.ts';
 import type { Access } from '../core/caller.ts';
 import { isAppError } from '../core/errors.ts';
 import type { Run, RunStep } from '../store/workflow-types.ts';
 import { stepOf, type TypedAnswer, type WorkflowDefinition, type WorkflowStep } from './definition.ts';
 import { forPeople } from './failure.ts';
-import { isFormFile, type RunFiles } from './run-files.ts';
+import type { RunFiles } from './run-files.ts';
 import type { Asked } from './steps/asked.ts';
 import { CANDIDATES, findCandidates, findRelated } from './steps/load-related-record.ts';
 import { readFields } from './steps/step.ts';
@@ -322,14 +323,6 @@ async function actionFields(place: Place, asked: Extract<Asked, { ask: 'action' 
   const { values } = await place.files.open(place.run.id, asked.values);
   return (await loadForm(place, asked, asked.action, values)).fields;
 }
-
-/** Of a value that is a file, or a list of nothing else. */
-const filesIn = (value: unknown): readonly FormFile[] => {
-  const all: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return all.every(isFormFile) ? all : [];
-};
-
-const sayFile = ({ name, mimeType, content }: FormFile): string => `${name} (${mimeType}, ${content.length} bytes)`;
 
 /** Files as people are told of them; anything else as it is. */
 function sayFiles(value: unknown): unknown {

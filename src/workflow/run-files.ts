@@ -3,6 +3,7 @@
 // by one executor at a time, so that nobody takes a file away from another: it is dropped when the action has run, or the run has ended
 // without it.
 import type { FormFile } from '../agent/actions/definitions.ts';
+import { isFormFile } from '../agent/actions/form-file.ts';
 import type { Clock } from '../core/clock.ts';
 import { hashToken } from '../core/secret.ts';
 import type { FileRows } from '../store/file-types.ts';
@@ -118,11 +119,6 @@ export function isKept(value: unknown): value is KeptFile {
 function keptIn(held: unknown): readonly KeptFile[] {
   if (isKept(held)) return [held];
   return typeof held === 'object' && held !== null ? Object.values(held).flatMap(keptIn) : [];
-}
-
-export function isFormFile(value: unknown): value is FormFile {
-  const { name, mimeType, content } = (value ?? {}) as Partial<FormFile>;
-  return typeof name === 'string' && typeof mimeType === 'string' && Buffer.isBuffer(content);
 }
 
 /** Those that stand as a value, or in a list that is one. One after another: each may be large. */

@@ -3,6 +3,7 @@
 import { readDay, readInstant, readTime } from '../query/dates.ts';
 import { readNumber } from '../query/values.ts';
 import type { FieldType, FormFile } from './definitions.ts';
+import { isFormFile } from './form-file.ts';
 
 const LIST_LIMIT = 10_000;
 const TEXT_LIMIT = 1_000_000;
@@ -96,7 +97,7 @@ function readItems(type: FieldType, given: unknown, zone: string): unknown[] {
 
 /** `data:<media type>[;name=<encoded>];base64,<content>`, or what a caller within the process has already read. */
 function readFile(given: unknown): FormFile {
-  if (isFile(given)) return given;
+  if (isFormFile(given)) return given;
   const found = typeof given === 'string' ? /^data:([^,]*?);base64,([A-Za-z0-9+/_\s-]*={0,2}\s*)$/.exec(given) : null;
   if (!found) return refuse(expected.File);
   const [mimeType = '', ...parameters] = found[1]!.split(';');
@@ -114,11 +115,6 @@ function decodeName(encoded: string): string {
   } catch {
     return refuse('send the file name percent-encoded');
   }
-}
-
-function isFile(given: unknown): given is FormFile {
-  const { name, mimeType, content } = (given ?? {}) as Partial<FormFile>;
-  return typeof name === 'string' && typeof mimeType === 'string' && Buffer.isBuffer(content);
 }
 
 function refuse(problem: string): never {

@@ -5,6 +5,7 @@ import type { Question, QuestionField } from '../../workflow/question.ts';
 import { changeTables, oneSided, shownValue } from '../changes-view.ts';
 import { areaField, checkField, type Field, field, fileField, formOf, selectField } from '../parts/form.ts';
 import { runPage } from '../paths.ts';
+import { fileLinks } from '../saved-file.ts';
 import type { MemberVisit, Parts } from '../visit.ts';
 
 interface Told {
@@ -70,9 +71,8 @@ ${
 function changesTable({ changes = [], type }: Question, addressOf: (number: number) => string): Html {
   if (type !== 'update-record') {
     const rows = changes.map(({ field: name, after, files }) => {
-      const value = files
-        ? html`<ul class="files">${files.map(({ number, text }) => html`<li><a href="${addressOf(number)}" download>${text}</a></li>`)}</ul>`
-        : shownValue(after);
+      const links = files?.map(({ number, text }) => ({ text, address: addressOf(number) }));
+      const value = links ? fileLinks(links) : shownValue(after);
       return [name, html`<ins>${value}</ins>`] as const;
     });
     return oneSided(html`<caption>With these values</caption>`, 'Value', rows);

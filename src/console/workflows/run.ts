@@ -10,6 +10,7 @@ import { facts, table } from '../parts/data.ts';
 import { buttonTo } from '../parts/form.ts';
 import { flash } from '../parts/said.ts';
 import { runPage } from '../paths.ts';
+import { countOf, savedFile } from '../saved-file.ts';
 import { describeWait, showTime } from '../times.ts';
 import type { Answer, MemberVisit, Parts } from '../visit.ts';
 import { runsPage, under, workflowPage } from './access.ts';
@@ -49,24 +50,13 @@ export async function showRunLive(visit: MemberVisit, parts: Parts): Promise<Ans
   return { page: createFragment(await live(trace, visit, parts, countOf(visit.query.get('asked')))) };
 }
 
-function countOf(given: string | null | undefined): number | undefined {
-  return given && /^\d{1,6}$/.test(given) ? Number(given) : undefined;
-}
-
 /** A file that a question names, to whoever is shown the question; to anybody else it is not there. */
 export async function sendRunFile(visit: MemberVisit, parts: Parts): Promise<Answer> {
   const { access, id, params, query } = visit;
   const [number, position] = [params.number, query.get('asked')].map(countOf);
   const at = number !== undefined && position !== undefined && { number, position };
   const file = at && (await parts.workflows.file(access, id, at));
-  if (!file) return fail('NOT_FOUND', { path: runPage(id) });
-  const { name, content } = file;
-  // Whoever gave it said of which kind it is: nothing that a browser would open by itself.
-  return { stream: { type: 'application/octet-stream', filename: name, parts: partsOf(content) } };
-}
-
-async function* partsOf(content: Uint8Array): AsyncIterable<Uint8Array> {
-  yield content;
+  return file ? savedFile(file) : fail('NOT_FOUND', { path: runPage(id) });
 }
 
 interface Told {

@@ -1,8 +1,8 @@
 // A form as a model is told it: every field in as few words as say what may be sent, what is still missing or wrong, and
 // nothing of how it would be drawn but the texts of its HTML blocks, which may hold instructions.
 import type { AnsweredField, AnsweredLayout, FormAnswer } from '../../agent/actions/answer.ts';
-import type { FormFile } from '../../agent/actions/definitions.ts';
 import type { Option } from '../../agent/actions/elements.ts';
+import { isFormFile } from '../../agent/actions/form-file.ts';
 import { htmlToText } from './html-text.ts';
 import { fitsTokens } from './tokens.ts';
 
@@ -84,13 +84,9 @@ function optionText({ value, label }: Option): unknown {
 /** The content of a file is never sent back. */
 function shownValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shownValue);
-  if (isFile(value)) return { name: value.name, mimeType: value.mimeType, bytes: value.content.length };
+  if (isFormFile(value)) return { name: value.name, mimeType: value.mimeType, bytes: value.content.length };
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.length <= VALUE_CHARACTERS ? value : `${text.slice(0, VALUE_CHARACTERS)}…[${text.length} characters]`;
-}
-
-function isFile(value: unknown): value is FormFile {
-  return typeof value === 'object' && value !== null && Buffer.isBuffer((value as Partial<FormFile>).content);
 }
 
 function textsOf(layout: readonly AnsweredLayout[]): readonly string[] {

@@ -2,6 +2,7 @@
 // meets, and for noticing that what it would find has changed since. The engine's own preview says all three, so that
 // everything is checked as in the call itself. Which collections a write reaches (records can be written along with others)
 // is not guessed from its arguments: the Access that the preview is given writes down every right that is asked of it.
+import type { FormFile } from '../../agent/actions/definitions.ts';
 import type { WriteAnswer, WriteOptions } from '../../agent/engine.ts';
 import { type Access, type Policy, strictestOf, type Verb, type WriteVerb } from '../../core/caller.ts';
 import { isAppError } from '../../core/errors.ts';
@@ -12,6 +13,8 @@ import type { ToolCall } from '../tools.ts';
 export interface Foreseen {
   readonly policy: Policy;
   readonly preview: ApprovalPreview;
+  /** By field: what among the values is a file, or a list of files. For those who decide; not kept with the request. */
+  readonly files?: Readonly<Record<string, readonly FormFile[]>>;
   /** What the call would find, ready for JSON. Never shown: it may hold more than the caller sees. */
   readonly found: unknown;
 }

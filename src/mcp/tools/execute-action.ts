@@ -1,3 +1,4 @@
+import { filesIn, isFormFile } from '../../agent/actions/form-file.ts';
 import { freely, type Policy, strictestOf } from '../../core/caller.ts';
 import { actionAnswer } from '../answers/action-answer.ts';
 import { clipRecord, type Foreseen } from '../approvals/foresee.ts';
@@ -73,15 +74,17 @@ async function foresee(args: ExecuteArguments, call: ToolCall): Promise<Foreseen
   const sent = await showUploads(files, call.uploaderId ?? access.caller.id, args.values);
   const request = { ...toRequest(args), searches: args.searches, values: sent };
   const { records, values, found } = await engine.actions.foresee(access, request, { signal });
-  const shown = Object.entries(values).map(([name, value]) => [name, showFiles(value)]);
-  return { policy, preview: { count: records, changes: [], values: clipRecord(Object.fromEntries(shown)) }, found };
+  const given = Object.entries(values);
+  const shown = given.map(([name, value]) => [name, showFiles(value)]);
+  const preview = { count: records, changes: [], values: clipRecord(Object.fromEntries(shown)) };
+  const sentFiles = given.map(([name, value]) => [name, filesIn(value)] as const).filter(([, all]) => all.length > 0);
+  return { policy, preview, files: Object.fromEntries(sentFiles), found };
 }
 
 /** Of a file, its name and type. */
 function showFiles(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(showFiles);
-  if (typeof value !== 'object' || value === null || !('content' in value && Buffer.isBuffer(value.content)))
-    return value;
+  if (!isFormFile(value)) return value;
   const { content, ...rest } = value;
   return { ...rest, bytes: content.length };
 }

@@ -1,0 +1,17 @@
+// Files as values of forms: which value is one, and how people are told of it.
+import type { FormFile } from './definitions.ts';
+
+export function isFormFile(value: unknown): value is FormFile {
+  const { name, mimeType, content } = (value ?? {}) as Partial<FormFile>;
+  return typeof name === 'string' && typeof mimeType === 'string' && Buffer.isBuffer(content);
+}
+
+/** Of a value that is a file, or a list of nothing else. */
+export function filesIn(value: unknown): readonly FormFile[] {
+  const all: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return all.every(isFormFile) ? all : [];
+}
+
+/** Such as `bill.pdf (application/pdf, 1024 bytes)`. */
+export const sayFile = ({ name, mimeType, content }: FormFile): string =>
+  `${name} (${mimeType}, ${content.length} bytes)`;

@@ -1,0 +1,106 @@
+// Files of a call that waits for a yes: who may say it opens them first; nobody else does, and nobody afterwards.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { callTool } from '../app/call.ts';
+import { signedIn } from '../app/shop.ts';
+import type { Account, Browser } from '../oauth/flow.ts';
+import { openPlace, type Place } from './place.ts';
+
+const all = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
+const page = '<script>alert(1)</script>';
+
+let place: Place;
+let token: string;
+const people: Record<string, Account> = {};
+beforeAll(async () => {
+  place = await openPlace({
+    app: {
+      customize: (agent) =>
+        agent.customizeCollection('orders', (orders) =>
+          orders.addAction('Attach', {
+            scope: 'Single',
+            form: [
+              { label: 'Words', type: 'String' },
+              { label: 'Bill', type: 'File', isRequired: true },
+              { label: 'Pictures', type: 'FileList' },
+            ],
+            approval: { policy: 'ask-person', secondPerson: true },
+            execute: () => undefined,
+          }),
+        ),
+    },
+  });
+  for (const [name, rights] of [
+    ['clerk', all],
+    ['reader', { ...all, edit: false, add: false, delete: false }],
+  ] as const) {
+    people[name] = await place.addUser({ email: `${name}@example.com`, team: 'Operations', role: name });
+    await place.store.permissions.setRole(name, { '*': rights });
+  }
+  token = (await signedIn(place, place.account, 'mcp:read mcp:action')).token;
+});
+afterAll(() => place?.stop());
+
+const call = (name: string, given: Record<string, unknown>) => callTool(place.mcpUrl, token, name, given);
+
+async function upload(filename: string, mimeType: string, body: string): Promise<string> {
+  const asked = await call('requestActionFileUpload', { filename, mimeType });
+  const { uploadUrl, fileHandle } = (asked as { json: { uploadUrl: string; fileHandle: string } }).json;
+  const headers = { authorization: `Bearer ${token}`, 'content-type': mimeType };
+  expect((await fetch(uploadUrl, { method: 'PUT', headers, body })).status).toBeLessThan(300);
+  return fileHandle;
+}
+
+/** What a click on each link of the page saves. */
+async function open(browser: Browser, html: string) {
+  const links = [...html.matchAll(/<a href="([^"]+)" download>([^<]+)</g)];
+  const got: unknown[] = [];
+  for (const [, href, text] of links) {
+    const { status, headers, html: body } = await browser.open(new URL(href!, place.consoleUrl));
+    got.push([text, status, headers.get('content-type'), headers.get('content-disposition'), body]);
+  }
+  return got;
+}
+
+test('an upload and a small file of an assistant are opened from the page of the approval', async () => {
+  const asked = await call('executeAction', {
+    collectionName: 'orders',
+    actionName: 'Attach',
+    recordIds: [1],
+    values: {
+      Words: 'Please',
+      Bill: await upload('bill.pdf', 'application/pdf', '%PDF-1'),
+      Pictures: [
+        `data:text/html;name=a.html;base64,${Buffer.from(page).toString('base64')}`,
+        'data:image/png;base64,UE5H',
+      ],
+    },
+  });
+  const id = /\/approvals\/([\w-]+)/.exec(JSON.stringify(asked))?.[1] ?? expect.fail(JSON.stringify(asked));
+  const at = `/approvals/${id}`;
+  const { browser, page: shown } = await place.browse(people.clerk!, at);
+  expect(await open(browser, shown.html)).toEqual([
+    [
+      'bill.pdf (application/pdf, 6 bytes)',
+      ...[200, 'application/octet-stream', `attachment; filename="bill.pdf"; filename*=UTF-8''bill.pdf`, '%PDF-1'],
+    ],
+    [
+      `a.html (text/html, ${page.length} bytes)`,
+      ...[200, 'application/octet-stream', `attachment; filename="a.html"; filename*=UTF-8''a.html`, page],
+    ],
+    [
+      'file (image/png, 3 bytes)',
+      ...[200, 'application/octet-stream', `attachment; filename="file"; filename*=UTF-8''file`, 'PNG'],
+    ],
+  ]);
+  const statusOf = async (who: Browser, file: string) => (await who.open(place.at(`${at}/files/${file}`))).status;
+  const wrong = ['0', '4', 'x', '-1', '1.0'];
+  expect(await Promise.all(wrong.map((file) => statusOf(browser, file)))).toEqual(wrong.map(() => 404));
+  const reader = await place.browse(people.reader!);
+  expect(await statusOf(reader.browser, '1')).toBe(404);
+  expect((await fetch(place.at(`${at}/files/1`), { redirect: 'manual' })).status).toBe(303);
+  // Who asked sees what he sent, and cannot decide.
+  const asker = await place.browse(place.account, at);
+  expect((await open(asker.browser, asker.page.html)).length).toBe(3);
+  await browser.press(shown, 'approve');
+  expect(await statusOf(browser, '1')).toBe(404);
+});
