@@ -95,10 +95,16 @@ export function createRunWrites({ scripts, clock, seal }: RunWriteParts): RunWri
   };
   const moved = (by: number): Values => (by === 0 ? {} : { position: { sql: `position + ${by}`, values: [] } });
 
+  type Write = (mark: Mark, values: Values, rest: readonly Statement[]) => Promise<Hold>;
   /** The same of one that is to end. */
-  const settle = async (mark: Mark, values: Values, rest: readonly Statement[]): Promise<Hold> => {
+  const settle: Write = async (mark, values, rest) => {
     if (await write(mark, values, rest, 'held')) return 'held';
     return (await write(mark, values, rest, 'cancel')) ? 'cancel' : 'lost';
+  };
+  /** Nothing of one that is to end: it stays held, to be ended by who holds it or takes it over. */
+  const proceed: Write = async (mark, values, rest) => {
+    if (await write(mark, values, rest, 'held')) return 'held';
+    return (await write(mark, {}, [], 'cancel')) ? 'cancel' : 'lost';
   };
 
   return {
@@ -114,22 +120,24 @@ export function createRunWrites({ scripts, clock, seal }: RunWriteParts): RunWri
       const values = { ...moved(rows.length + (isNew ? 1 : 0)), step_id: stepId };
       // Asked before the mark: when it cannot be known, nothing was begun. Nobody but whoever holds the run moves it.
       const at = position ?? (await positionOf(id)) + rows.length + 1;
-      if (await write(claim, values, steps, 'held')) return at;
-      return (await write(claim, {}, [], 'cancel')) ? 'cancel' : 'lost';
+      const hold = await proceed(claim, values, steps);
+      return hold === 'held' ? at : hold;
     },
     finish(claim, { state, outcome, data, next, stepId, position, passed = [] }) {
       const now = clock.now();
       const run = next === null ? { ...ending(now), state: 'succeeded' } : { step_id: next };
       const sealed = seal(data);
       const step = { state, outcome: JSON.stringify(outcome), sealed, finished_at: now };
-      return settleStep(claim, run, passed, { stepId, position, step, state, outcome, sealed, finishedAt: now });
+      const told = { stepId, position, step, state, outcome, sealed, finishedAt: now };
+      return settle(claim, ...stepWrite(claim, run, passed, told));
     },
     wait(claim, { reason, outcome, data, until, stepId, position, passed = [] }) {
       const run = { state: 'awaiting-input', reason, step_id: stepId, owner: null, due_at: until, answer_by: until };
       const sealed = seal(data);
       const state = 'waiting';
       const step = { state, outcome: JSON.stringify(outcome), sealed, answered_by: null, answer: null };
-      return settleStep(claim, run, passed, { stepId, position, step, state, outcome, sealed, finishedAt: null });
+      const told = { stepId, position, step, state, outcome, sealed, finishedAt: null };
+      return proceed(claim, ...stepWrite(claim, run, passed, told));
     },
     fail(claim, { position, code, message, data, passed = [] }) {
       const now = clock.now();
@@ -165,22 +173,17 @@ export function createRunWrites({ scripts, clock, seal }: RunWriteParts): RunWri
     readonly step: Values;
   }
 
-  function settleStep(
-    claim: Mark,
+  /** What becomes of the run, and of its steps. */
+  function stepWrite(
+    { run: { id } }: Mark,
     run: Values,
     passed: readonly PassedStep[],
     { position, step, ...row }: SettledStep,
-  ): Promise<Hold> {
-    const { id } = claim.run;
+  ): [values: Values, rest: readonly Statement[]] {
     const rows = rowsOf(passed);
-    if (position !== undefined) {
-      return settle(claim, { ...moved(rows.length), ...run }, [
-        updateStep(id, position, step),
-        ...insertSteps(id, rows),
-      ]);
-    }
-    rows.push({ ...row, startedAt: clock.now() });
-    return settle(claim, { ...moved(rows.length), ...run }, insertSteps(id, rows));
+    const mark = position === undefined ? [] : [updateStep(id, position, step)];
+    if (position === undefined) rows.push({ ...row, startedAt: clock.now() });
+    return [{ ...moved(rows.length), ...run }, [...mark, ...insertSteps(id, rows)]];
   }
 
   async function positionOf(id: string): Promise<number> {

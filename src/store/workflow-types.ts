@@ -298,7 +298,10 @@ export interface Runs {
   ): Promise<number | Exclude<Hold, 'held'>>;
   /** This and the next change nothing when the run is no longer held; what was done is told also of one that is to end. */
   finish(claim: Claim, done: StepDone): Promise<Hold>;
-  /** What was answered at its position before is forgotten: another answer is waited for. */
+  /**
+   * What was answered at its position before is forgotten: another answer is waited for. Nothing is written of one that is to end,
+   * which would wait for nobody.
+   */
   wait(claim: Claim, waits: StepWaits): Promise<Hold>;
   /** Ends it badly; the step at `position` is told to have failed, with `data` where it has some. The rest answer false when it is no longer held. */
   fail(

@@ -106,14 +106,23 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
     working.passed = [];
   };
 
+  const endCancelled = async (working: Working): Promise<'left'> => {
+    const { claim, run, passed } = working;
+    if (await runs.endCancelled(claim, passed)) {
+      tellPassed(working);
+      log.tell(run, 'abortWorkflow');
+      await files.drop(run.id, claim.steps.at(-1));
+    }
+    return 'left';
+  };
+
   const wait = async (
     working: Working,
     step: WorkflowStep,
     { reason, asked }: Pick<Waits, 'reason' | 'asked'>,
     position: number | undefined,
   ): Promise<Next> => {
-    const { claim, run } = working;
-    const hold = await runs.wait(claim, {
+    const hold = await runs.wait(working.claim, {
       ...(position !== undefined && { position }),
       ...passedOf(working),
       stepId: step.id,
@@ -122,22 +131,9 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
       data: asked,
       until: clock.now() + waitSecondsOf(step) * 1000,
     });
-    if (hold !== 'lost') tellPassed(working);
-    // It was asked to end in this moment, and nobody works at it any more.
-    if (hold === 'cancel' && (await runs.cancel(run.id, run.userId))) {
-      log.tell(run, 'abortWorkflow');
-      await files.drop(run.id, asked);
-    }
-    return 'left';
-  };
-
-  const endCancelled = async (working: Working): Promise<'left'> => {
-    const { claim, run, passed } = working;
-    if (await runs.endCancelled(claim, passed)) {
-      tellPassed(working);
-      log.tell(run, 'abortWorkflow');
-      await files.drop(run.id, claim.steps.at(-1));
-    }
+    // It was asked to end while the step came to its question.
+    if (hold === 'cancel') return endCancelled(working);
+    if (hold === 'held') tellPassed(working);
     return 'left';
   };
 
@@ -308,7 +304,8 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
     const { claim, run, definition, holding, steps } = working;
     for (let next: Next = { to: run.stepId ?? firstStep(definition) }; next !== 'left'; ) {
       if (holding.state === 'lost') return;
-      if (holding.state === 'cancel') return void (await endCancelled(working));
+      // The latter when it was asked before somebody else let go of it.
+      if (holding.state === 'cancel' || run.cancelAsked) return void (await endCancelled(working));
       if (holding.state === 'leaving') {
         if (await runs.release(claim, next.to, working.passed)) tellPassed(working);
         return;

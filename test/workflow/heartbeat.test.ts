@@ -104,6 +104,14 @@ test('a run that is cancelled in the moment in which it comes to wait ends, and 
   ]);
 });
 
+test('a run that is taken over from one who was to end it does no more step', async () => {
+  const id = await at.start(await at.publish([steps[1]!]), '1');
+  await at.store.runs.claim({ owner: 'gone', leaseMs: -1, limit: 1, ids: [id] });
+  expect(await at.room.cancel(await access(), id)).toBe(true);
+  expect(await at.go(id)).toMatchObject({ state: 'cancelled', position: 0 });
+  expect(await at.steps(id)).toEqual([]);
+});
+
 test('a run that is cancelled before a change keeps the steps that only read before it', async () => {
   const id = await at.start(
     await at.publish([
