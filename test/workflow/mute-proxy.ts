@@ -8,8 +8,11 @@ export interface MuteProxy {
   readonly port: number;
   /** Listens, and hands on both ways; at once where it does. */
   open(): Promise<void>;
-  /** What the server says from here on is lost, until it is opened anew. */
-  mute(): void;
+  /**
+   * What the server says is lost from here on, or from the next COMMIT on that is asked of it, until it is opened anew. Resolves
+   * then, and after `mostMs` at the latest.
+   */
+  mute(from: 'now' | 'commit', mostMs: number): Promise<void>;
   /** Refuses, and breaks what is connected. */
   close(): Promise<void>;
 }
@@ -18,6 +21,8 @@ export interface MuteProxy {
 export function createMuteProxy(port: number, target: number): MuteProxy {
   let listening: Server | undefined;
   let isMute = false;
+  /** Told of the COMMIT that is waited for. */
+  let hush: (() => void) | undefined;
   const sockets = new Set<Socket>();
   const join = (near: Socket): void => {
     const far = connect(target, '127.0.0.1');
@@ -35,6 +40,8 @@ export function createMuteProxy(port: number, target: number): MuteProxy {
       });
       one.on('data', (bytes) => {
         if (one === far && isMute) return;
+        // Both servers are sent it as text.
+        if (one === near && hush && /commit/i.test(bytes.toString('latin1'))) hush();
         if (!other.write(bytes)) one.pause();
       });
       other.on('drain', () => one.resume());
@@ -49,8 +56,18 @@ export function createMuteProxy(port: number, target: number): MuteProxy {
       listening.listen(port, '127.0.0.1');
       await once(listening, 'listening');
     },
-    mute() {
-      isMute = true;
+    mute(from, mostMs) {
+      return new Promise((resolve) => {
+        const now = (): void => {
+          isMute = true;
+          hush = undefined;
+          clearTimeout(late);
+          resolve();
+        };
+        const late = setTimeout(now, mostMs);
+        if (from === 'now') now();
+        else hush = now;
+      });
     },
     async close() {
       const going = listening;

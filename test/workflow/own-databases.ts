@@ -15,13 +15,19 @@ import { createMuteProxy } from './mute-proxy.ts';
 
 export type ServerDialect = Exclude<Dialect, 'sqlite'>;
 
+/** What it did for so long before it died, from then or from the next COMMIT on, it told nobody. */
+export interface Unheard {
+  readonly ms: number;
+  readonly from: 'now' | 'commit';
+}
+
 /** Databases are made while it runs, and go with it. */
 export interface OwnServer extends TestServer {
   readonly dialect: ServerDialect;
   /** Resolves when it answers; at once where it does. */
   start(): Promise<void>;
-  /** As if the power had failed: nothing of it is left but its files. What it did in the `unheardMs` before (0) it told nobody. */
-  kill(unheardMs?: number): Promise<void>;
+  /** As if the power had failed: nothing of it is left but its files. */
+  kill(unheard?: Unheard): Promise<void>;
   /** As an operator stops it: who is connected is sent away. */
   stop(): Promise<void>;
   /** It, and its files. */
@@ -130,6 +136,8 @@ export const ownDialects: readonly ServerDialect[] = (['mariadb', 'postgres'] as
   return false;
 });
 
+/** How long a COMMIT is waited for, which comes at once where there is work. */
+const COMMIT_MS = 1000;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Made, and not started yet. */
@@ -184,10 +192,10 @@ export async function makeServer(dialect: ServerDialect): Promise<OwnServer> {
         if (child.exitCode !== null) child = run(serving, kind.args(folder, port));
       }
     },
-    async kill(unheardMs = 0) {
-      if (unheardMs > 0) {
-        proxy.mute();
-        await pause(unheardMs);
+    async kill(unheard) {
+      if (unheard) {
+        await proxy.mute(unheard.from, COMMIT_MS);
+        await pause(unheard.ms);
       }
       await end('SIGKILL');
       await proxy.close();

@@ -72,7 +72,7 @@ export async function proveRestarts(
       await begin();
       await pause(random() * took);
       const kills = random() < 0.7;
-      await (kills ? own.kill(random() * UNHEARD_MS) : own.stop());
+      await (kills ? own.kill({ ms: random() * UNHEARD_MS, from: random() < 0.5 ? 'commit' : 'now' }) : own.stop());
       seen[kills ? 'killed' : 'stopped']++;
       await pause(random() ** 2 * AWAY_MS);
       await own.start();
