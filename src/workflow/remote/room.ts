@@ -208,7 +208,8 @@ export function createRemoteRoom(parts: RemoteRoomParts): RemoteRoom {
             if (isAppError(thrown, 'REMOTE_REFUSED')) lists.delete(keyOf(server, userId));
             throw thrown;
           });
-          if (server.signIn === 'oauth') await remotes.noteUse({ serverId: server.id, userId });
+          // It was made: a storage that is away does not leave that open.
+          if (server.signIn === 'oauth') await remotes.noteUse({ serverId: server.id, userId }).catch(() => undefined);
           const text = answer.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
           return { text, result: recordOf(answer.structuredContent), isError: answer.isError === true };
         },

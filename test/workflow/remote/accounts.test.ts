@@ -23,9 +23,9 @@ const tokenRequests: URLSearchParams[] = [];
 let spoil: (() => Response | Promise<Response>) | undefined;
 
 const fetchRemote = createRemoteFetch(hosts);
-const roomOf = (): RemoteRoom =>
+const roomOf = (store: Pick<Shop['store'], 'remotes'> = shop.store): RemoteRoom =>
   createRemoteRoom({
-    store: shop.store,
+    store,
     clock,
     observe: () => undefined,
     hosts,
@@ -158,4 +158,11 @@ test('who is disconnected meanwhile stays so', async () => {
     return Response.json({ access_token: 'late', token_type: 'Bearer', expires_in: 900 });
   };
   expect([await codeOf(call(one, name)), await stateOf(id)]).toEqual(['REMOTE_RECONNECT', undefined]);
+});
+
+test('a call that was made has its answer, though the storage is away when it comes', async () => {
+  const server = await connected();
+  const noteUse = () => Promise.reject(new Error('away'));
+  const room = roomOf({ remotes: { ...shop.store.remotes, noteUse } });
+  expect(await call(room, server.name)).toBe(true);
 });
