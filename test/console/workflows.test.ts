@@ -352,6 +352,21 @@ describe('a run', () => {
     const ended = await browser.press((await visit('omar', `/runs/${runId}`)).page, 'cancel');
     expect(read(ended)).toContain('Cancelled');
     expect((await place.store.runs.find(runId))?.state).toBe('cancelled');
+    // Nothing of it waits any more.
+    expect(read(ended)).toContain('not answered');
+    expect(ended.html).not.toMatch(/class="step waiting"|>waits</);
+  });
+
+  test('one that ended where a change was cut off says that nobody knows whether it was made', async () => {
+    const { runId, claim } = await hold();
+    await place.store.runs.begin(claim, 'look');
+    await visit('omar', `/runs/${runId}`).then(({ browser, page }) => browser.press(page, 'cancel'));
+    await place.store.runs.endCancelled(claim);
+    const { page } = await visit('omar', `/runs/${runId}`);
+    expect(read(page)).toContain('Whether its last step was done is not known here: look at the record.');
+    expect(page.html).toMatch(/class="step unknown"/);
+    expect(read(page)).toContain('done or not');
+    expect(read(page)).not.toContain('under way');
   });
 
   test('without scripts its page renews itself while it is worked at, for a while, and not under who answers', async () => {

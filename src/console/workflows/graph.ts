@@ -16,16 +16,21 @@ import {
 import { type Font, widthOf, wrap } from './graph-text.ts';
 
 /** What became of a step in a run. */
-export type StepStates = ReadonlyMap<string, RunStepState>;
+export type StepStates = ReadonlyMap<string, ShownState>;
+
+/** Of a step that the end of its run cut off: `unknown` whether it was done, `unanswered` what it asked. */
+export type ShownState = RunStepState | 'unknown' | 'unanswered';
 
 const end = ' end';
 
-const stateWords: Readonly<Record<RunStepState, string>> = {
+const stateWords: Readonly<Record<ShownState, string>> = {
   begun: 'under way',
   waiting: 'waits',
   done: 'done',
   skipped: 'skipped',
   failed: 'failed',
+  unknown: 'done or not',
+  unanswered: 'not answered',
 };
 
 const typeNames: Readonly<Record<WorkflowStep['type'], string>> = {
@@ -40,7 +45,7 @@ const typeNames: Readonly<Record<WorkflowStep['type'], string>> = {
 };
 
 export const typeName = ({ type }: WorkflowStep): string => typeNames[type];
-export const stateWord = (state: RunStepState): string => stateWords[state];
+export const stateWord = (state: ShownState): string => stateWords[state];
 export const titleOf = ({ title, id }: Pick<WorkflowStep, 'title' | 'id'>): string => title ?? id;
 
 /** What a step does by itself when its definition does not say; undefined where there is no choice. */
@@ -186,7 +191,7 @@ function way({ points, x, y }: Way, lines: readonly string[], drawn: { measure: 
   return html`<path class="way" d="${d}" marker-end="url(#${drawn.tip})"/>${lines.length > 0 && behind}${lines.map((text, at) => html`<text class="label" x="${round(x)}" y="${round(top + at * line)}" text-anchor="middle">${text}</text>`)}`;
 }
 
-function boxOf(step: WorkflowStep, state: RunStepState | undefined, { box, padding, name, about }: Measure): Box {
+function boxOf(step: WorkflowStep, state: ShownState | undefined, { box, padding, name, about }: Measure): Box {
   const mode = modeOf(step);
   const said = [typeName(step), state ? stateWords[state] : mode].filter(Boolean).join('\u00a0· ');
   const width = box - 2 * padding;
@@ -198,7 +203,7 @@ function boxOf(step: WorkflowStep, state: RunStepState | undefined, { box, paddi
 function drawBox(
   { name, about, width, height }: Box,
   { x, y }: Laid,
-  { measure, state, isFirst }: { measure: Measure; state: RunStepState | undefined; isFirst: boolean },
+  { measure, state, isFirst }: { measure: Measure; state: ShownState | undefined; isFirst: boolean },
 ): Html {
   const [left, top] = [round(x - width / 2), round(y - height / 2)];
   const inner = left + measure.padding;

@@ -14,7 +14,7 @@ import { countOf, savedFile } from '../saved-file.ts';
 import { describeWait, showTime } from '../times.ts';
 import type { Answer, MemberVisit, Parts } from '../visit.ts';
 import { runsPage, under, workflowPage } from './access.ts';
-import { drawWorkflow, type StepStates, stateWord, titleOf } from './graph.ts';
+import { drawWorkflow, type ShownState, type StepStates, stateWord, titleOf } from './graph.ts';
 import { outline } from './outline.ts';
 import { askedIn, questionForm, readValues, sizeOf } from './question-form.ts';
 import { originWords, reasonWords, stateWords } from './words.ts';
@@ -105,7 +105,7 @@ async function live(trace: RunTrace, { access }: MemberVisit, parts: Parts, show
     if (answeredBy !== null && !names.has(answeredBy)) names.set(answeredBy, await nameOf(answeredBy, parts));
   }
   const waiting = run.state === 'awaiting-input' ? steps.at(-1)?.position : undefined;
-  return html`${isOver(run.state) && html`<span data-live-end hidden></span>`}${stateBox(run, parts)}${run.userId === access.caller.id && saidOf(trace)}
+  return html`${isOver(run.state) && html`<span data-live-end hidden></span>`}${stateBox(trace, parts)}${run.userId === access.caller.id && saidOf(trace)}
 ${waiting !== undefined && waiting !== shown && html`<p class="done"><a href="${parts.paths.path(runPage(run.id))}">Show what it asks</a></p>`}
 ${facts([
   ['Record', `${run.recordId} of ${run.collection}`],
@@ -127,7 +127,7 @@ ${
     heads: ['Step', 'State', 'Began', 'Over', 'Answered by'],
     rows: steps.map((step) => [
       titleOf(definition.steps.find(({ id }) => id === step.stepId) ?? { id: step.stepId }),
-      stateWord(step.state),
+      stateWord(shownState(step, run)),
       showTime(step.startedAt, timezone),
       step.finishedAt === null ? '' : showTime(step.finishedAt, timezone),
       step.answeredBy === null ? '' : names.get(step.answeredBy),
@@ -144,9 +144,15 @@ function saidOf({ run, steps }: RunTrace): Html | false {
   return html`<p>What the tool said:</p><p class="said">${said}</p>`;
 }
 
+const cutOff: Partial<Record<RunStep['state'], ShownState>> = { begun: 'unknown', waiting: 'unanswered' };
+
+/** Nothing of a run that is over is under way. */
+const shownState = ({ state }: RunStep, run: Run): ShownState => (isOver(run.state) && cutOff[state]) || state;
+
 /** Of a step that was come to again, the last. */
-function statesOf(steps: readonly RunStep[], { state, stepId }: Run): StepStates {
-  const states = new Map(steps.map((step) => [step.stepId, step.state]));
+function statesOf(steps: readonly RunStep[], run: Run): StepStates {
+  const { state, stepId } = run;
+  const states = new Map(steps.map((step) => [step.stepId, shownState(step, run)]));
   if (state === 'running' && stepId !== null) states.set(stepId, 'begun');
   if (state === 'failed' && stepId !== null) states.set(stepId, 'failed');
   return states;
@@ -166,9 +172,12 @@ const tones: Readonly<Record<Run['state'], string>> = {
   cancelled: 'over',
 };
 
-function stateBox(run: Run, { clock }: Parts): Html {
-  return html`<div class="state ${tones[run.state]}" role="status"><div><b>${stateWords[run.state]}</b><span>${textOf(run, clock.now())}</span></div></div>`;
+function stateBox({ run, steps }: RunTrace, { clock }: Parts): Html {
+  const unsure = run.state === 'cancelled' && steps.at(-1)?.state === 'begun' && html` ${unknownText}`;
+  return html`<div class="state ${tones[run.state]}" role="status"><div><b>${stateWords[run.state]}</b><span>${textOf(run, clock.now())}${unsure}</span></div></div>`;
 }
+
+const unknownText = 'Whether its last step was done is not known here: look at the record.';
 
 function textOf({ state, reason, failure, answerBy, cancelAsked }: Run, now: number): string {
   if (cancelAsked && !isOver(state)) return 'It was asked to end, and does before its next step.';

@@ -13,6 +13,7 @@ export const workflowsStyle = `
 .graph .begun rect{stroke:var(--accent);stroke-width:2.4;stroke-dasharray:5 4}
 .graph .waiting rect{fill:var(--warn-bg);stroke:var(--warn-line);stroke-width:2.4}.graph .waiting text{fill:var(--warn-ink)}
 .graph .failed rect{fill:var(--bad-bg);stroke:var(--bad-line);stroke-width:2.4}.graph .failed text{fill:var(--bad-ink)}
+.graph .unknown rect{stroke:var(--warn-line);stroke-width:2.4;stroke-dasharray:5 4}.graph .unanswered rect{stroke-dasharray:5 4}
 .graph .end rect{fill:none}.graph .behind{fill:var(--bg);stroke:none}
 .outline{margin:12px 0 0;padding:0 0 0 24px}.outline li{padding:0 0 12px 4px}.outline li>span:last-child{display:block;color:var(--soft);font-size:15px}
 .code-area textarea{font:14px/1.55 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;white-space:pre;overflow-x:auto;tab-size:2}
