@@ -57,6 +57,7 @@ describe.skipIf(!hasChromium)('writing a note', () => {
         await tab.keyboard.press(key);
       };
       await tab.goto(place.at('/notes'));
+      await tab.locator('input[name="email"]:focus').waitFor();
       await tab.keyboard.type(place.account.email);
       await type('Password', place.account.password);
       await tab.keyboard.press('Enter');

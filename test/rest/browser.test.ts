@@ -33,11 +33,13 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     const { url } = await beginSignIn(api, { origin });
     const tab = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
     await tab.goto(url);
+    await tab.locator('input[name="email"]:focus').waitFor();
     await tab.keyboard.type(shop.account.email);
     await tab.keyboard.press('Tab');
     await tab.keyboard.type(shop.account.password);
     await tab.keyboard.press('Enter');
     await tab.getByRole('heading', { name: /^Continue to 127/ }).waitFor();
+    await tab.waitForLoadState();
     await tab.keyboard.press('Tab');
     await tab.keyboard.press('Tab');
     await tab.keyboard.press('Enter');
