@@ -123,7 +123,7 @@ function formValues({ approval, values, files }: Review, { paths }: Parts): Html
   if (rows.length === 0) return undefined;
   let number = 0;
   const linksOf = (field: string): Html | undefined => {
-    const given = files[field]?.map((file) => {
+    const given = files.get(field)?.map((file) => {
       const address = paths.path(`${approvalPage(approval.id)}/files/${++number}`);
       return { text: sayFile(file), address };
     });

@@ -5,9 +5,9 @@ import { type Html, html } from '../oauth/html.ts';
 import type { Approval } from '../store/approval-types.ts';
 import { type Names, reviewContent, settledContent, summarize } from './approval-view.ts';
 import { createFramed } from './frame.ts';
-import { approvalPage } from './paths.ts';
+import { approvalPage, countIn } from './paths.ts';
 import type { Review } from './review.ts';
-import { countOf, savedFile } from './saved-file.ts';
+import { savedFile } from './saved-file.ts';
 import { describeWait } from './times.ts';
 import type { Answer, MemberVisit, Parts } from './visit.ts';
 
@@ -58,8 +58,8 @@ export async function sendApprovalFile(visit: MemberVisit, parts: Parts): Promis
   const approval = await parts.store.approvals.find(visit.id);
   const review = approval?.state === 'pending' ? await parts.reviewer.review(approval, visit.access) : undefined;
   // In the order of the values, which is that of the links.
-  const files = Object.values(review?.files ?? {}).flat();
-  const file = files[(countOf(visit.params.number) ?? 0) - 1];
+  const files = [...(review?.files.values() ?? [])].flat();
+  const file = files[(countIn(visit.params.number) ?? 0) - 1];
   return file ? savedFile(file) : gone(visit, parts);
 }
 

@@ -55,3 +55,8 @@ export const remoteClientPage = (id: string): string => `/remotes/${id}/client`;
 
 /** The page on which one approval is decided. */
 export const approvalPage = (id: string): string => `/approvals/${id}`;
+
+/** A count, as an address or a form says it; undefined for anything else. */
+export function countIn(given: string | null | undefined): number | undefined {
+  return given && /^\d{1,6}$/.test(given) ? Number(given) : undefined;
+}

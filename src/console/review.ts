@@ -22,7 +22,7 @@ export interface Review {
   /** What an action, or code that writes in place of the database, is given: what it does with it nobody can foresee. */
   readonly values: Readonly<Record<string, unknown>>;
   /** By field: those of the values that are files. */
-  readonly files: Readonly<Record<string, readonly FormFile[]>>;
+  readonly files: ReadonlyMap<string, readonly FormFile[]>;
   /** Whether a record is no longer as it was when the assistant asked: then the call will be refused, approved or not. */
   readonly hasChanged: boolean;
 }
@@ -56,7 +56,7 @@ export function createReviewer({ tools, callAs }: ReviewParts): Reviewer {
       const isOwn = approval.userId === access.caller.id;
       const foreseen = await foresee(approval, access).catch(refusedOr);
       if (!foreseen) return isOwn ? { approval, may: 'no', ...nothing } : undefined;
-      const { preview: seen, files = {} } = foreseen;
+      const { preview: seen, files = nothing.files } = foreseen;
       return {
         approval,
         may: isOwn && approval.policy.secondPerson ? 'other' : 'decide',
@@ -70,7 +70,13 @@ export function createReviewer({ tools, callAs }: ReviewParts): Reviewer {
   };
 }
 
-const nothing = { count: null, changes: [], values: {}, files: {}, hasChanged: false } as const;
+const nothing = {
+  count: null,
+  changes: [],
+  values: {},
+  files: new Map<string, readonly FormFile[]>(),
+  hasChanged: false,
+} as const;
 
 /** Whatever keeps him from making the call keeps him from deciding on it; what may pass is told. */
 function refusedOr(error: unknown): undefined {

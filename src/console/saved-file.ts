@@ -16,8 +16,3 @@ export function savedFile({ name, content }: FormFile): Streamed {
 async function* partsOf(content: Uint8Array): AsyncIterable<Uint8Array> {
   yield content;
 }
-
-/** What an address counts by; undefined for anything else. */
-export function countOf(given: string | null | undefined): number | undefined {
-  return given && /^\d{1,6}$/.test(given) ? Number(given) : undefined;
-}

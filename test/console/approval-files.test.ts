@@ -20,6 +20,7 @@ beforeAll(async () => {
             scope: 'Single',
             form: [
               { label: 'Words', type: 'String' },
+              { label: 'constructor', type: 'String' },
               { label: 'Bill', type: 'File', isRequired: true },
               { label: 'Pictures', type: 'FileList' },
             ],
@@ -68,6 +69,7 @@ test('an upload and a small file of an assistant are opened from the page of the
     recordIds: [1],
     values: {
       Words: 'Please',
+      constructor: 'of nothing',
       Bill: await upload('bill.pdf', 'application/pdf', '%PDF-1'),
       Pictures: [
         `data:text/html;name=a.html;base64,${Buffer.from(page).toString('base64')}`,

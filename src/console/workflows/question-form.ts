@@ -4,7 +4,7 @@ import type { Run } from '../../store/workflow-types.ts';
 import type { Question, QuestionField } from '../../workflow/question.ts';
 import { changeTables, oneSided, shownValue } from '../changes-view.ts';
 import { areaField, checkField, type Field, field, fileField, formOf, selectField } from '../parts/form.ts';
-import { runPage } from '../paths.ts';
+import { countIn, runPage } from '../paths.ts';
 import { fileLinks } from '../saved-file.ts';
 import type { MemberVisit, Parts } from '../visit.ts';
 
@@ -17,8 +17,7 @@ const fieldName = ({ name }: Pick<QuestionField, 'name'>): string => `value.${na
 const idOf = (at: number): string => `value-${at}`;
 
 /** The step that a sent form answers. */
-export const askedIn = (form: URLSearchParams): number =>
-  Number(/^\d{1,6}$/.exec(form.get('position') ?? '')?.[0] ?? Number.NaN);
+export const askedIn = (form: URLSearchParams): number | undefined => countIn(form.get('position'));
 
 /** What was typed or chosen, by the names of the fields: texts, files, and lists of them. What was left empty is absent. */
 export function readValues(

@@ -9,8 +9,8 @@ import { createFragment, createFramed } from '../frame.ts';
 import { facts, table } from '../parts/data.ts';
 import { buttonTo } from '../parts/form.ts';
 import { flash } from '../parts/said.ts';
-import { runPage } from '../paths.ts';
-import { countOf, savedFile } from '../saved-file.ts';
+import { countIn, runPage } from '../paths.ts';
+import { savedFile } from '../saved-file.ts';
 import { describeWait, showTime } from '../times.ts';
 import type { Answer, MemberVisit, Parts } from '../visit.ts';
 import { runsPage, under, workflowPage } from './access.ts';
@@ -47,13 +47,13 @@ export async function showRun(visit: MemberVisit, parts: Parts): Promise<Answer>
 /** What the live region of the page is given again and again. */
 export async function showRunLive(visit: MemberVisit, parts: Parts): Promise<Answer> {
   const trace = await findTrace(visit, parts);
-  return { page: createFragment(await live(trace, visit, parts, countOf(visit.query.get('asked')))) };
+  return { page: createFragment(await live(trace, visit, parts, countIn(visit.query.get('asked')))) };
 }
 
 /** A file that a question names, to whoever is shown the question; to anybody else it is not there. */
 export async function sendRunFile(visit: MemberVisit, parts: Parts): Promise<Answer> {
   const { access, id, params, query } = visit;
-  const [number, position] = [params.number, query.get('asked')].map(countOf);
+  const [number, position] = [params.number, query.get('asked')].map(countIn);
   const at = number !== undefined && position !== undefined && { number, position };
   const file = at && (await parts.workflows.file(access, id, at));
   return file ? savedFile(file) : fail('NOT_FOUND', { path: runPage(id) });

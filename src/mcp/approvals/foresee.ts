@@ -14,7 +14,7 @@ export interface Foreseen {
   readonly policy: Policy;
   readonly preview: ApprovalPreview;
   /** By field: what among the values is a file, or a list of files. For those who decide; not kept with the request. */
-  readonly files?: Readonly<Record<string, readonly FormFile[]>>;
+  readonly files?: ReadonlyMap<string, readonly FormFile[]>;
   /** What the call would find, ready for JSON. Never shown: it may hold more than the caller sees. */
   readonly found: unknown;
 }

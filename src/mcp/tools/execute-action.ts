@@ -78,7 +78,7 @@ async function foresee(args: ExecuteArguments, call: ToolCall): Promise<Foreseen
   const shown = given.map(([name, value]) => [name, showFiles(value)]);
   const preview = { count: records, changes: [], values: clipRecord(Object.fromEntries(shown)) };
   const sentFiles = given.map(([name, value]) => [name, filesIn(value)] as const).filter(([, all]) => all.length > 0);
-  return { policy, preview, files: Object.fromEntries(sentFiles), found };
+  return { policy, preview, files: new Map(sentFiles), found };
 }
 
 /** Of a file, its name and type. */
