@@ -1,13 +1,16 @@
 import type { PlainFilter } from './filter.ts';
 
 export const permissionLevels = ['admin', 'developer', 'editor', 'user'] as const;
-/** What somebody may do with the installation itself, beside the rights of the role. */
+/** What a user may do with the installation itself, in addition to the rights of the role. */
 export type PermissionLevel = (typeof permissionLevels)[number];
 
-/** Who writes customizations, and may see the structure of the database for it, whatever the role shows. */
+/**
+ * Admins and developers write customizations. For that, they may see the structure of the database, whatever the role
+ * shows.
+ */
 export const mayCustomize = (level: PermissionLevel): boolean => level === 'admin' || level === 'developer';
 
-/** Who asks (spec 2.7). */
+/** The user who makes a call (spec 2.7). */
 export interface Caller {
   readonly id: number;
   readonly email: string;
@@ -16,13 +19,13 @@ export interface Caller {
   readonly team: string;
   readonly role: string;
   readonly tags: Readonly<Record<string, string>>;
-  /** IANA name, such as `Europe/Paris`; `UTC` when the profile has none. */
+  /** IANA name, such as `Europe/Paris`; `UTC` when the profile has no timezone. */
   readonly timezone: string;
   readonly permissionLevel: PermissionLevel;
   readonly renderingId: number;
 }
 
-/** What a role may do with the records of a collection. */
+/** Rights of a role on the records of a collection. */
 export const verbs = ['browse', 'read', 'edit', 'add', 'delete', 'export'] as const;
 export type Verb = (typeof verbs)[number];
 export type WriteVerb = Extract<Verb, 'add' | 'edit' | 'delete'>;
@@ -34,22 +37,21 @@ export const policyNames = ['allow', 'ask', 'ask-person', 'deny'] as const;
 export type PolicyName = (typeof policyNames)[number];
 
 /**
- * Whose yes a call needs. `ask`: that of the person at the client, who is asked through it; what comes back comes from the
- * client and is not provably a person's. `ask-person`: that of a person who is signed in to the console. `deny`: nobody's is
- * enough, so that the right is as if it were not there.
+ * The approval that a call needs. `ask`: the user confirms it in the client; the server cannot prove that a person did.
+ * `ask-person`: a person signed in to the console approves it. `deny`: always refused, as if the right were missing.
  */
 export interface Policy {
   readonly policy: PolicyName;
-  /** That person must be another than the one who asks. Only with `ask-person`. */
+  /** The approver must not be the caller. Only with `ask-person`. */
   readonly secondPerson: boolean;
 }
 
-/** A policy as people write it, or its name alone where one person is enough. */
+/** A policy as people write it, or only its name when one person is enough. */
 export type PolicyWish = PolicyName | { readonly policy: PolicyName; readonly secondPerson?: boolean };
 
 export const freely: Policy = Object.freeze({ policy: 'allow', secondPerson: false });
 
-/** What holds where several policies meet. A second person can only be asked in the console. */
+/** The result of several policies together. Only the console can ask a second person. */
 export function strictestOf(...some: readonly Policy[]): Policy {
   const secondPerson = some.some((each) => each.secondPerson);
   const least: PolicyName = secondPerson ? 'ask-person' : 'allow';
@@ -60,7 +62,7 @@ export function strictestOf(...some: readonly Policy[]): Policy {
   return { policy, secondPerson };
 }
 
-/** What is wrong with a wish; undefined when it is understood. */
+/** Describes what is wrong with a policy; undefined when it is valid. */
 export function findWishProblem(wish: unknown): string | undefined {
   const names: readonly unknown[] = policyNames;
   const expected = `expected ${policyNames.join(', ')}, or { policy: 'ask-person', secondPerson: true }.`;
@@ -68,22 +70,23 @@ export function findWishProblem(wish: unknown): string | undefined {
   if (typeof wish !== 'object' || wish === null) return expected;
   const { policy, secondPerson = false, ...more } = wish as Record<string, unknown>;
   if (!names.includes(policy) || typeof secondPerson !== 'boolean' || Object.keys(more).length > 0) return expected;
-  // Asking another person through the client of this one is not possible, and one who is asked about nothing is a mistake.
+  // The client of the caller cannot ask another person. A second person without `ask-person` is a mistake in the
+  // configuration.
   if (secondPerson && policy !== 'ask-person') return "secondPerson needs the policy 'ask-person'.";
   return undefined;
 }
 
-/** {@link freely} itself where there is none. */
+/** Returns {@link freely} itself for `allow` or when no policy is set. */
 export function readPolicy(wish: PolicyWish | undefined): Policy {
   const { policy, secondPerson = false } = typeof wish === 'object' ? wish : { policy: wish ?? 'allow' };
   if (policy === 'allow') return freely;
-  // Fail closed: what a newer version wrote, or a hand, is not understood.
+  // Fail closed: an unknown policy, from a newer version or an edit by hand, becomes `deny`.
   return policyNames.includes(policy) ? { policy, secondPerson } : { policy: 'deny', secondPerson: false };
 }
 
 /**
- * A capability: no operation of the engine can be called from outside without one. It answers for one caller at one
- * version of the permissions; when they change, the holder gets another one.
+ * A capability: every operation of the engine requires one. It is valid for one caller at one version of the
+ * permissions. When they change, the holder gets a new one.
  */
 export interface Access {
   readonly caller: Caller;
@@ -91,32 +94,43 @@ export interface Access {
   /** Whether the caller may load the form of an action and execute it. */
   canTrigger(collection: string, action: string): boolean;
   /**
-   * What every record that the action is run on must satisfy besides, or null: a filter as `scope` gives it, variables
-   * replaced. Asked of what `canTrigger` allows.
+   * An extra filter that every record of the action must match, or null. Variables are already replaced, as in `scope`.
+   * Only applies if `canTrigger` is true.
    */
   triggerCondition(collection: string, action: string): PlainFilter | null;
-  /** `hidden` fields do not exist for the caller: not described, not selected, not filterable, not sortable. */
+  /** For the caller, `hidden` fields do not exist: they cannot be described, selected, filtered or sorted. */
   field(collection: string, field: string): FieldAccess;
   /**
-   * The rows of the collection that the caller may see, or null for all of them. Variables are already replaced; a
-   * variable without a value gives a filter that matches nothing (fail closed).
+   * The rows of the collection that the caller may see, or null for all rows. Variables are already replaced. A
+   * variable without a value makes the filter match no row (fail closed).
    */
   scope(collection: string): PlainFilter | null;
   /**
-   * Whether something needs a yes at all: then every write asks `policy` and `actionPolicy` before it begins. Whether it may
-   * be done is another question (`can`, `canTrigger`), which is answered no where the policy is `deny`.
+   * Whether any policy exists. If so, every write checks `policy` and `actionPolicy` before it begins. The rights are
+   * separate (`can`, `canTrigger`); they are false where the policy is `deny`.
    */
   readonly hasPolicies: boolean;
-  /** Whose yes it needs to write to the collection. */
+  /**
+   * Whether a database cascade may touch the collection: delete or change its records because of others, or others
+   * because of them. The caller also needs the rights for those changes.
+   */
+  mayCascade(collection: string): boolean;
+  /** The approval that a write to the collection needs. */
   policy(verb: WriteVerb, collection: string): Policy;
   actionPolicy(collection: string, action: string): Policy;
-  /** Whether workflows may be started: what a run changes nobody knows before, so that who only reads starts none. */
+  /**
+   * Whether the caller may start workflows. A run can change any data, which is why a read-only caller may start no
+   * run.
+   */
   readonly startsWorkflows: boolean;
-  /** Whether the charts of the whole agent are there for the caller: what they tell is of any collection. */
-  readonly seesAgentCharts: boolean;
+  /**
+   * The collections that the consent or the URL allows; null for all. Runs of workflows that the caller starts have the
+   * same limit. Charts of the whole agent can use any collection, and are only available when this is null.
+   */
+  readonly collections: readonly string[] | null;
 }
 
-/** For customization code, start-up and tests: everything is allowed. Never handed to an entry point. */
+/** Allows everything. For customization code, start-up and tests; never pass it to an entry point. */
 export function fullAccess(caller: Caller): Access {
   return {
     caller,
@@ -126,9 +140,10 @@ export function fullAccess(caller: Caller): Access {
     field: () => 'write',
     scope: () => null,
     hasPolicies: false,
+    mayCascade: () => true,
     policy: () => freely,
     actionPolicy: () => freely,
     startsWorkflows: true,
-    seesAgentCharts: true,
+    collections: null,
   };
 }

@@ -1,13 +1,13 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { StopSignal } from './clock/stop.ts';
 
-/** The one seam for time: nothing else in the house reads the wall clock or sets a timer. Tests pass their own. */
+/** The only access to time: all other code uses this instead of the wall clock and timers. Tests pass their own. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Milliseconds from an arbitrary start, never going back: for durations. */
+  /** Milliseconds from an arbitrary start that never decrease. For durations. */
   monotonic(): number;
-  /** Calls `run` once after `ms`; the returned function takes it back. Never keeps the process alive. */
+  /** Calls `run` once after `ms`; the returned function cancels it. Never keeps the process alive. */
   after(ms: number, run: () => void): () => void;
   sleep(ms: number, signal?: StopSignal): Promise<void>;
 }
@@ -36,12 +36,15 @@ export const systemClock: Clock = {
 };
 
 export interface EventLoopWatch {
-  /** Seconds by which the event loop was late since the last call. */
+  /** Delay of the event loop in seconds since the last call. */
   take(): { readonly mean: number; readonly p50: number; readonly p99: number; readonly max: number };
   stop(): void;
 }
 
-/** How late a timer fires, less what was asked for: the histogram counts from when the timer was set. */
+/**
+ * Measures how late timers fire. The histogram counts from when a timer was set, so the requested interval is
+ * subtracted.
+ */
 export function watchEventLoop(resolutionMs = 10): EventLoopWatch {
   const histogram = monitorEventLoopDelay({ resolution: resolutionMs });
   histogram.enable();

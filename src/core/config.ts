@@ -1,5 +1,5 @@
-// Every setting is a row of one table, which documents it, reads it, checks it and gives its default. Precedence: flag,
-// environment, config file, default. A secret is never a flag; `NAME_FILE` reads any setting from a file.
+// Every setting is one row of a table with its documentation, parser, checks and default. Precedence: code, flag,
+// environment, config file, default. A secret is never a flag. `NAME_FILE` reads any setting from a file.
 import { readFileSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import {
@@ -14,6 +14,7 @@ import {
   type SsoSettings,
 } from './config/checks.ts';
 import { clientSettings } from './config/clients.ts';
+import { type Layer, layCodeOver } from './config/layers.ts';
 import { limitSettings } from './config/limits.ts';
 import { listeningSettings } from './config/listening.ts';
 import { peopleSettings } from './config/people.ts';
@@ -30,31 +31,42 @@ export const settings = {
 type Settings = typeof settings;
 export type SettingName = keyof Settings;
 
-/** Every setting with its value; the data folder absolute, URLs checked and without a trailing slash. */
+/** Every setting with its value. The data folder is absolute; URLs are checked and have no trailing slash. */
 export type Config = { readonly [K in SettingName]: Settings[K]['fallback'] } & {
-  /** Where each value came from, for `portico doctor`. */
-  readonly origins: Readonly<Record<SettingName, 'flag' | 'environment' | 'file' | 'default'>>;
+  /** The origin of each value, for `portico doctor`. */
+  readonly origins: Readonly<Record<SettingName, Layer['origin']>>;
+  /** Flags and variables that code overrides. */
+  readonly unused: readonly string[];
 };
 
-/** Where settings are taken from: a flag goes before the environment, and that before the file. */
+/** The layers of settings. Code wins over flags, flags over the environment, the environment over the file. */
 export interface ConfigInput {
+  /** Values from options and calls in code. They win, but the environment can narrow lists of allowed values. */
+  readonly code?: GivenSettings;
   readonly flags?: Readonly<Partial<Record<SettingName, string>>>;
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Values of a config file, already of the right types. */
-  readonly file?: Partial<{ readonly [K in SettingName]: Settings[K]['fallback'] }>;
+  readonly file?: GivenSettings;
 }
 
-/** The environment of the process, for code that has no other. */
+/** Settings by their names in code. */
+export type GivenSettings = Partial<{ readonly [K in SettingName]: Settings[K]['fallback'] }>;
+
+/** The environment of the process, for code without its own. */
 export function processEnvironment(): NonNullable<ConfigInput['env']> {
   return process.env;
 }
 
-/** CONFIGURATION when a value is malformed or two contradict; it names the variable and never shows a secret. */
+/**
+ * Throws CONFIGURATION when a value is malformed or two values contradict. The error names the variable and never shows
+ * a secret.
+ */
 export function loadConfig(input: ConfigInput = {}): Config {
   const values: Record<string, unknown> = {};
   const origins: Record<string, string> = {};
+  const unused: string[] = [];
   for (const [name, row] of Object.entries(settings) as [SettingName, Setting<unknown>][]) {
-    const given = find(name, row, input);
+    const given = find(name, row, input, unused);
     values[name] = given.value;
     origins[name] = given.origin;
   }
@@ -68,16 +80,26 @@ export function loadConfig(input: ConfigInput = {}): Config {
   if (values.serverUrl) values.serverUrl = checkServerUrl(values as unknown as Config);
   values.agentOrigins = (values.agentOrigins as readonly string[]).map(checkOrigin);
   checkSso(values as unknown as SsoSettings);
-  return Object.freeze({ ...values, origins: Object.freeze(origins) }) as unknown as Config;
+  return Object.freeze({ ...values, origins: Object.freeze(origins), unused }) as unknown as Config;
 }
 
-function find(name: SettingName, row: Setting<unknown>, input: ConfigInput): { value: unknown; origin: string } {
+function find(name: SettingName, row: Setting<unknown>, input: ConfigInput, unused: string[]): Layer {
+  const under = findUnderCode(name, row, input);
+  const code = input.code?.[name];
+  return code === undefined ? under : layCodeOver(code, row, under, unused);
+}
+
+function findUnderCode(name: SettingName, row: Setting<unknown>, input: ConfigInput): Layer {
+  const layer = (origin: Layer['origin'], label: string, text: string) => ({
+    ...{ origin, label },
+    value: parse(label, row, text),
+  });
   const flag = input.flags?.[name];
-  if (flag !== undefined) return { value: parse(row.flag ?? row.env, row, flag), origin: 'flag' };
+  if (flag !== undefined) return layer('flag', row.flag ?? row.env, flag);
   const given = input.env?.[row.env];
-  if (given !== undefined && given !== '') return { value: parse(row.env, row, given), origin: 'environment' };
+  if (given !== undefined && given !== '') return layer('environment', row.env, given);
   const path = input.env?.[`${row.env}_FILE`];
-  if (path) return { value: parse(`${row.env}_FILE`, row, readSecret(`${row.env}_FILE`, path)), origin: 'environment' };
+  if (path) return layer('environment', `${row.env}_FILE`, readSecret(`${row.env}_FILE`, path));
   const value = input.file?.[name];
   if (value !== undefined) return { value, origin: 'file' };
   return { value: row.fallback, origin: 'default' };

@@ -1,7 +1,7 @@
-// Every error that a caller can meet is a row of one table: the code, the HTTP status, the typed details and the safe
-// text made of them. `message` may be shown to anyone; what happened inside goes into `cause`, which only the log sees.
-// Adapters (api/reply.ts, mcp/answers/result.ts, the authorization server) convert; domain code just throws. docs/errors.md
-// lists the same codes, and a test ties the two together.
+// Every error that a caller can meet is one row of a table: code, HTTP status, typed details and a safe message. Any
+// user may see `message`. The internal reason goes into `cause`, which only the log shows. Adapters (api/reply.ts,
+// mcp/results/result.ts, the authorization server) convert errors; domain code only throws. docs/errors.md lists the
+// same codes, and a test compares the two.
 
 interface Row<D> {
   readonly status: number;
@@ -15,7 +15,7 @@ const shown = (value: unknown): string => {
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 };
 
-/** What is wrong with one field of a record that was to be written. */
+/** A problem with one field of a record to write. */
 export interface FieldProblem {
   readonly field: string;
   /** A sentence: what is wrong, or what to send instead. */
@@ -37,13 +37,21 @@ const table = {
   },
   RELATION_NEEDS_FIELD: {
     status: 400,
-    say: (d: { collection: string; relation: string; example: string }) =>
-      `'${d.relation}' of '${d.collection}' is a relation: name one of its fields, such as '${d.example}'.`,
+    say: (d: { collection: string; relation: string; example: string; form?: string }) =>
+      d.form === undefined
+        ? `'${d.relation}' of '${d.collection}' is a relation: name one of its fields, such as '${d.example}'.`
+        : `'${d.relation}' of '${d.collection}' is a relation: to filter by its record send ${d.form}, or name one of its fields, '${d.example}'.`,
   },
   RELATION_TO_MANY: {
     status: 400,
-    say: (d: { collection: string; relation: string; foreign: string }) =>
-      `'${d.relation}' of '${d.collection}' leads to many records: filters may go through it, columns and sorts may not. List '${d.foreign}' instead.`,
+    say: (d: { collection: string; relation: string; foreign: string; back?: string; form?: string }) =>
+      d.form !== undefined
+        ? `'${d.relation}' of '${d.collection}' leads to many records: to filter by them send ${d.form}.`
+        : `'${d.relation}' of '${d.collection}' leads to many records: filters may go through it, columns, groups and sorts may not. Ask '${d.foreign}' instead${d.back === undefined ? '' : `, where '${d.back}' leads back to '${d.collection}'`}.`,
+  },
+  AMBIGUOUS_FILTER: {
+    status: 400,
+    say: (d: { problem: string; forms: readonly unknown[] }) => d.problem,
   },
   UNKNOWN_RELATION: {
     status: 404,
@@ -88,19 +96,20 @@ const table = {
       'This cursor does not belong to this query. Repeat the call that gave it with the same arguments, or start again without a cursor.',
   },
   INVALID_RECORD: {
-    status: 422,
+    status: 400,
     say: (d: { collection: string; problems: readonly FieldProblem[] }) =>
       `Nothing was written to '${d.collection}'. ${d.problems.map(({ field, problem }) => `${field}: ${problem}`).join(' ')}`,
   },
   RECORD_IN_USE: {
     status: 409,
     say: (d: { collection: string; verb: string }) =>
-      `Nothing was written to '${d.collection}': other records point to a record that this would ${d.verb}. Delete or dissociate those first.`,
+      `Nothing was written to '${d.collection}': other records point to a record that this would ${d.verb}. Delete those or undo their links first.`,
   },
   WRITE_CONFLICT: {
     status: 409,
-    say: (d: { collection: string }) =>
-      `Nothing was written to '${d.collection}': somebody else was writing there at the same time. Try again.`,
+    /** `kept`: the records exist, but the statement did not affect them. */
+    say: (d: { collection: string; kept?: boolean }) =>
+      `Nothing was written to '${d.collection}': ${d.kept ? 'somebody else was writing there at the same time, or a trigger or a policy of the database keeps the record as it is. Try again once' : 'somebody else was writing there at the same time. Try again'}.`,
   },
   IDEMPOTENCY_KEY_REUSED: {
     status: 422,
@@ -113,8 +122,11 @@ const table = {
   },
   OUTCOME_UNKNOWN: {
     status: 409,
-    say: () =>
-      'An earlier call with this idempotencyKey was cut off: it was done or it was not. Look with list; only if it was not, call with a new key.',
+    /** `write`: the write of this call. `key`: the first call with this idempotency key. */
+    say: (d: { of: 'write' | 'key' }) =>
+      d.of === 'write'
+        ? 'The database did not say whether this write was done: the connection was lost, or time was up, at its very end. Do not repeat the call blindly. Look at the records first, and call again only if it was not done.'
+        : 'An earlier call with this idempotencyKey was cut off: it was done or it was not. Only if it was not, call with a new key. Look with list.',
   },
   ANSWER_WITHHELD: {
     status: 403,
@@ -156,10 +168,13 @@ const table = {
   },
   RECORD_NOT_FOUND: {
     status: 404,
-    say: (d: { collection: string; id: string; missing?: readonly string[] }) =>
-      (d.missing?.length ?? 0) > 1
-        ? `No records ${d.missing!.map((id) => `'${id}'`).join(', ')} in '${d.collection}', or you may not see them.`
-        : `No record '${d.id}' in '${d.collection}', or you may not see it.`,
+    /** `relation`: the records may exist, but this relation does not link them to the record. */
+    say: (d: { collection: string; id: string; missing?: readonly string[]; relation?: string }) =>
+      d.relation !== undefined
+        ? `Nothing was taken away: ${(d.missing ?? [d.id]).map((id) => `'${id}'`).join(', ')} of '${d.collection}' ${(d.missing?.length ?? 1) > 1 ? 'are' : 'is'} not in '${d.relation}' of this record, or you may not see it. List its '${d.relation}' for those that are.`
+        : (d.missing?.length ?? 0) > 1
+          ? `No records ${d.missing!.map((id) => `'${id}'`).join(', ')} in '${d.collection}', or you may not see them.`
+          : `No record '${d.id}' in '${d.collection}', or you may not see it.`,
   },
   UNKNOWN_ACTION: {
     status: 404,
@@ -226,8 +241,9 @@ const table = {
   },
   INSUFFICIENT_SCOPE: {
     status: 403,
-    say: (d: { tool: string; scopes: readonly string[] }) =>
-      `'${d.tool}' needs the OAuth scope ${d.scopes.join(' ')}. Sign in again and allow it.`,
+    /** `scopes`: what the client should request to add this scope to those it already has. */
+    say: (d: { tool: string; scope: string; scopes: readonly string[] }) =>
+      `'${d.tool}' needs the OAuth scope ${d.scope}. Sign in again and allow it.`,
   },
   UNAUTHENTICATED: { status: 401, say: (d: { problem: string }) => d.problem },
   SSO_UNAVAILABLE: {
@@ -235,7 +251,7 @@ const table = {
     say: (d: { name: string }) =>
       `${d.name} cannot be asked who you are at the moment. Try again shortly; when it stays like this, tell the operator.`,
   },
-  /** `why` is for the log. */
+  /** `why` is only for the log. */
   SSO_REFUSED: { status: 403, say: (d: { problem: string; why?: string }) => d.problem },
   INVALID_DPOP_PROOF: {
     status: 401,
@@ -272,6 +288,16 @@ const table = {
     status: 422,
     say: (d: { collection: string; field: string; limit: number; cure?: string }) =>
       `'${d.field}' of '${d.collection}' cannot be decided by the database and more than ${d.limit} records would have to be read. ${d.cure ? `Cure: ${d.cure}.` : 'Narrow the filter, or give the field a replaceFieldOperator.'}`,
+  },
+  TOO_MANY_QUERIES: {
+    status: 429,
+    say: (d: { waiting: number }) =>
+      `${d.waiting} of your queries are waiting already. Wait for their answers, and ask fewer at once.`,
+  },
+  ANSWER_TOO_LARGE: {
+    status: 422,
+    say: (d: { megabytes: number }) =>
+      `The records that were asked for hold more than ${d.megabytes} MB. Ask for fewer fields, a smaller page, or with a narrower filter.`,
   },
   NO_AI_PROVIDER: {
     status: 404,
@@ -370,8 +396,9 @@ const table = {
   },
   TIMED_OUT: {
     status: 504,
-    say: (d: { seconds: number }) =>
-      `The query took longer than ${d.seconds} s and was stopped. Narrow the filter or sort by an indexed field.`,
+    /** Null when the database stopped the query because of its own, shorter limit. */
+    say: (d: { seconds: number | null }) =>
+      `The query took longer than ${d.seconds === null ? 'the database allows' : `${d.seconds} s`} and was stopped. Narrow the filter or sort by an indexed field.`,
   },
   CALL_TIMED_OUT: {
     status: 504,
@@ -379,7 +406,18 @@ const table = {
       `The call took longer than ${d.seconds} s and was stopped. Ask for less in one call, such as fewer records.`,
   },
   CANCELLED: { status: 499, say: () => 'The call was cancelled.' },
-  SOURCE_UNAVAILABLE: { status: 503, say: () => 'The database cannot be reached at the moment. Try again shortly.' },
+  SOURCE_UNAVAILABLE: {
+    status: 503,
+    /** `problem`: details for the operator who starts the server. */
+    say: (d: { problem?: string }) =>
+      d.problem ??
+      'The database cannot be reached at the moment. Try again shortly; when it stays like this, tell the operator: the log says why.',
+  },
+  /** Neither the call nor its values caused the error. The log has the error of the database. */
+  DATABASE_FAILED: {
+    status: 502,
+    say: (d: { problem: string }) => `The database could not do this: ${d.problem}`,
+  },
   PLATFORM_UNAVAILABLE: {
     status: 503,
     say: () =>
@@ -429,14 +467,17 @@ export function isAppError<C extends ErrorCode>(error: unknown, code?: C): error
 
 const meanings = new WeakMap<object, AppError>();
 
-/** For what a library throws and cannot be replaced where it is made: what `toAppError` makes of it. */
+/**
+ * Registers the AppError that `toAppError` returns for an error of a library. For errors that cannot be replaced where
+ * they are thrown.
+ */
 export function giveMeaning(error: object, meaning: AppError): void {
   meanings.set(error, meaning);
 }
 
 /**
- * What may be shown of any throwable: an AppError is itself, and what was given a meaning is that; anything else is INTERNAL, with
- * the request id and no text.
+ * Converts any throwable to an error that users may see. An AppError is returned unchanged, and an error passed to
+ * `giveMeaning` becomes its AppError. All others become INTERNAL, with the request id and without their text.
  */
 export function toAppError(error: unknown, requestId: string): AppError {
   if (error instanceof AppError) return error;

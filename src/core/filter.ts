@@ -1,5 +1,5 @@
-// The JSON that callers write to say which records they mean. Data only: names are not resolved and values not
-// checked here; agent/query/resolve does both.
+// The JSON that callers write to select records. This file only defines the data; agent/resolve resolves names and
+// checks values.
 
 // biome-ignore format: one family a line
 export const operators = [
@@ -17,10 +17,20 @@ export const operators = [
   'Past', 'Future',
 ] as const;
 
-/** What a leaf of a filter can ask of a field (spec 2.7). */
+/**
+ * Maximum number of conditions in one filter. SQLite rejects expressions deeper than 1,000, and each condition adds a
+ * level. Parsers count while they read, which makes a rejected filter no more expensive than an accepted one.
+ */
+export const CONDITIONS_MOST = 500;
+/** Maximum number of sorts in one list. */
+export const SORTS_MOST = 100;
+/** Maximum number of groups in one aggregation. */
+export const GROUPS_MOST = 8;
+
+/** The operators of a filter leaf (spec 2.7). */
 export type Operator = (typeof operators)[number];
 
-/** What one field must satisfy (spec 2.7). */
+/** A condition on one field (spec 2.7). */
 export interface PlainLeaf {
   /** A field, or `relation:field`. */
   readonly field: string;
@@ -28,17 +38,29 @@ export interface PlainLeaf {
   readonly value?: unknown;
 }
 
-/** Filters that must all hold, or one of which must (spec 2.7). */
+/** Combines filters: all must match (`And`), at least one (`Or`), or not all of them (`Not`) (spec 2.7). */
 export interface PlainBranch {
-  readonly aggregator: 'And' | 'Or';
-  /** Empty: `And` matches everything, `Or` nothing. */
+  readonly aggregator: 'And' | 'Or' | 'Not';
+  /** If empty, `And` matches every record, `Or` and `Not` match no record. */
   readonly conditions: readonly PlainFilter[];
 }
 
-/** A filter as it is written in code and sent by callers (spec 2.7). */
-export type PlainFilter = PlainLeaf | PlainBranch;
+/**
+ * A condition on related records: at least one (`some`), not one (`none`) or each (`every`) related record matches
+ * `where`. `path` is a relation, or several joined with `:`. The fields in `where` belong to the related record.
+ * Without `where`, any record counts. `every` matches if there are no related records.
+ *
+ * @example { none: 'orders', where: { field: 'status', operator: 'Equal', value: 'paid' } }
+ */
+export type PlainQuantified =
+  | { readonly some: string; readonly where?: PlainFilter }
+  | { readonly none: string; readonly where?: PlainFilter }
+  | { readonly every: string; readonly where: PlainFilter };
 
-/** A field to sort by, ascending unless it says otherwise (spec 2.7). */
+/** A filter as written in code and passed by callers (spec 2.7). */
+export type PlainFilter = PlainLeaf | PlainBranch | PlainQuantified;
+
+/** A field to sort by, ascending by default (spec 2.7). */
 export interface PlainSort {
   readonly field: string;
   /** Default true. */
@@ -47,4 +69,48 @@ export interface PlainSort {
 
 export function isBranch(filter: PlainFilter): filter is PlainBranch {
   return 'aggregator' in filter;
+}
+
+export const quantifiers = ['some', 'none', 'every'] as const;
+export type Quantifier = (typeof quantifiers)[number];
+
+export function isQuantified(filter: PlainFilter): filter is PlainQuantified {
+  return quantifiers.some((quantifier) => quantifier in filter);
+}
+
+/** The parts of a quantified filter, for all three quantifiers. */
+export interface Quantified {
+  readonly quantifier: Quantifier;
+  readonly path: string;
+  readonly where?: PlainFilter;
+}
+
+export function readQuantified(filter: PlainQuantified): Quantified {
+  const { where } = filter;
+  const quantifier = quantifiers.find((each) => each in filter)!;
+  const path = (filter as Partial<Record<Quantifier, string>>)[quantifier]!;
+  return { quantifier, path, ...(where && { where }) };
+}
+
+export function quantified({ quantifier, path, where }: Quantified): PlainQuantified {
+  return { [quantifier]: path, ...(where && { where }) } as unknown as PlainQuantified;
+}
+
+/** Returns the filter with each leaf replaced. `path` leads to the record of the leaf; it is '' outside of `where`. */
+export function mapLeaves(
+  filter: PlainFilter,
+  change: (leaf: PlainLeaf, path: string) => PlainFilter,
+  path = '',
+): PlainFilter {
+  if (isBranch(filter))
+    return { ...filter, conditions: filter.conditions.map((condition) => mapLeaves(condition, change, path)) };
+  if (!isQuantified(filter)) return change(filter, path);
+  const parts = readQuantified(filter);
+  if (!parts.where) return filter;
+  return quantified({ ...parts, where: mapLeaves(parts.where, change, joinPaths(path, parts.path)) });
+}
+
+/** `field` as named from the start of `path`. */
+export function joinPaths(path: string, field: string): string {
+  return path === '' ? field : `${path}:${field}`;
 }

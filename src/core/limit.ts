@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { RateLimiterMemory as InMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { fail } from './errors.ts';
 
-/** The part that counts in memory: the whole package brings one for every kind of database, for each start to load. */
+/** Only the in-memory limiter: the main module of the package loads one for every kind of database at each start. */
 const RateLimiterMemory = createRequire(import.meta.url)(
   'rate-limiter-flexible/lib/RateLimiterMemory.js',
 ) as typeof InMemory;
@@ -14,30 +14,36 @@ export interface RateWindow {
 }
 
 export interface Limiter {
-  /** Takes one point; RATE_LIMITED with `retryAfterSeconds` when there is none left. */
+  /** Takes one point. Throws RATE_LIMITED with `retryAfterSeconds` when the window has no points left. */
   consume(key: string): Promise<void>;
-  /** Gives one point back, where only failures count. */
+  /** Returns one point, for limits that count only failures. */
   giveBack(key: string): Promise<void>;
-  /** Gives everything back, as after a success. */
+  /** Returns all points, for example after a success. */
   reset(key: string): Promise<void>;
 }
 
-/** Where counts are kept that all processes share (store/limits.ts). */
+/** Counters that all processes share (store/limits/limits.ts). */
 export interface Windows {
-  /** Counts one more, in a new window of `ms` where the last one is over. Atomic, in every process. */
+  /** Adds one to the counter; starts a new window of `ms` if the last one is over. Atomic across processes. */
   add(key: string, ms: number): Promise<Counted>;
   takeBack(key: string): Promise<void>;
   clear(key: string): Promise<void>;
 }
 
 export interface Counted {
-  /** With this one. */
+  /** The count including this call. */
   readonly count: number;
-  /** Of the window; milliseconds since the epoch. */
+  /** End of the window, in milliseconds since the epoch. */
   readonly endsAt: number;
 }
 
-/** Counts for all processes. The first attempt begins a window, and those that are refused do not make it longer. */
+/** Creates limiters that share one storage. */
+export const sharedLimiters =
+  (shared: Parameters<typeof createSharedLimiter>[2]) =>
+  (name: string, window: RateWindow): Limiter =>
+    createSharedLimiter(name, window, shared);
+
+/** A limiter shared by all processes. The first attempt starts a window. Refused attempts do not extend it. */
 export function createSharedLimiter(
   name: string,
   { points, seconds }: RateWindow,
@@ -55,7 +61,7 @@ export function createSharedLimiter(
   };
 }
 
-/** Counts in this process: for what must be quick rather than exact. */
+/** A limiter for this process only: faster, but not exact across processes. */
 export function createLimiter(name: string, window: RateWindow): Limiter {
   const limiter = new RateLimiterMemory({ keyPrefix: name, points: window.points, duration: window.seconds });
   return {
@@ -77,27 +83,30 @@ export function createLimiter(name: string, window: RateWindow): Limiter {
   };
 }
 
-/** How often something may happen in a minute, in an hour and in a day: all three count at once. */
+/** Limits per minute, hour and day. All three apply at once. */
 export interface QuotaLimits {
   readonly minute: number;
   readonly hour: number;
   readonly day: number;
 }
 
-/** Counts that all processes share (store/quotas.ts, store/redis-quotas.ts). */
+/** Counters that all processes share (store/limits/quotas.ts, store/limits/redis-quotas.ts). */
 export interface Quotas {
   /**
-   * Takes one point of each window, or none where one of them has none left. The first call of a window begins it. One round
-   * trip, and atomic: calls side by side in any number of processes get exactly as many points as there are.
+   * Takes one point from each window, or leaves all unchanged if one of them is used up. The first call of a window
+   * starts it. It takes one round trip and is atomic: concurrent calls in any number of processes get exactly the
+   * available points.
    */
   take(key: string, limits: QuotaLimits): Promise<Quota>;
 }
 
-/** Of the window that has the least left, or of the full one that will be closed for longest. */
+/**
+ * State of the window with the fewest points left or, if the quota is exceeded, of the full window that resets last.
+ */
 export interface Quota {
   readonly limit: number;
   readonly remaining: number;
-  /** Until the window begins anew; 1 at least. */
+  /** Seconds until the next window begins; at least 1. */
   readonly resetSeconds: number;
   readonly isExceeded: boolean;
 }
@@ -108,14 +117,14 @@ export const quotaWindows = [
   { name: 'day', ms: 86_400_000 },
 ] as const;
 
-/** One window as it stands after a call. */
+/** One window after a call. */
 export interface QuotaState {
   readonly count: number;
   /** Milliseconds since the epoch. */
   readonly endsAt: number;
 }
 
-/** `states`: in the order of {@link quotaWindows}. */
+/** `states` in the order of {@link quotaWindows}. */
 export function toQuota(states: readonly QuotaState[], limits: QuotaLimits, isExceeded: boolean, now: number): Quota {
   const all = states.map(({ count, endsAt }, at): Quota => {
     const limit = limits[quotaWindows[at]!.name];

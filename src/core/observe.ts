@@ -1,8 +1,9 @@
-// What happens in the house is told as typed observations; the log, traces and metrics (observe/) listen to them. An
-// observation never holds an argument value, a token or a password: names and ids only.
+// Events are reported as typed observations. The log, traces and metrics (observe/) listen to them. An observation
+// contains only names and ids, never argument values, tokens or passwords.
 import { type Logger, pino } from 'pino';
+import { failedCode, thrownBy } from './errors/code-failure.ts';
 
-/** Something that happened, as listeners are told it. It holds names and ids, never values, tokens or passwords. */
+/** An event, as listeners receive it. It contains only names and ids, never values, tokens or passwords. */
 export type Observation =
   | { readonly type: 'server.started'; readonly address: string; readonly milliseconds: number }
   | { readonly type: 'server.stopping'; readonly reason: string }
@@ -16,7 +17,7 @@ export type Observation =
       readonly status: number;
       readonly milliseconds: number;
     }
-  /** Each is followed by `tool.called`. */
+  /** Every `tool.began` is followed by a `tool.called`. */
   | { readonly type: 'tool.began'; readonly tool: string }
   | {
       readonly type: 'tool.called';
@@ -24,51 +25,51 @@ export type Observation =
       readonly collection?: string;
       readonly userId: number;
       readonly clientId: string;
-      readonly outcome: 'completed' | 'failed' | 'denied';
+      readonly outcome: 'completed' | 'failed' | 'denied' | 'unknown' | 'unknown';
       readonly code?: string;
       readonly milliseconds: number;
     }
   | {
-      /** A call of the agent's HTTP API that is about data. */
+      /** A call of the agent's HTTP API that reads or writes data. */
       readonly type: 'route.called';
-      /** As the activity log names it, such as `list`. */
+      /** The name in the activity log, such as `list`. */
       readonly action: string;
       readonly collection?: string;
       readonly userId: number;
-      readonly outcome: 'completed' | 'failed' | 'denied';
+      readonly outcome: 'completed' | 'failed' | 'denied' | 'unknown' | 'unknown';
       readonly code?: string;
       readonly milliseconds: number;
     }
   | {
-      /** A request of MCP that is not a tool call. */
+      /** An MCP request that is not a tool call. */
       readonly type: 'mcp.answered';
-      /** One of the protocol's own, or `_OTHER`. */
+      /** A method of the protocol, or `_OTHER`. */
       readonly method: string;
-      /** Of HTTP. */
+      /** HTTP status. */
       readonly status: number;
       readonly milliseconds: number;
     }
   | { readonly type: 'token.checked'; readonly outcome: 'accepted' | 'refused' }
   | {
-      /** One statement on a database of the application, its wait for a connection included. */
+      /** One statement on a database of the application. The duration includes the wait for a connection. */
       readonly type: 'statement.ran';
       readonly source: string;
       readonly system: 'sqlite' | 'mysql' | 'mariadb' | 'postgresql';
       readonly operation: 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE';
       readonly table: string;
-      /** Values are bound: there are none in it. */
+      /** Contains no values, because they are bound. */
       readonly text: string;
       readonly outcome: 'completed' | 'failed';
-      /** Of ours, or the database's. */
+      /** An error code of Portico or of the database. */
       readonly code?: string;
       readonly milliseconds: number;
     }
   | {
-      /** Connections of one source, whenever one is asked for, had or given back. */
+      /** The connection pool of one source, reported whenever a connection is requested, acquired or released. */
       readonly type: 'pool.changed';
       readonly source: string;
       readonly used: number;
-      /** Calls that wait for one. */
+      /** Calls that wait for a connection. */
       readonly waiting: number;
       readonly most: number;
     }
@@ -84,11 +85,14 @@ export type Observation =
   | {
       readonly type: 'query.planned';
       readonly collection: string;
-      /** The plan as text, made only for who asks. */
+      /** The plan as text, computed only when a listener calls it. */
       readonly plan: () => string;
     }
   | {
-      /** Tables and views without a primary key: the unique key that is taken in its place, as `table (a, b)`, or none. */
+      /**
+       * Tables and views without a primary key. `guessed`: those with a unique key instead, as `table (a, b)`.
+       * `without`: those without any key.
+       */
       readonly type: 'source.keys';
       readonly source: string;
       readonly guessed: readonly string[];
@@ -101,7 +105,7 @@ export type Observation =
       readonly outcome: 'completed' | 'cancelled' | 'failed';
     }
   | {
-      /** Sign-ins, grants, refreshes, revocations, reuse, refused clients: what an operator wants to be told of. */
+      /** Security events for operators: sign-ins, grants, refreshes, revocations, token reuse, refused clients. */
       readonly type: 'security';
       readonly event: string;
       readonly userId?: number;
@@ -111,14 +115,14 @@ export type Observation =
     };
 
 export type ObservationType = Observation['type'];
-/** Tells the listeners (the log, metrics, spans) that something happened. It never throws. */
+/** Notifies the listeners (the log, metrics, spans) of an event. It never throws. */
 export type Observe = (observation: Observation) => void;
 
-/** From which on something is logged. */
+/** The lowest level that is logged. */
 export type LogLevel = 'Debug' | 'Info' | 'Warn' | 'Error';
 export const logLevels = ['Debug', 'Info', 'Warn', 'Error'] as const;
 
-/** Null: for listeners that count; a log would be drowned in it. */
+/** Null: only for listeners that count, because these events would flood a log. */
 const levelOf: Record<ObservationType, LogLevel | null> = {
   'server.started': 'Info',
   'server.stopping': 'Info',
@@ -144,7 +148,7 @@ const levelOf: Record<ObservationType, LogLevel | null> = {
 
 export interface Observer {
   readonly observe: Observe;
-  /** Adds a listener; it must not throw. */
+  /** Adds a listener. It must not throw. */
   listen(listener: Observe): void;
 }
 
@@ -163,7 +167,7 @@ export function createObserver(): Observer {
 /** A logger of the host application (spec 2.1). */
 export type LogFunction = (level: LogLevel, message: string, error?: unknown) => void;
 
-/** Observations as lines of text for a logger of the host application; what it throws is its own matter. */
+/** Passes observations as lines of text to a logger of the host application. Ignores errors of the logger. */
 export function createFunctionListener(logger: LogFunction, level: LogLevel): Observe {
   const enabled = logLevels.slice(logLevels.indexOf(level));
   return (observation) => {
@@ -171,23 +175,27 @@ export function createFunctionListener(logger: LogFunction, level: LogLevel): Ob
     if (at === null || !enabled.includes(at)) return;
     try {
       const message = lineOf(observation);
-      if ('cause' in observation && observation.cause !== undefined) logger(at, message, observation.cause);
-      else logger(at, message);
+      const cause = 'cause' in observation ? thrownBy(observation.cause) : undefined;
+      if (cause === undefined) logger(at, message);
+      else logger(at, message, cause);
     } catch {
-      // What is observed must not fail because it cannot be told.
+      // A failing logger must not break the observed operation.
     }
   };
 }
 
-/** A warning's own sentence; else the type and its details, as in `source.introspected: source=shop tables=3`. */
+/**
+ * The message of a warning; otherwise the type and its details, such as `source.introspected: source=shop tables=3`.
+ */
 function lineOf(observation: Observation): string {
   if (observation.type === 'warning') return observation.message;
+  const code = observation.type === 'failure' ? failedCode(observation.cause) : [];
   const details = Object.entries(observation).filter(([name]) => name !== 'type' && name !== 'cause');
   const said = details.map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
-  return [observation.type, said.join(' ')].filter(Boolean).join(': ');
+  return [observation.type, said.join(' '), ...code].filter(Boolean).join(': ');
 }
 
-/** JSON lines on standard error; standard output stays the user's. */
+/** Writes JSON lines to standard error and leaves standard output to the user. */
 export function createLogListener(level: LogLevel): Observe {
   const logger: Logger = pino(
     { level: level.toLowerCase(), base: null, timestamp: pino.stdTimeFunctions.isoTime },

@@ -17,7 +17,7 @@ export function randomToken(bits = 256): string {
   return randomBytes(Math.ceil(bits / 8)).toString('base64url');
 }
 
-/** For the few specifications that want plain base64. */
+/** For the few specifications that require plain base64. */
 export function randomBase64(bytes: number): string {
   return randomBytes(bytes).toString('base64');
 }
@@ -26,14 +26,14 @@ export function randomId(): string {
   return randomUUID();
 }
 
-/** SHA-256 as base64url: how bearer secrets are kept at rest. They hold 256 random bits, so no salt or stretching is needed. */
+/** SHA-256 as base64url, to store bearer secrets. They have 256 random bits, so they need no salt or stretching. */
 export function hashToken(token: string): string {
   return hash('sha256', token, 'base64url');
 }
 
 /**
- * 64 bits of a text for telling texts apart where nobody gains by making two alike (FNV-1a, twice with different starts):
- * a tenth of the time of a SHA-256. Never of a secret.
+ * A 64-bit hash to distinguish texts when a collision gives an attacker no advantage. FNV-1a, twice with different
+ * seeds; takes a tenth of the time of SHA-256. Never use it on a secret.
  */
 export function markOf(text: string): string {
   let [a, b] = [0x811c9dc5, 0x9747b28c];
@@ -45,7 +45,7 @@ export function markOf(text: string): string {
   return (a >>> 0).toString(36) + (b >>> 0).toString(36).padStart(7, '0');
 }
 
-/** Constant-time comparison of two texts; their lengths are not secret. */
+/** Constant-time comparison of two texts. Their lengths are not secret. */
 export function sameText(a: string, b: string): boolean {
   const left = Buffer.from(a);
   const right = Buffer.from(b);
@@ -70,14 +70,14 @@ function stretch(password: string, salt: Buffer, options: ScryptOptions): Promis
   );
 }
 
-/** `scrypt$N$r$p$salt$hash`: the parameters travel with the hash, so that they can be raised later. */
+/** `scrypt$N$r$p$salt$hash`. Each hash includes its parameters, which allows raising them later. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
   const key = await stretch(password, salt, SCRYPT);
   return ['scrypt', SCRYPT.N, SCRYPT.r, SCRYPT.p, salt.toString('base64url'), key.toString('base64url')].join('$');
 }
 
-/** Takes as long for a missing or malformed hash as for a wrong password, so that time does not tell who exists. */
+/** A missing or malformed hash takes as long as a wrong password. The time does not reveal which users exist. */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
   const [kind, N, r, p, salt, expected] = (stored ?? '').split('$');
   if (kind !== 'scrypt' || !salt || !expected) {
@@ -93,7 +93,7 @@ export async function verifyPassword(password: string, stored: string | null): P
   return sameText(key.toString('base64url'), expected);
 }
 
-/** AES-256-GCM under a key derived from `passphrase`; `iv.tag.data`, each base64url. */
+/** AES-256-GCM with a key derived from `passphrase`; `iv.tag.data`, each base64url. */
 export function encrypt(text: string, passphrase: string): string {
   const iv = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', deriveKey(passphrase), iv);
@@ -101,7 +101,7 @@ export function encrypt(text: string, passphrase: string): string {
   return [iv, cipher.getAuthTag(), data].map((part) => part.toString('base64url')).join('.');
 }
 
-/** Throws when the text was not made by {@link encrypt} with the same passphrase. */
+/** Throws unless {@link encrypt} made the text with the same passphrase. */
 export function decrypt(sealed: string, passphrase: string): string {
   const [iv, tag, data] = sealed.split('.').map((part) => Buffer.from(part, 'base64url'));
   if (!iv || !tag || !data) throw new Error('not a sealed text');

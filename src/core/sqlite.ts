@@ -1,14 +1,15 @@
-// The SQLite driver, for the two rooms that own databases (store and agent/sources/sql). The native driver is used where
-// it could be built or fetched; elsewhere a WebAssembly SQLite with the same interface takes its place (sqlite/wasm.ts).
+// The SQLite driver, for the two folders that own databases (store and agent/sources/sql). The native driver is used if
+// it could be built or downloaded. Otherwise a WebAssembly SQLite with the same interface replaces it
+// (core/sqlite/wasm.ts).
 import { createRequire } from 'node:module';
-import type BetterSqlite3 from 'better-sqlite3';
 import { AppError } from './errors.ts';
 import { WasmDatabase } from './sqlite/wasm.ts';
 
-export type SqliteConnection = BetterSqlite3.Database;
-export type SqliteDriver = typeof BetterSqlite3;
+/** Based on our own class, because the declarations of the package should not need those of the native driver. */
+export type SqliteConnection = Omit<WasmDatabase, 'lastRun'>;
+export type SqliteDriver = new (...options: ConstructorParameters<typeof WasmDatabase>) => SqliteConnection;
 export type SqliteKind = 'native' | 'wasm';
-/** `auto`: native where it loads, else wasm. */
+/** `auto`: native if it loads, else wasm. */
 export type SqliteWish = SqliteKind | 'auto';
 
 export interface LoadedSqlite {
@@ -19,7 +20,7 @@ export interface LoadedSqlite {
 const require = createRequire(import.meta.url);
 const loaded = new Map<SqliteWish, LoadedSqlite>();
 
-/** CONFIGURATION when the native driver is asked for by name and does not load. */
+/** Throws CONFIGURATION when the native driver is requested explicitly and does not load. */
 export function loadSqliteDriver(wish: SqliteWish = 'auto'): LoadedSqlite {
   const known = loaded.get(wish);
   if (known) return known;
@@ -28,7 +29,7 @@ export function loadSqliteDriver(wish: SqliteWish = 'auto'): LoadedSqlite {
   return found;
 
   function load(): LoadedSqlite {
-    if (wish === 'wasm') return { driver: WasmDatabase as unknown as SqliteDriver, kind: 'wasm' };
+    if (wish === 'wasm') return { driver: WasmDatabase, kind: 'wasm' };
     try {
       return { driver: loadNative(), kind: 'native' };
     } catch (cause) {
@@ -42,7 +43,7 @@ export function loadSqliteDriver(wish: SqliteWish = 'auto'): LoadedSqlite {
   }
 }
 
-/** Opening a database is the proof: the package loads even where its binary is missing or made for another Node. */
+/** Opens a database to test the driver. The package loads even if its binary is missing or built for another Node. */
 function loadNative(): SqliteDriver {
   const driver = require('better-sqlite3') as SqliteDriver;
   new driver(':memory:').close();

@@ -1,8 +1,8 @@
-// What tells work that nobody waits for it any more. Node's AbortController costs microseconds to make, a short call as much
-// as planning its query, and hardly any call is ever stopped; so what lies between the socket and the statement is handed
-// this, and a real AbortSignal is made for whoever needs one: code of users, and libraries.
+// Cancels work when its caller no longer waits. Creating an AbortController takes microseconds, as long as planning a
+// short query, and few calls are ever cancelled. Code between the socket and the statement therefore uses this class.
+// It creates a real AbortSignal only for user code and libraries.
 
-/** As much of an AbortSignal as is used here; every AbortSignal is one. */
+/** The part of AbortSignal that this code uses. Every AbortSignal satisfies it. */
 export interface StopSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -10,14 +10,14 @@ export interface StopSignal {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** A signal and the means to give it in one; it is given once. */
+/** A signal and its controller in one. It aborts at most once. */
 export class Stop implements StopSignal {
   aborted = false;
   reason: unknown;
   #listeners: (() => void)[] | undefined;
   #real: AbortController | undefined;
 
-  /** The reason is an AbortError when none is named, as that of an AbortController. */
+  /** The default reason is an AbortError, like that of an AbortController. */
   abort(reason?: unknown): void {
     if (this.aborted) return;
     this.aborted = true;
@@ -28,7 +28,7 @@ export class Stop implements StopSignal {
     if (told) for (const listener of told) listener();
   }
 
-  /** Every listener is called once at most. */
+  /** Calls every listener at most once. */
   addEventListener(_type: 'abort', listener: () => void): void {
     if (this.aborted) return;
     if (this.#listeners) this.#listeners.push(listener);
@@ -40,7 +40,7 @@ export class Stop implements StopSignal {
     if (at >= 0) this.#listeners!.splice(at, 1);
   }
 
-  /** The same signal for those who need a real one. */
+  /** The same signal as a real AbortSignal. */
   get real(): AbortSignal {
     this.#real ??= new AbortController();
     if (this.aborted) this.#real.abort(this.reason);

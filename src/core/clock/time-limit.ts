@@ -1,21 +1,21 @@
-// How long one call may take in all, whatever it does: several statements, and code of users between them. When time is
-// up, the same signal that tells of a client who has gone away stops the work; a read is then given up even if its code
-// does not listen. What writes is waited for, since its answer must say what has happened.
+// Limits the total time of one call, including all statements and user code between them. When time is up, the signal
+// that reports a disconnected client stops the work. A read is then abandoned even if its code ignores the signal. A
+// write is awaited, because its response must report the outcome.
 
 import type { Clock } from '../clock.ts';
 import { AppError, isAppError } from '../errors.ts';
 import { Stop, type StopSignal } from './stop.ts';
 
 export interface TimeLimit {
-  /** Aborted when time is up or the client goes away. */
+  /** Aborts when time is up or the client disconnects. */
   readonly signal: StopSignal;
-  /** Aborted when time is up alone. */
+  /** A signal that aborts only when time is up. */
   withoutClient(): StopSignal;
-  /** CALL_TIMED_OUT when time is up first. */
+  /** Rejects with CALL_TIMED_OUT when time is up first. */
   bound<T>(work: Promise<T>): Promise<T>;
   /** The time that `wait` takes does not count. */
   aside<T>(wait: () => Promise<T>): Promise<T>;
-  /** What the work failed with, or that it failed because time was up. */
+  /** Returns the failure, or CALL_TIMED_OUT if the work was cancelled because time was up. */
   explain(failure: AppError): AppError;
   end(): void;
 }
@@ -61,7 +61,7 @@ export function createTimeLimit(clock: Clock, seconds: number, client: StopSigna
       }
     },
     explain: (failure) => (isUp && isAppError(failure, 'CANCELLED') ? timedOut() : failure),
-    // The listener goes with the signal, which is that of one request.
+    // The listener needs no removal: the signal belongs to one request.
     end: forget,
   };
 }

@@ -1,6 +1,5 @@
-// What a value must satisfy that its text alone does not tell.
+// Checks that go beyond the text of a single value.
 
-import type { Config } from '../config.ts';
 import { fail } from '../errors.ts';
 
 export function checkPublicUrl(value: string): string {
@@ -13,7 +12,7 @@ export function checkPublicUrl(value: string): string {
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
-/** Spec 7: a basePath while the agent's URL has a path is an error at start. */
+/** Spec 7: basePath is an error at start if the URL of the agent has a path. */
 export function checkBasePath(value: string, publicUrl: string | null): string {
   const path = `/${value}`.replace(/\/+/g, '/').replace(/\/$/, '');
   if (path !== '' && !/^(\/[A-Za-z0-9_-]+)+$/.test(path)) {
@@ -27,7 +26,7 @@ export function checkBasePath(value: string, publicUrl: string | null): string {
   return path;
 }
 
-/** Of the HTTP APIs, either of which may lie at the root. */
+/** Checks the paths of the HTTP APIs. Both may be the root. */
 export function checkPlace(name: string, value: string, basePath: string): string {
   const path = `/${value}`.replace(/\/+/g, '/').replace(/\/$/, '');
   const problem = (what: string) => fail('CONFIGURATION', { problem: `${name}: ${what}, got '${value}'.` });
@@ -37,7 +36,7 @@ export function checkPlace(name: string, value: string, basePath: string): strin
   return path;
 }
 
-/** The door takes every path below its own, as the console does. */
+/** The platform endpoint claims every path below its own, like the console. */
 export function checkPlatformPath(value: string, basePath: string): string {
   const path = checkPlace('SERVICE_PLATFORM_PATH', value, basePath);
   if (path === '')
@@ -46,10 +45,14 @@ export function checkPlatformPath(value: string, basePath: string): string {
 }
 
 /**
- * Everything that says who may do what comes from there: over TLS, or from this machine (OWASP ASVS 9.1.1). What would be kept
- * in a storage of our own has no place then.
+ * All permissions come from this server, which requires TLS or the same machine (OWASP ASVS 9.1.1). It excludes
+ * settings for a local storage.
  */
-export function checkServerUrl(config: Pick<Config, 'serverUrl' | 'storageUrl' | 'platformDoor'>): string {
+export function checkServerUrl(config: {
+  readonly serverUrl: string | null;
+  readonly storageUrl: string | null;
+  readonly platformDoor: boolean;
+}): string {
   const problem = (what: string) => fail('CONFIGURATION', { problem: `serverUrl (SERVICE_SERVER_URL): ${what}.` });
   const url = URL.canParse(`${config.serverUrl}`) ? new URL(`${config.serverUrl}`) : undefined;
   if (!url || !['https:', 'http:'].includes(url.protocol))
@@ -65,7 +68,10 @@ export function checkServerUrl(config: Pick<Config, 'serverUrl' | 'storageUrl' |
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
-/** As an Origin header carries it (RFC 6454 section 7): a sign-in answers there, so that nothing may be left open. */
+/**
+ * Checks the format of an Origin header (RFC 6454 section 7). Sign-ins deliver their result to these origins, which
+ * therefore need https unless they are local.
+ */
 export function checkOrigin(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const isLocal = url !== undefined && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
@@ -76,9 +82,14 @@ export function checkOrigin(value: string): string {
   });
 }
 
-export type SsoSettings = Pick<Config, 'ssoIssuer' | 'ssoClientId' | 'ssoVerifiedEmail' | 'linkUsers'>;
+export interface SsoSettings {
+  readonly ssoIssuer: string | null;
+  readonly ssoClientId: string | null;
+  readonly ssoVerifiedEmail: boolean;
+  readonly linkUsers: boolean;
+}
 
-/** Half of it would be taken for all of it: a client without an issuer leaves passwords on. */
+/** Rejects incomplete settings. For example, a client without an issuer would leave passwords enabled. */
 export function checkSso({ ssoIssuer, ssoClientId, ssoVerifiedEmail, linkUsers }: SsoSettings): void {
   const problem = (what: string) => fail('CONFIGURATION', { problem: what });
   if (ssoIssuer !== null && ssoClientId === null)
@@ -91,7 +102,7 @@ export function checkSso({ ssoIssuer, ssoClientId, ssoVerifiedEmail, linkUsers }
     problem('SERVICE_LINK_USERS: only verified addresses link users. Leave SERVICE_SSO_VERIFIED_EMAIL on.');
 }
 
-/** The console takes every path below its own, so that it can lie neither at the root nor in another of our namespaces. */
+/** The console claims every path below its own. It must not be the root or overlap the paths of MCP and OAuth. */
 export function checkConsolePath(value: string, basePath: string): string {
   const path = `/${value}`.replace(/\/+/g, '/').replace(/\/$/, '');
   const problem = (what: string) =>

@@ -1,4 +1,4 @@
-// Apps that connect, and how long what they are given lasts.
+// Apps that connect, and the lifetimes of their tokens.
 import { flagged, list, setting, whole } from './setting.ts';
 
 export const clientSettings = {
@@ -70,31 +70,35 @@ export const clientSettings = {
   }),
   clientMetadataDomains: setting({
     env: 'SERVICE_CIMD_DOMAINS',
+    names: 'allowed',
     about: 'Only these domains may host client metadata documents; any by default',
     fallback: null as readonly string[] | null,
     read: list,
   }),
   clientMetadataDeniedDomains: setting({
     env: 'SERVICE_CIMD_DENIED_DOMAINS',
+    names: 'denied',
     about: 'These domains may not host client metadata documents',
     fallback: [] as readonly string[],
     read: list,
   }),
   redirectDomains: setting({
     env: 'SERVICE_DCR_REDIRECT_DOMAINS',
+    names: 'allowed',
     about: 'Registered clients may have web answers sent to these domains only; to any by default',
     fallback: null as readonly string[] | null,
     read: list,
   }),
   redirectDeniedDomains: setting({
     env: 'SERVICE_DCR_REDIRECT_DENIED_DOMAINS',
+    names: 'denied',
     about: 'Registered clients may not have answers sent to these domains',
     fallback: [] as readonly string[],
     read: list,
   }),
   clientsMost: setting({
     env: 'SERVICE_DCR_MOST',
-    about: 'Registered clients in all; further ones wait until others are forgotten',
+    about: 'Registered clients in all; for further ones the oldest that was never used is forgotten',
     fallback: 10_000,
     read: whole(1, 1_000_000),
   }),

@@ -1,6 +1,9 @@
 import type { Config } from '../config.ts';
 
-/** Whether passwords and tokens may cross a network in the clear: more than loopback, and no https in front. */
+/**
+ * Whether passwords and tokens may cross a network unencrypted: the host is not loopback and the public URL is not
+ * https.
+ */
 export function isUnprotected({ host, publicUrl }: Pick<Config, 'host' | 'publicUrl'>): boolean {
   return !isLoopback(host) && !publicUrl?.startsWith('https:');
 }

@@ -1,6 +1,8 @@
-// What is wrong or risky with settings as they are, told without looking at anything but them: `portico doctor` and the
-// settings page of the console say the same. What has to be tried (a port, a folder, a database) is the doctor's alone.
+// Finds wrong or risky settings from the settings only. `portico doctor` and the settings page of the console show the
+// same findings. Checks that need a test (a port, a folder, a database) are only part of the doctor.
+
 import type { Config } from '../config.ts';
+import { readParameters } from './address-parameters.ts';
 import { isLoopback, isUnprotected, unprotectedWarning } from './exposure.ts';
 
 export interface Finding {
@@ -24,10 +26,10 @@ export function checkAddress(config: Pick<Config, 'host' | 'publicUrl'>): Findin
   return ok(`Address: ${config.publicUrl}`);
 }
 
-/** As it stands in an address, where IPv6 has brackets. */
+/** The host name as in a URL, with brackets around IPv6. */
 const isLoopbackName = (hostname: string): boolean => isLoopback(hostname.replace(/^\[|\]$/g, ''));
 
-/** Whoever reaches the metrics may read them. */
+/** The metrics endpoint has no access control. */
 export function checkMetricsHost({ metricsHost, metricsPort }: Config): Finding | undefined {
   if (metricsPort === null || isLoopback(metricsHost)) return undefined;
   return note(
@@ -44,11 +46,10 @@ function checkSecret({ secret, storageUrl }: Config): Finding | undefined {
   );
 }
 
-/** Addresses of other machines, over which what is kept would go in the clear. */
+/** Warns about servers on other machines without encryption. */
 function checkEncryption({ storageUrl, redisUrl }: Config): Finding | undefined {
   const isPlain = {
-    SERVICE_STORAGE_URL:
-      isServer(storageUrl) && isAway(storageUrl) && !/[?&](ssl|sslmode)=(?!disable|prefer|false|0)/i.test(storageUrl),
+    SERVICE_STORAGE_URL: isServer(storageUrl) && isAway(storageUrl) && !isEncrypted(storageUrl),
     SERVICE_REDIS_URL: redisUrl !== null && isAway(redisUrl) && redisUrl.startsWith('redis:'),
   };
   const names = Object.entries(isPlain).flatMap(([name, plain]) => (plain ? [name] : []));
@@ -58,9 +59,19 @@ function checkEncryption({ storageUrl, redisUrl }: Config): Finding | undefined 
   return note(`Encryption: nothing encrypts what goes over the network to ${told}`);
 }
 
+function isEncrypted(url: string): boolean {
+  try {
+    const { tls } = readParameters(/^postgres/i.test(url) ? 'postgres' : 'mysql', url, []);
+    return tls === 'required' || tls === 'verify';
+  } catch {
+    // The start reports what is wrong with it.
+    return true;
+  }
+}
+
 const isAway = (url: string): boolean => URL.canParse(url) && !isLoopbackName(new URL(url).hostname);
 
-/** CWE-348: who may set X-Forwarded-For chooses the address that he is known by, and is counted under. */
+/** CWE-348: a client that can set X-Forwarded-For chooses the address used for checks and limits. */
 function checkProxies({ trustedProxies }: Config): Finding | undefined {
   const everybody = trustedProxies.filter((network) => /\/0$/.test(network));
   if (everybody.length === 0) return undefined;
@@ -83,7 +94,7 @@ function checkRetention({ serverUrl, activityDays, adminLogDays }: Config): Find
   );
 }
 
-/** Each says nothing where nothing is to be said. */
+/** Each returns undefined if there is no finding. */
 export const risks: readonly Check[] = [
   checkMetricsHost,
   checkSecret,
@@ -93,7 +104,7 @@ export const risks: readonly Check[] = [
   checkRetention,
 ];
 
-/** Of the settings alone, the worst first. */
+/** Findings from the settings only, the worst first. */
 export function findProblems(config: Config): readonly Finding[] {
   const found = [checkAddress, ...risks].flatMap((check) => check(config) ?? []);
   const of = (state: Finding['state']) => found.filter((finding) => finding.state === state);

@@ -1,5 +1,5 @@
-// How much and how long one call may take.
-import { flagged, list, setting, whole } from './setting.ts';
+// Limits on the size and duration of one call.
+import { flagged, list, oneOf, setting, whole } from './setting.ts';
 
 export const limitSettings = {
   requestSeconds: setting({
@@ -62,15 +62,24 @@ export const limitSettings = {
     fallback: 900,
     read: whole(60, 6000),
   }),
+  approvalExecution: setting({
+    env: 'SERVICE_APPROVAL_EXECUTION',
+    about: 'Who executes a call that was approved in the console: server (at once) or assistant (its next try)',
+    fallback: 'server' as const,
+    read: oneOf('server', 'assistant'),
+  }),
   webhookHosts: setting({
     env: 'SERVICE_WEBHOOK_HOSTS',
+    names: 'allowed',
     about: 'Hosts that webhooks of actions and callbacks of workflows may reach though their addresses are not public',
     fallback: [] as readonly string[],
     read: list,
   }),
   remoteHosts: setting({
     env: 'SERVICE_REMOTE_HOSTS',
-    about: 'Hosts of remote MCP servers that may be reached though their addresses are not public, and without https',
+    names: 'allowed',
+    about:
+      'Hosts of remote MCP servers that may be reached though their addresses are not public, and without https; each only for the servers whose own address, or typed issuer, is there',
     fallback: [] as readonly string[],
     read: list,
   }),
@@ -79,6 +88,12 @@ export const limitSettings = {
     about: 'How long one query may run',
     fallback: 30,
     read: whole(1, 3600),
+  }),
+  queriesAtOnce: setting({
+    env: 'SERVICE_QUERIES_AT_ONCE',
+    about: 'Queries of one user that a database works on at once, in each process; others of theirs wait',
+    fallback: 3,
+    read: whole(1, 1000),
   }),
   callSeconds: setting({
     env: 'SERVICE_CALL_SECONDS',

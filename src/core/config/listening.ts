@@ -1,7 +1,7 @@
-// Where everything is kept, where the server listens, and what it says of itself.
+// Storage locations, listening addresses and public URLs.
 import { type LogLevel, logLevels } from '../observe.ts';
 import type { SqliteWish } from '../sqlite.ts';
-import { flagged, list, oneOf, redisAddress, setting, text, whole } from './setting.ts';
+import { columnTimezones, flagged, list, oneOf, redisAddress, setting, text, timezone, whole } from './setting.ts';
 
 export const listeningSettings = {
   dataDir: setting({
@@ -18,6 +18,20 @@ export const listeningSettings = {
     about: 'The database to serve (sqlite:, mysql:, mariadb:, postgres:); the demo shop when none is named',
     fallback: null as string | null,
     read: text,
+  }),
+  databaseTimezone: setting({
+    env: 'SERVICE_DATABASE_TIMEZONE',
+    flag: '--database-timezone',
+    about:
+      'The timezone in which timestamps without zone of the database are read and written (timestamp of PostgreSQL, DATETIME of MySQL, texts without offset of SQLite)',
+    fallback: 'UTC',
+    read: timezone,
+  }),
+  databaseColumnTimezones: setting({
+    env: 'SERVICE_DATABASE_COLUMN_TIMEZONES',
+    about: 'The same for single columns: orders.placed_at=America/New_York, separated by commas',
+    fallback: [] as readonly string[],
+    read: columnTimezones,
   }),
   storageUrl: setting({
     env: 'SERVICE_STORAGE_URL',
@@ -129,30 +143,35 @@ export const listeningSettings = {
   }),
   trustedProxies: setting({
     env: 'SERVICE_TRUSTED_PROXIES',
+    names: 'allowed',
     about: 'Addresses or networks whose X-Forwarded-* headers are believed',
     fallback: [] as readonly string[],
     read: list,
   }),
   allowedHosts: setting({
     env: 'SERVICE_ALLOWED_HOSTS',
+    names: 'allowed',
     about: 'Further Host names that are served',
     fallback: [] as readonly string[],
     read: list,
   }),
   allowedOrigins: setting({
     env: 'SERVICE_ALLOWED_ORIGINS',
+    names: 'allowed',
     about: 'Further browser Origins that may call /mcp',
     fallback: [] as readonly string[],
     read: list,
   }),
   agentOrigins: setting({
     env: 'SERVICE_AGENT_ORIGINS',
+    names: 'allowed',
     about: "Origins of the front ends that may call the agent's HTTP API and sign people in to it",
     fallback: [] as readonly string[],
     read: list,
   }),
   enabledTools: setting({
     env: 'SERVICE_MCP_ENABLED_TOOLS',
+    names: 'allowed',
     about: 'Exact list of the tools that are served; all by default',
     fallback: null as readonly string[] | null,
     read: list,

@@ -1,4 +1,7 @@
-/** Of an address its scheme, host and path; user, password and query are where secrets lie. Of anything else nothing. */
+/**
+ * Returns scheme, host and path of a URL. Hides user, password and query, which can contain secrets. Hides any other
+ * text completely.
+ */
 export function maskUrl(value: string): string {
   if (/^sqlite:/i.test(value)) return value.replace(/\?.*$/s, '?***');
   if (!URL.canParse(value)) return '***';

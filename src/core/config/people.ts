@@ -1,4 +1,4 @@
-// People and programs: how they sign in, for how long, how often they may ask, and how long it is remembered.
+// Users and programs: sign-in, session lifetimes, rate limits and log retention.
 import { flagged, issuer, list, setting, text, whole } from './setting.ts';
 
 export const peopleSettings = {
@@ -126,6 +126,7 @@ export const peopleSettings = {
   }),
   ssoDomains: setting({
     env: 'SERVICE_SSO_DOMAINS',
+    names: 'allowed',
     about: 'Only people with an address of these domains come in; any by default',
     fallback: null as readonly string[] | null,
     read: (value) => list(value.toLowerCase()),

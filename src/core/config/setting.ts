@@ -1,13 +1,15 @@
-// What a setting is, and how its text is read.
+// The type of a setting, and parsers for its text.
 export interface Setting<T> {
   /** Environment variable. */
   readonly env: string;
-  /** Command-line flag of `portico start`; none for secrets. */
+  /** Command-line flag of `portico start`; absent for secrets. */
   readonly flag?: string;
   readonly secret?: true;
+  /** For a list: its names are allowed, or denied. Code and environment together can only restrict. */
+  readonly names?: 'allowed' | 'denied';
   readonly about: string;
   readonly fallback: T;
-  /** Reads a text from a flag or the environment; throws a plain Error that says what is expected. */
+  /** Parses a text from a flag or the environment. Throws a plain Error that says what is expected. */
   readonly read: (text: string) => T;
 }
 
@@ -38,7 +40,25 @@ export const oneOf =
     return found;
   };
 
-/** OpenID Connect Discovery section 3: https, without query and fragment. On this machine alone http will do. */
+/** The IANA name of a timezone. */
+export const timezone = (value: string): string => {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: value });
+  } catch {
+    throw new Error('expected the IANA name of a timezone, such as America/New_York or UTC');
+  }
+  return value;
+};
+
+/** `orders.placed_at=America/New_York`, separated by commas. */
+export const columnTimezones = (value: string): readonly string[] =>
+  list(value).map((item) => {
+    const at = item.lastIndexOf('=');
+    if (at < 1) throw new Error('expected table.column=timezone, such as orders.placed_at=America/New_York');
+    return `${item.slice(0, at).trim()}=${timezone(item.slice(at + 1).trim())}`;
+  });
+
+/** OpenID Connect Discovery section 3: https, without query and fragment. http is allowed only on this machine. */
 export const issuer = (value: string): string => {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const loopback = url !== undefined && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
@@ -49,7 +69,7 @@ export const issuer = (value: string): string => {
   return value;
 };
 
-/** Its text is never shown: it may hold a password. */
+/** The URL may contain a password. Errors never show it. */
 export const redisAddress = (value: string): string => {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url?.hostname && /^rediss?:$/.test(url.protocol) && /^(\/\d*)?$/.test(url.pathname)) return value;

@@ -1,4 +1,4 @@
-// Settings as people may see them: in groups, secrets masked, each with where it comes from.
+// Settings for display: in groups, with secrets masked and the origin of each value.
 import { type Config, type SettingName, settings } from '../config.ts';
 import { maskUrl } from './masking.ts';
 
@@ -6,10 +6,10 @@ export interface ShownSetting {
   readonly name: SettingName;
   /** The environment variable. */
   readonly env: string;
-  /** Of the command line, where there is one. */
+  /** The command-line flag, if there is one. */
   readonly flag: string | undefined;
   readonly about: string;
-  /** `***` for a secret that is set, `-` for what is not set. */
+  /** `***` for a secret that is set, `-` for a setting without a value. */
   readonly value: string;
   readonly origin: Config['origins'][SettingName];
 }
@@ -39,7 +39,20 @@ function showValue(name: SettingName, value: unknown): string {
 }
 
 const groups = [
-  ['Data and storage', ['dataDir', 'database', 'environment', 'storageUrl', 'sqlite', 'secret', 'redisUrl']],
+  [
+    'Data and storage',
+    [
+      'dataDir',
+      'database',
+      'databaseTimezone',
+      'databaseColumnTimezones',
+      'environment',
+      'storageUrl',
+      'sqlite',
+      'secret',
+      'redisUrl',
+    ],
+  ],
   [
     'Addresses',
     [
@@ -73,9 +86,11 @@ const groups = [
       ...([
         'approvalSeconds',
         'approvalUseSeconds',
+        'approvalExecution',
         'webhookHosts',
         'remoteHosts',
         'querySeconds',
+        'queriesAtOnce',
         'callSeconds',
         'mcpToken',
       ] as const),
@@ -95,8 +110,8 @@ const groups = [
 ] as const satisfies Groups;
 
 type Groups = readonly (readonly [title: string, names: readonly SettingName[]])[];
-/** Whatever stands here is missing above: a setting that was added is put into a group. */
+/** The settings missing from `groups`. Add each new setting to a group. */
 type Ungrouped = Exclude<SettingName, (typeof groups)[number][1][number]>;
 
-/** Every setting is in one of them, in the order in which the page shows them. */
+/** Contains every setting, in the order of the settings page. */
 export const settingGroups: [Ungrouped] extends [never] ? Groups : Ungrouped = groups;

@@ -1,5 +1,5 @@
-// How the drivers say that a database server is not there: it cannot be reached, it stops or starts, it has no room for another
-// connection, or the one that was in use is lost. Some of it has a code and some no more than a sentence.
+// The driver errors that mean a database server is unavailable: it cannot be reached, is stopping or starting, is at
+// its connection limit, or dropped the connection. Some errors have a code, others only a message.
 
 const codes: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
@@ -18,7 +18,7 @@ const codes: ReadonlySet<unknown> = new Set([
   'ER_SERVER_LOST',
   'ER_CON_COUNT_ERROR',
   'ER_NEW_ABORTING_CONNECTION',
-  // PostgreSQL: connection failures; a server that stops, starts or is full.
+  // PostgreSQL: connection failures; a server that is stopping, starting or full.
   '08000',
   '08003',
   '08006',
@@ -30,7 +30,7 @@ const codes: ReadonlySet<unknown> = new Set([
   '57P03',
 ]);
 
-/** ER_CONNECTION_KILLED of MariaDB, which its driver has no name for. */
+/** ER_CONNECTION_KILLED of MariaDB; its driver has no name for it. */
 const KILLED = 1927;
 
 const sentences = new RegExp(
@@ -47,7 +47,9 @@ const sentences = new RegExp(
   ].join('|'),
 );
 
-/** Whether it says that the server of a database is not there, or went away. A statement under way may have been done. */
+/**
+ * Whether the error means that the database server is unavailable or was lost. A running statement may have completed.
+ */
 export function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, errno, message } = error as NodeJS.ErrnoException;

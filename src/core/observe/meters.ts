@@ -1,5 +1,5 @@
-// Metrics through the API package of OpenTelemetry, by the same conventions as the spans. Instruments are made of the
-// provider that is registered when the server starts; registered later, it is told nothing.
+// Metrics through the OpenTelemetry API package, with the same conventions as the spans. Instruments use the provider
+// that is registered when the server starts. A provider registered later receives no data.
 import { type Attributes, metrics } from '@opentelemetry/api';
 import type { Observe } from '../observe.ts';
 import { operationSeconds, statementSeconds } from './buckets.ts';

@@ -1,5 +1,5 @@
-// What /metrics tells, counted from observations. Labels are names of ours and of the operator: tools of the table, sources,
-// outcomes. Never a user, a client or a collection, of which there may be any number, and which are nobody's business there.
+// The content of /metrics, counted from observations. Labels come only from Portico and the operator: tools, sources,
+// outcomes. Users, clients and collections are never labels, because they are unbounded in number and confidential.
 import { type Clock, watchEventLoop } from '../clock.ts';
 import type { Observation, ObservationType, Observe } from '../observe.ts';
 import { operationSeconds, statementSeconds } from './buckets.ts';
@@ -143,7 +143,7 @@ function countData(registry: Registry): Handlers {
   };
 }
 
-/** The process, by the names that dashboards for Node know. */
+/** Process metrics, with the names that Node dashboards expect. */
 function addProcess(registry: Registry, version: string, clock: Clock) {
   const loop = watchEventLoop();
   const gauge = (name: string, help: string) => registry.gauge({ name, help });

@@ -1,5 +1,5 @@
-// Counters, gauges and histograms, and the text format 0.0.4 in which Prometheus reads them. A metric's labels take the
-// values that the code gives them; nothing that a caller sends may become one.
+// Counters, gauges and histograms in the Prometheus text format 0.0.4. Only code sets label values. Caller input must
+// never become a label.
 
 /** The values of the labels, in the order of their names. */
 type Values = readonly string[];
@@ -25,9 +25,9 @@ export interface Histogram {
 export interface Registry {
   counter(described: Described): Counter;
   gauge(described: Described): Gauge;
-  /** `bounds`: the upper ends of the buckets, ascending; the last one, +Inf, is added. */
+  /** `bounds`: the upper bounds of the buckets, ascending. The bucket +Inf is added. */
   histogram(described: Described & { readonly bounds: readonly number[] }): Histogram;
-  /** Called before every text: for what is looked up rather than counted. */
+  /** Runs before every scrape, for values that are read instead of counted. */
   collect(look: () => void): void;
   text(): string;
 }

@@ -1,17 +1,16 @@
-// Which statements one piece of work made on the databases of the application: for whoever tries a tool in the console and
-// wants to see what it asks. Each statement is observed where it runs (`statement.ran`); whose it was is known by the
-// asynchronous context, which goes along with the work through code of users as well. Node before 24 follows every promise of
-// the process from the first such context on, which costs all other calls; so it is disabled, as Node documents it, as soon
-// as no such work is under way.
+// Collects the statements of one call, to show them in the tool playground of the console. Each statement reports
+// itself (`statement.ran`), and its asynchronous context identifies the call, also through user code. Before Node 24,
+// the first such context makes Node track every promise of the process, which slows down all other calls. It is
+// therefore disabled, as Node documents, once no such work is running.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Observation, Observe } from '../observe.ts';
 
 export type Statement = Extract<Observation, { type: 'statement.ran' }>;
 
 export interface StatementWatch {
-  /** To be told of every observation. */
+  /** Must receive every observation. */
   readonly listen: Observe;
-  /** Tells of the statements that `work` makes, in the order in which they end. */
+  /** Reports the statements of `work`, in the order in which they end. */
   during<T>(tell: (statement: Statement) => void, work: () => Promise<T>): Promise<T>;
 }
 

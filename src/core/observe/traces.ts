@@ -1,9 +1,9 @@
-// Spans by the OpenTelemetry semantic conventions for MCP and for database clients (development, November 2026), through
-// the API package alone: without an SDK that the operator registers, every call here does nothing.
+// Spans with the OpenTelemetry semantic conventions for MCP and for database clients (development, November 2026). They
+// use only the API package: without an SDK registered by the operator, they have no effect.
 //
-// The span of a request must be open while it is served, since what happens within it becomes its children; so the front
-// wraps the work in `inSpan`. All else is told by observations: `tool.called` and `mcp.answered` say how the open span
-// ended, and a statement becomes a span of its own when it is over.
+// The span of a request must be open while the request is served, because later spans become its children. The endpoint
+// therefore wraps the work in `inSpan`. Observations provide the rest: `tool.called` and `mcp.answered` describe how
+// the open span ended, and each finished statement becomes its own span.
 import {
   type Attributes,
   type Context,
@@ -20,21 +20,21 @@ import {
 import type { Clock } from '../clock.ts';
 import type { Observation, Observe } from '../observe.ts';
 
-/** What a request brought along: where the caller's trace may be continued, and how it was carried. */
+/** Trace information of a request: the caller's trace context and the transport. */
 export interface TraceOrigin {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** What was active where the request came in: the span of an instrumented HTTP server, where there is one. */
+  /** The active context when the request arrived: the span of an instrumented HTTP server, if there is one. */
   readonly ambient: Context;
   readonly protocolVersion: string | undefined;
-  /** As the client wrote it, where the request goes on under another. */
+  /** The id from the client, if the request continues with another one. */
   readonly requestId?: string | number;
   readonly sessionId: string | undefined;
 }
 
 export interface SpanOptions {
-  /** A method of MCP. */
+  /** An MCP method. */
   readonly method: string;
-  /** The tool, where the method is `tools/call`. */
+  /** The tool, if the method is `tools/call`. */
   readonly tool?: string;
   readonly requestId: string | number | undefined;
   /** Undefined over a pipe. */
@@ -46,18 +46,18 @@ export interface SpanOptions {
 const NAME = 'portico';
 const served = createContextKey('portico.request');
 
-/** Nobody has registered an SDK: there is no span to make, and no context that would be carried on. */
+/** No SDK is registered, so there are no spans and no context to propagate. */
 function isSilent(): boolean {
   const provider = trace.getTracerProvider();
   return provider instanceof ProxyTracerProvider && provider.getDelegate() === nobody;
 }
 
-/** What a proxy stands for until an SDK is registered. */
+/** The default delegate of a proxy until an SDK is registered. */
 const nobody = new ProxyTracerProvider().getDelegate();
 
 export const activeContext = (): Context => context.active();
 
-/** Does the work within the span of a request; children and observations of the work find it there. */
+/** Runs the work within the span of a request. Child spans and observations of the work find it in the context. */
 export function inSpan<T>(options: SpanOptions, work: () => Promise<T>): Promise<T> {
   if (isSilent()) return work();
   const tracer = trace.getTracer(NAME);
@@ -67,7 +67,7 @@ export function inSpan<T>(options: SpanOptions, work: () => Promise<T>): Promise
     { kind: SpanKind.SERVER, attributes: attributesOf(options), ...(link && { links: [{ context: link }] }) },
     parent,
   );
-  // Nothing records: no SDK, or a sampler that declines. The parent is still passed on, so that children decline as well.
+  // Not recording: no SDK, or the sampler declined. The parent is still propagated, and children decline as well.
   const within = trace.setSpan(parent, span);
   if (!span.isRecording()) return context.with(within, work);
   return context.with(within.setValue(served, span), async () => {
@@ -83,9 +83,9 @@ export function inSpan<T>(options: SpanOptions, work: () => Promise<T>): Promise
 }
 
 /**
- * `_meta` of the request first (SEP-414), then the span of the HTTP server where it is instrumented, then the HTTP headers
- * themselves. A request that names its own parent links to the span of HTTP. Baggage is left behind: what a client sends
- * there must not travel on to whatever a hook or an action calls.
+ * The parent is `_meta` of the request (SEP-414), else the span of the instrumented HTTP server, else the HTTP headers.
+ * A request with its own parent links to the HTTP span. Baggage is dropped: data from a client must not reach the
+ * services that a hook or action calls.
  */
 function parentOf({ origin, meta }: SpanOptions): { parent: Context; link?: ReturnType<Span['spanContext']> } {
   const ambient = origin && trace.getSpanContext(origin.ambient);
@@ -113,7 +113,7 @@ function fail(span: Span, errorType: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** Completes the spans that are open, and makes those of statements. */
+/** Completes open spans and creates spans for statements. */
 export function createTraceListener(clock: Pick<Clock, 'monotonic'>): Observe {
   return (observation) => {
     if (observation.type === 'statement.ran') traceStatement(observation, clock);
@@ -125,7 +125,7 @@ export function createTraceListener(clock: Pick<Clock, 'monotonic'>): Observe {
   };
 }
 
-/** Of the request that is being served, and of no span that a host application may have open. */
+/** The span of the current request, never a span of the host application. */
 const openSpan = (): Span | undefined => context.active().getValue(served) as Span | undefined;
 
 function completeCall(call: Extract<Observation, { type: 'tool.called' }>): void {
@@ -133,7 +133,8 @@ function completeCall(call: Extract<Observation, { type: 'tool.called' }>): void
   if (!span) return;
   if (call.collection !== undefined) span.setAttribute('portico.collection', call.collection);
   if (call.outcome === 'completed') return;
-  // A result that says `isError` is a `tool_error`, whatever was wrong (conventions, error.type); what it was stands beside.
+  // A result with `isError` is a `tool_error`, whatever the cause (conventions, error.type). A separate attribute has
+  // the code.
   fail(span, 'tool_error');
   if (call.code !== undefined) span.setAttribute('portico.error.code', call.code);
 }

@@ -1,23 +1,23 @@
-// The one lock that the WebAssembly SQLite knows is a folder `<file>.lock`, which a killed process leaves behind. So each
-// process that has a file open says so in `<file>.open-<pid>`, and a lock that no living process can hold is removed.
+// The only lock of the WebAssembly SQLite is a folder `<file>.lock`, which a killed process leaves behind. Each process
+// therefore marks an open file with `<file>.open-<pid>`. A lock without a living process is removed.
 import { closeSync, openSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 /** How many connections this process has to each file. */
 const entered = new Map<string, number>();
 
-/** Says that this process has the file open, after removing a lock that nobody alive can hold. */
+/** Marks the file as open by this process, after removing a stale lock. */
 export function enterFile(file: string): () => void {
   const mine = `${file}.open-${process.pid}`;
   try {
     if (!isHeld(file)) rmdirSync(`${file}.lock`);
   } catch {
-    // There is no lock, which is how it should be.
+    // The normal case: there is no lock.
   }
   try {
     closeSync(openSync(mine, 'w', 0o600));
   } catch {
-    // In a folder where nothing can be made no lock can be made either: the first statement says so.
+    // The folder is not writable, so the lock cannot be created either. The first statement reports it.
   }
   entered.set(file, (entered.get(file) ?? 0) + 1);
   return () => {
@@ -31,7 +31,7 @@ export function enterFile(file: string): () => void {
   };
 }
 
-/** Whether a living process has the file open; marks of dead ones are removed. */
+/** Whether a living process has the file open. Removes the marks of dead processes. */
 function isHeld(file: string): boolean {
   if (entered.has(file)) return true;
   const prefix = `${basename(file)}.open-`;
@@ -39,7 +39,7 @@ function isHeld(file: string): boolean {
   for (const name of readdirSync(dirname(file))) {
     if (!name.startsWith(prefix)) continue;
     const pid = Number(name.slice(prefix.length));
-    // A mark with our own number that we did not make is of an earlier process, as happens in containers.
+    // A mark with our pid that this process did not make is from an earlier process, which is common in containers.
     if (pid !== process.pid && isAlive(pid)) held = true;
     else rmSync(join(dirname(file), name), { force: true });
   }

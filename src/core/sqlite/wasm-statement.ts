@@ -1,10 +1,12 @@
-// Statements of the WebAssembly SQLite, and the module behind them. They are freed by hand, or when nobody can reach them.
+// Statements of the WebAssembly SQLite, and its module. Statements are freed explicitly or by garbage collection.
 import { createRequire } from 'node:module';
-import type { WasmDatabase } from './wasm.ts';
 
 type SqliteValue = number | bigint | string | Uint8Array | null;
 
-/** node-sqlite3-wasm 0.8.60, with what its declarations leave out: rows by position, and a reset that frees the lock. */
+/**
+ * node-sqlite3-wasm 0.8.60, with members missing from its declarations: rows by position, and a reset that frees the
+ * lock.
+ */
 export interface RawStatement {
   readonly _ptr: number | null;
   _assertReady(): void;
@@ -44,7 +46,7 @@ export function getWasmModule(): RawModule {
   return wasmModule;
 }
 
-/** The codes that better-sqlite3 would give, for what callers tell apart. */
+/** The codes of better-sqlite3, for the errors that callers distinguish. */
 const errorCodes: readonly (readonly [RegExp, string])[] = [
   [/database (table )?is locked/, 'SQLITE_BUSY'],
   [/UNIQUE constraint/, 'SQLITE_CONSTRAINT_UNIQUE'],
@@ -70,7 +72,7 @@ export function coded<T>(run: () => T): T {
 
 type Held = { readonly raw: RawStatement; readonly of: Set<RawStatement> };
 
-/** Statements that nobody finalized and nobody can reach any more. */
+/** Frees statements that became unreachable without being finalized. */
 const forgotten = new FinalizationRegistry<Held>(({ raw, of }) => {
   if (of.delete(raw)) freeStatement(raw);
 });
@@ -79,12 +81,19 @@ export function freeStatement(raw: RawStatement): void {
   try {
     raw.finalize();
   } catch {
-    // finalize repeats the error of the last step; the statement is gone all the same.
+    // finalize repeats the error of the last step, but frees the statement anyway.
   }
 }
 
+/** The part of the database that a statement uses. */
+export interface LastRun {
+  lastRun(safe: boolean): RunResult;
+}
+
 export class WasmStatement {
-  readonly database: WasmDatabase;
+  /** The connection, for comparison. */
+  readonly database: object;
+  readonly #last: LastRun;
   readonly source: string;
   readonly #raw: RawStatement;
   readonly #live: Set<RawStatement>;
@@ -93,8 +102,9 @@ export class WasmStatement {
   #shape: 'object' | 'raw' | 'pluck' = 'object';
   #safe: boolean;
 
-  constructor(database: WasmDatabase, raw: RawStatement, live: Set<RawStatement>, source: string, safe: boolean) {
+  constructor(database: LastRun, raw: RawStatement, live: Set<RawStatement>, source: string, safe: boolean) {
     this.database = database;
+    this.#last = database;
     this.source = source;
     this.#raw = raw;
     this.#live = live;
@@ -114,7 +124,7 @@ export class WasmStatement {
       try {
         this.#start(values);
         while (this.#raw._step());
-        return this.database.lastRun(this.#safe);
+        return this.#last.lastRun(this.#safe);
       } finally {
         this.#raw._reset();
       }
@@ -135,7 +145,7 @@ export class WasmStatement {
       coded(() => this.#start(values));
       while (coded(() => this.#raw._step())) yield this.#row();
     } finally {
-      // Without it a statement that was not read to its end would hold the lock.
+      // Without the reset, a statement that was not read to its end would hold the lock.
       if (this.#raw._ptr !== null) this.#raw._reset();
     }
   }
@@ -155,7 +165,7 @@ export class WasmStatement {
     return this;
   }
 
-  /** Names only: the rest of what the native driver tells is not to be had here. */
+  /** Names only: this driver does not provide the other metadata of the native one. */
   columns(): { name: string; column: null; table: null; database: null; type: null }[] {
     return this.#names.map((name) => ({ name, column: null, table: null, database: null, type: null }));
   }

@@ -1,8 +1,8 @@
-// SQLite as WebAssembly, behind the part of better-sqlite3's interface that knex and we use.
+// SQLite as WebAssembly, behind the part of better-sqlite3's interface that knex and Portico use.
 //
-// How it differs from the native driver. It has no WAL (it stays with a rollback journal). It knows one lock, taken for
-// reading too (wasm-lock.ts). Whole numbers are bound as INTEGER, where the native driver binds REAL. Text with a NUL
-// character is refused, since it would be cut there.
+// Differences from the native driver: It has no WAL (it uses a rollback journal). It has only one lock, also taken for
+// reading (wasm-lock.ts). Whole numbers are bound as INTEGER, where the native driver binds REAL. Text with a NUL
+// character is rejected, because it would be truncated.
 import { resolve } from 'node:path';
 import { enterFile } from './wasm-lock.ts';
 import {
@@ -57,7 +57,7 @@ export class WasmDatabase {
   }
 
   prepare(sql: string): WasmStatement {
-    // Measured: the WebAssembly stack overflows, and memory is corrupted, somewhere above 200 terms.
+    // Measured: above about 200 terms, the WebAssembly stack overflows and memory is corrupted.
     if (sql.length > 2000 && (sql.match(/\bunion\b/gi)?.length ?? 0) >= UNION_MOST) {
       throw new RangeError(`the WebAssembly SQLite driver takes at most ${UNION_MOST} terms of a UNION`);
     }
@@ -65,7 +65,7 @@ export class WasmDatabase {
     return new WasmStatement(this, raw, this.#live, sql, this.#safe);
   }
 
-  /** What the last statement did. */
+  /** The result of the last statement. */
   lastRun(safe: boolean): RunResult {
     const wasm = getWasmModule();
     const id = wasm._sqlite3_last_insert_rowid(this.#raw._ptr);
@@ -91,7 +91,7 @@ export class WasmDatabase {
     return this;
   }
 
-  /** As in better-sqlite3: a function that runs in a transaction, or in a savepoint inside one. */
+  /** As in better-sqlite3: a function that runs in a transaction, or in a savepoint within one. */
   transaction<A extends unknown[], R>(run: (...args: A) => R): InTransaction<A, R> {
     const inMode =
       (mode: TransactionMode) =>

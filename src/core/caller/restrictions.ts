@@ -1,24 +1,27 @@
-// Less than an Access. What is taken away is taken from the Access itself, so that everything that asks one (tools/list,
-// descriptions, near names, relations, actions, charts) answers as if the caller had no permission there. Nothing here can
-// add: every answer is that of the Access underneath, or less, and what is narrowed twice has both taken away. The address
-// of /mcp narrows (mcp/transport/narrowing.ts), and so does what a person allowed an app (oauth/access-token.ts).
+// Narrows an Access. Every consumer (tools/list, descriptions, name suggestions, relations, actions, charts) then
+// behaves as if the caller had no permission there. A narrowed Access never grants more than the original, and
+// narrowing twice applies both restrictions. The URL of /mcp narrows (mcp/transport/narrowing.ts), and so does the
+// consent of a user for an app (oauth/tokens/access-token.ts).
 import { LRUCache } from 'lru-cache';
 import type { Access, Verb, WriteVerb } from '../caller.ts';
 
 export interface Narrowing {
   readonly readOnly: boolean;
-  /** Those that are left; null for all. A name that does not exist is no error: it is like one that may not be seen. */
+  /**
+   * The allowed collections; null for all. An unknown name is not an error: it behaves like a collection that the
+   * caller may not see.
+   */
   readonly collections: ReadonlySet<string> | null;
-  /** The same for every spelling of the same narrowing. */
+  /** Identical for every spelling of the same narrowing. */
   readonly key: string;
 }
 
-/** What a caller who only reads may do. */
+/** The rights of a read-only caller. */
 const reading: ReadonlySet<Verb> = new Set(['browse', 'read', 'export']);
-/** Narrowings of one Access that are kept made. */
+/** How many narrowings of one Access are cached. */
 const MOST_KEPT = 20;
 
-/** Undefined where nothing is left out. No names at all leave nothing. */
+/** Undefined if there is no restriction. An empty list allows no collection. */
 export function createNarrowing(readOnly: boolean, collections: readonly string[] | null): Narrowing | undefined {
   if (!readOnly && collections === null) return undefined;
   const left = collections && [...new Set(collections)].sort();
@@ -27,7 +30,7 @@ export function createNarrowing(readOnly: boolean, collections: readonly string[
 
 const kept = new WeakMap<Access, LRUCache<string, Access>>();
 
-/** The same Access for the same narrowing of one, since much is kept by its identity. */
+/** Returns the same object for the same narrowing of the same Access, because caches use its identity. */
 export function narrowAccess(access: Access, narrowing: Narrowing): Access {
   const known = kept.get(access) ?? new LRUCache<string, Access>({ max: MOST_KEPT });
   kept.set(access, known);
@@ -42,17 +45,20 @@ function narrow(access: Access, { readOnly, collections }: Narrowing): Access {
     caller: access.caller,
     can: (verb: Verb, collection: string) =>
       isLeft(collection) && (!readOnly || reading.has(verb)) && access.can(verb, collection),
-    // Nobody knows what the code of an action does: none of them only reads.
+    // The code of an action can do anything, so no action counts as read-only.
     canTrigger: (collection: string, action: string) =>
       isLeft(collection) && !readOnly && access.canTrigger(collection, action),
     triggerCondition: (collection: string, action: string) => access.triggerCondition(collection, action),
     field: (collection: string, field: string) => (isLeft(collection) ? access.field(collection, field) : 'hidden'),
     scope: (collection: string) => access.scope(collection),
     hasPolicies: access.hasPolicies,
+    mayCascade: (collection: string) => access.mayCascade(collection),
     policy: (verb: WriteVerb, collection: string) => access.policy(verb, collection),
     actionPolicy: (collection: string, action: string) => access.actionPolicy(collection, action),
-    // A run changes what its steps say, with all rights of the caller.
+    // A run changes what its steps define, within the allowed collections (workflows/runs/execution.ts).
     startsWorkflows: !readOnly && access.startsWorkflows,
-    seesAgentCharts: collections === null && access.seesAgentCharts,
+    collections: collections
+      ? [...collections].filter((name) => access.collections?.includes(name) ?? true)
+      : access.collections,
   } satisfies Access);
 }

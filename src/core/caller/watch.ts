@@ -1,0 +1,17 @@
+import type { Access, Policy, Verb, WriteVerb } from '../caller.ts';
+
+/**
+ * The same Access, but it reports the policy of every write right that it checks: of the collection that a call names,
+ * and of all others that the call writes to.
+ */
+export function watchPolicies(access: Access, met: (policy: Policy) => void): Access {
+  return {
+    ...access,
+    can(verb, collection) {
+      if (isWriting(verb)) met(access.policy(verb, collection));
+      return access.can(verb, collection);
+    },
+  };
+}
+
+const isWriting = (verb: Verb): verb is WriteVerb => verb === 'add' || verb === 'edit' || verb === 'delete';
