@@ -1,0 +1,109 @@
+// An HTML page with its security headers. Pages work without scripts. The sign-in pages and the console share the
+// layout and style. Each sets its own policy for forms.
+import type { ServerResponse } from 'node:http';
+import { hashToken } from '../core/secret.ts';
+import { type Html, html, markup } from './html.ts';
+import { style } from './style.ts';
+
+export interface Place {
+  readonly organization: string;
+  readonly project: string;
+  readonly environment: string;
+}
+
+export interface Page {
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A style sheet with the headers of the pages that use it. */
+export interface Look {
+  readonly style: Html;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The policy forbids scripts, external resources and frames; `policy` is appended to it. */
+export function createLook(sheet: string, policy: string, headers: Readonly<Record<string, string>>): Look {
+  const hash = Buffer.from(hashToken(sheet), 'base64url').toString('base64');
+  return {
+    style: markup(sheet),
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; base-uri 'none'; frame-ancestors 'none'${policy}`,
+      'X-Frame-Options': 'DENY',
+      'X-Content-Type-Options': 'nosniff',
+      'Cache-Control': 'no-store',
+      ...headers,
+    },
+  };
+}
+
+/**
+ * For the sign-in pages. They have no form-action, because Chrome also applies it to the redirects after a form, which
+ * go to the client. They have no Cross-Origin-Opener-Policy, because web assistants open the page as a popup and wait
+ * for its return.
+ */
+export const signInLook = createLook(style, '', { 'Referrer-Policy': 'no-referrer' });
+
+export function setPageHeaders(res: ServerResponse, page: Page): void {
+  for (const [name, value] of Object.entries(page.headers)) res.setHeader(name, value);
+}
+
+export function sendPage(res: ServerResponse, status: number, page: Page): void {
+  setPageHeaders(res, page);
+  res.writeHead(status).end(page.text);
+}
+
+export const logo = html`<svg viewBox="0 0 36 36" aria-hidden="true"><rect class="tile" width="36" height="36" rx="10"/><g fill="none" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round"><path d="m8.5 14 9.5-5.5 9.5 5.5z"/><path d="M11.5 18v6M18 18v6M24.5 18v6M8.5 27.5h19"/></g></svg>`;
+
+/** `kind` is a class of the body, for the style sheet; `head` is added to the head. */
+export function createPage(look: Look, title: string, body: Html, kind?: string, head?: Html | false): Page {
+  const { text } = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<style>${look.style}</style>${head && html`\n${head}`}
+</head>
+<body${kind && html` class="${kind}"`}>
+${body}
+</body>
+</html>
+`;
+  return { text, headers: look.headers };
+}
+
+/** A page with one centered card under the name of the place. */
+export function createCard(look: Look, title: string, place: Place | undefined, content: Html, footer?: Html): Page {
+  return createPage(
+    look,
+    title,
+    html`<main>
+<div class="brand">${logo}<div><strong>${place?.organization ?? 'Portico'}</strong>${place && html`<span>${place.project} · ${place.environment}</span>`}</div></div>
+${content}
+</main>
+${footer && html`<footer>${footer}</footer>`}`,
+  );
+}
+
+export interface Message {
+  readonly title: string;
+  readonly text: string;
+  readonly detail?: string;
+  readonly link?: { readonly href: string; readonly text: string };
+}
+
+export function messagePage({ title, text, detail, link }: Message, look: Look = signInLook): Page {
+  return createCard(
+    look,
+    title,
+    undefined,
+    html`<h1>${title}</h1>
+<p class="lead" role="alert">${text}</p>
+${detail && html`<p><code>${detail}</code></p>`}
+${link && html`<p class="below"><a class="back" href="${link.href}">${link.text}</a></p>`}`,
+  );
+}
