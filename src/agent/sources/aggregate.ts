@@ -1,8 +1,9 @@
-// What an aggregate means on canonical values (sources/source.ts). The memory source answers with it; the SQL sources
-// must agree with it.
-import type { Path } from '../query/types.ts';
+// Defines aggregates on canonical values (source.ts). The memory source uses this directly; the SQL sources must give
+// the same results.
+import type { Path } from '../plan/types.ts';
 import {
   addDecimals,
+  addNotFinite,
   compareDecimals,
   type Decimal,
   divideDecimal,
@@ -14,14 +15,14 @@ import {
 import { compareNullable, compareValues, markOf } from './evaluate.ts';
 import type { Bucket, BucketUnit, GroupSelect, Row, ZoneOffsets } from './source.ts';
 
-/** The value of one group while it is not yet rounded, so that order is that of the exact values. */
+/** One group with its exact value: groups are ordered before rounding. */
 export interface Tally {
   readonly row: Row;
-  /** The value is `over` divided by `under`; absent where there is none, and for Max and Min. */
+  /** The exact value is `over` divided by `under`. Absent for Max, Min and groups without a value. */
   readonly exact?: { readonly over: Decimal; readonly under: bigint };
 }
 
-/** `valueAt` gives the value of a record at a path, null when there is none. */
+/** `valueAt` returns the value of a record at a path, or null. */
 export function aggregateRecords(
   records: Iterable<(path: Path) => unknown>,
   group: Omit<GroupSelect, 'table' | 'joins' | 'where'>,
@@ -56,7 +57,7 @@ function markOfKey(key: unknown, { groups }: Pick<GroupSelect, 'groups'>, at: nu
   return bucket ? String(key) : markOf(key, path.field);
 }
 
-/** Texts that are one group differ in their bytes only. */
+/** Texts in one group differ only in their bytes; the lowest represents the group. */
 function comesFirst(key: unknown, known: unknown): boolean {
   return (
     typeof key === 'string' &&
@@ -74,6 +75,8 @@ function tally(keys: readonly unknown[], values: readonly unknown[], group: Meas
       return countTally(keys, values.length);
     case 'Sum':
     case 'Avg': {
+      const special = addNotFinite(values);
+      if (special !== undefined) return { row: [special, ...keys] };
       const numbers = values.flatMap((value) => readDecimal(value) ?? []);
       return sumTally(keys, numbers.reduce(addDecimals, zero), numbers.length, group);
     }
@@ -91,7 +94,7 @@ export function countTally(keys: readonly unknown[], count: number): Tally {
   return { row: [count, ...keys], exact: { over: { units: BigInt(count), scale: 0 }, under: 1n } };
 }
 
-/** `count` is the number of values that were added up: without one there is no Sum and no Avg. */
+/** `count` is the number of summed values; Sum and Avg of 0 values are null. */
 export function sumTally(
   keys: readonly unknown[],
   sum: Decimal | undefined,
@@ -104,12 +107,12 @@ export function sumTally(
   return { row: [writeDecimal(divideDecimal(sum, under)), ...keys], exact: { over: sum, under } };
 }
 
-/** In the order of the statement, and no more than its limit. */
+/** Sorts by the statement's order, then applies its skip and limit. */
 export function sortTallies(
   tallies: Tally[],
-  group: Pick<GroupSelect, keyof Measured | 'groups' | 'order' | 'limit'>,
+  group: Pick<GroupSelect, keyof Measured | 'groups' | 'order' | 'limit' | 'skip'>,
 ): Row[] {
-  const { groups, order, value, limit } = group;
+  const { groups, order, value, limit, skip = 0 } = group;
   tallies.sort((a, b) => {
     for (const { by, ascending } of order) {
       const difference = by === 'value' ? compareTallies(a, b, value) : compareKeys(a.row[by + 1], b.row[by + 1], by);
@@ -117,7 +120,7 @@ export function sortTallies(
     }
     return 0;
   });
-  return (limit === undefined ? tallies : tallies.slice(0, limit)).map(({ row }) => row);
+  return (limit === undefined ? tallies : tallies.slice(skip, skip + limit)).map(({ row }) => row);
 
   function compareKeys(a: unknown, b: unknown, at: number): number {
     const { path, bucket } = groups[at]!;
@@ -138,8 +141,11 @@ function compareTallies(a: Tally, b: Tally, value: Path | undefined): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** The day that the period of a Date or a Dateonly starts with; null when it is not within the years 1 to 9999. */
+/** The first day of the period of a Date or Dateonly; null outside the years 1 to 9999. */
 export function bucketOf(value: string, { unit, offsets }: Bucket): string | null {
+  if (value === 'infinity' || value === '-infinity') return value;
+  // A local time that the clock skipped is not an instant. Its day is the one in its text.
+  if (offsets && !value.endsWith('Z')) return bucketOf(value.slice(0, 10), { unit });
   const time = offsets ? Date.parse(value) + offsetAt(value, offsets) * 1000 : Date.parse(`${value}T00:00:00Z`);
   const day = new Date(time);
   const year = day.getUTCFullYear();
@@ -147,13 +153,13 @@ export function bucketOf(value: string, { unit, offsets }: Bucket): string | nul
   return startOf[unit](day).toISOString().slice(0, 10);
 }
 
-function offsetAt(instant: string, { first, changes }: ZoneOffsets): number {
+export function offsetAt(instant: string, { first, changes }: ZoneOffsets): number {
   let seconds = first;
   let low = 0;
   let high = changes.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    // Both are whole at the second, and what follows it decides nothing.
+    // Offsets change on whole seconds, so fractions do not matter.
     if (instant.slice(0, 19) < changes[middle]!.from.slice(0, 19)) high = middle;
     else low = middle + 1;
   }

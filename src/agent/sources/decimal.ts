@@ -1,6 +1,6 @@
-// Numbers as databases hold them: digits before and after a point, added and divided without loss.
+// Exact decimal arithmetic for numbers from databases: addition and division without loss.
 
-/** `units` divided by ten to the `scale`; a scale is never negative. */
+/** The value is `units` divided by 10 to the power of `scale`, which is never negative. */
 export interface Decimal {
   readonly units: bigint;
   readonly scale: number;
@@ -8,7 +8,18 @@ export interface Decimal {
 
 export const zero: Decimal = Object.freeze({ units: 0n, scale: 0 });
 
-/** A number, or a text of digits; undefined for what is neither, such as NaN. */
+/** The texts of numbers without digits: `NaN`, `Infinity`, `-Infinity`. */
+export function isNotFinite(value: unknown): value is string {
+  return value === 'NaN' || value === 'Infinity' || value === '-Infinity';
+}
+
+/** The sum of numbers if some are not finite; undefined if all are finite. */
+export function addNotFinite(values: readonly unknown[]): string | undefined {
+  const found = new Set(values.filter(isNotFinite));
+  return found.size > 1 ? 'NaN' : [...found][0];
+}
+
+/** Parses a number or a string of digits; returns undefined for anything else, such as NaN. */
 export function readDecimal(value: unknown): Decimal | undefined {
   const found = /^([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d+))?$/i.exec(String(value));
   if (!found || !(found[2] || found[3])) return undefined;
@@ -34,7 +45,7 @@ export function unitsAt({ units, scale }: Decimal, wanted: number): bigint {
   return wanted === scale ? units : units * 10n ** BigInt(wanted - scale);
 }
 
-/** The canonical number of sources/source.ts. */
+/** The canonical number (source.ts). */
 export function writeDecimal({ units, scale }: Decimal): number | string {
   const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0');
   const whole = digits.slice(0, digits.length - scale);
@@ -46,12 +57,12 @@ export function writeDecimal({ units, scale }: Decimal): number | string {
   return fits ? Number(text) : text;
 }
 
-/** Divided by a whole number above zero; half away from zero to 15 digits, or to 6 decimals where that is finer. */
+/** Divides by a positive integer. Rounds half away from zero to 15 digits, or to 6 decimals where that is finer. */
 export function divideDecimal({ units, scale }: Decimal, by: bigint): Decimal {
   const over = units < 0n ? -units : units;
   const under = by * 10n ** BigInt(scale);
   if (over === 0n) return zero;
-  // Ten to this is the largest power of ten that is not above the quotient.
+  // 10 to this power is the largest power of ten not above the quotient.
   let exponent = String(over).length - String(under).length;
   const reaches = exponent >= 0 ? over >= under * 10n ** BigInt(exponent) : over * 10n ** BigInt(-exponent) >= under;
   if (!reaches) exponent--;
@@ -61,7 +72,7 @@ export function divideDecimal({ units, scale }: Decimal, by: bigint): Decimal {
   return { units: units < 0n ? -rounded : rounded, scale: decimals };
 }
 
-/** A double without the digits that binary fractions bring in; undefined for what is no number. */
+/** Rounds a double to 15 digits, which drops artifacts of binary fractions. Returns undefined if it is not finite. */
 export function roundDouble(value: number): Decimal | undefined {
   return Number.isFinite(value) ? readDecimal(value.toPrecision(15)) : undefined;
 }

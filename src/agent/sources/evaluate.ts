@@ -1,12 +1,14 @@
-// What every operator means on canonical values (sources/source.ts). The memory source answers with it; the SQL sources
-// must agree with it.
+// Defines every operator on canonical values (source.ts). The memory source uses it directly; the SQL sources must give
+// the same results.
 import type { Column } from '../model/types.ts';
-import type { Filter, Path, Told } from '../query/types.ts';
+import type { Filter, Path, Told } from '../plan/types.ts';
+import { isNotFinite } from './decimal.ts';
 import type { Pattern } from './pattern.ts';
+import { compare, compareNetworks, readClock, readInterval, readNetwork } from './special-texts.ts';
 
 /**
- * Whether a record satisfies the filter; `valueAt` gives the value at a path, null when there is none, and `finds` whether
- * another collection has such a record, which the row does not tell.
+ * Whether a record satisfies the filter. `valueAt` returns the value at a path, or null. `finds` evaluates conditions
+ * on other collections, which the row itself cannot answer.
  */
 export function holds(filter: Filter, valueAt: (path: Path) => unknown, finds?: (told: Told) => boolean): boolean {
   switch (filter.op) {
@@ -99,25 +101,27 @@ function testHolds({ is, path: { field }, value: given }: Filter & { readonly op
   }
 }
 
-/** Neither null. Lists are the same with the same items in the same order, nulls among them. */
+/** Both values are non-null. Lists are equal if they have the same items in the same order, including nulls. */
 function isSame(a: unknown, b: unknown, field: Column): boolean {
   if (typeof field.type === 'string') return compareValues(a, b, field) === 0;
   const [left, right] = [a as readonly unknown[], b as readonly unknown[]];
   return left.length === right.length && left.every((item, at) => isSameItem(item, right[at], field));
 }
 
-/** A list of PostgreSQL may hold lists, which no value is the same as. */
+/** A PostgreSQL list may contain lists; these never equal a value. */
 function isSameItem(a: unknown, b: unknown, field: Column): boolean {
   if (a === null || b === null) return a === b;
   return !Array.isArray(a) && compareValues(a, b, field) === 0;
 }
 
-/** Orders two values of a column, neither null (of its items, for an array). */
+/** Orders two non-null values of a column (or two items, for an array column). */
 export function compareValues(a: unknown, b: unknown, { type, collation }: Column): number {
   switch (typeof type === 'string' ? type : type[0]) {
     case 'Number':
       return compareNumbers(a as number | string, b as number | string);
     case 'String':
+      if (collation === 'interval') return compare(readInterval(a as string) ?? 0n, readInterval(b as string) ?? 0n);
+      if (collation === 'network') return compareAddresses(a as string, b as string);
       return collation === 'binary'
         ? compareTexts(a as string, b as string)
         : compareTexts(fold(a as string), fold(b as string));
@@ -129,28 +133,37 @@ export function compareValues(a: unknown, b: unknown, { type, collation }: Colum
       return Number(a) - Number(b);
     case 'Binary':
       return Buffer.compare(a as Buffer, b as Buffer);
+    case 'Time':
+      return compare(readClock(a as string) ?? 0n, readClock(b as string) ?? 0n);
     case 'Date':
-      // Without the Z, a value with microseconds follows the same one without.
+      // Drops the Z. Otherwise 'Z' would sort a value without microseconds after the same one with them.
       return compareTexts((a as string).slice(0, -1), (b as string).slice(0, -1));
     default:
       return compareTexts(a as string, b as string);
   }
 }
 
-/** Nulls first. */
+/** Orders nulls first. */
 export function compareNullable(a: unknown, b: unknown, column: Column): number {
   if (a === null || b === null) return Number(a !== null) - Number(b !== null);
   return compareValues(a, b, column);
 }
 
-/** Equal values of a column, and no others, have the same mark. */
+/** A string key: two values of a column have the same key exactly when they are equal. */
 export function markOf(value: unknown, { type, collation }: Pick<Column, 'type' | 'collation'>): string {
   if (type === 'Number') {
+    if (isNotFinite(value)) return String(value);
     const { negative, digits, exponent } = readDecimal(value as number | string);
     return `${negative ? '-' : ''}${digits}e${exponent}`;
   }
   if (type === 'Binary') return (value as Buffer).toString('hex');
+  if (collation === 'interval') return String(readInterval(value as string) ?? value);
   return collation === 'insensitive' && type === 'String' ? fold(value as string) : String(value);
+}
+
+function compareAddresses(a: string, b: string): number {
+  const [left, right] = [readNetwork(a), readNetwork(b)];
+  return left && right ? compareNetworks(left, right) : compareTexts(a, b);
 }
 
 function backwards(uuid: string): string {
@@ -167,7 +180,7 @@ function countCharacters(text: string): number {
   return count;
 }
 
-/** By code points, as bytes of UTF-8 order them; JavaScript compares surrogates, which differs above U+FFFF. */
+/** Compares by code points, the order of UTF-8 bytes. JavaScript compares UTF-16 units, which differs above U+FFFF. */
 function compareTexts(a: string, b: string): number {
   if (a === b) return 0;
   const length = Math.min(a.length, b.length);
@@ -184,9 +197,9 @@ function compareTexts(a: string, b: string): number {
 
 interface Decimal {
   readonly negative: boolean;
-  /** Without zeros at either end; '' for zero. */
+  /** Significant digits without zeros at either end; '' for zero. */
   readonly digits: string;
-  /** The value is 0.digits times ten to this. */
+  /** The value is 0.digits times 10 to this power. */
   readonly exponent: number;
 }
 
@@ -203,9 +216,10 @@ function readDecimal(value: number | string): Decimal {
     : { negative: sign === '-', digits: trimmed, exponent };
 }
 
-/** Exact also where one of them is a text of digits that no number can hold. */
+/** Exact even for digit strings that a number cannot hold. */
 function compareNumbers(a: number | string, b: number | string): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
+  if (isNotFinite(a) || isNotFinite(b)) return rankOf(a) - rankOf(b);
   const left = readDecimal(a);
   const right = readDecimal(b);
   const signs = signOf(left) - signOf(right);
@@ -214,13 +228,18 @@ function compareNumbers(a: number | string, b: number | string): number {
   return left.negative ? -size : size;
 }
 
+/** NaN equals itself and is greater than all other values, as in PostgreSQL. */
+function rankOf(value: number | string): number {
+  return value === 'NaN' ? 2 : value === 'Infinity' ? 1 : value === '-Infinity' ? -1 : 0;
+}
+
 function signOf({ negative, digits }: Decimal): number {
   return digits === '' ? 0 : negative ? -1 : 1;
 }
 
 /**
- * `%` stands for any text, `_` for one character, `\` takes the meaning from the next. Goes back to the last `%` only, so
- * that the time is bounded by the product of the lengths.
+ * In LIKE patterns, `%` matches any text, `_` matches one character, and `\` escapes the next one. Backtracks only to
+ * the last `%`, which bounds the time by the product of the lengths.
  */
 function isLike(text: string, pattern: string): boolean {
   const characters = [...text];

@@ -1,18 +1,19 @@
-// What a data source must do. A source says what it holds (describe) and answers statements that are plain data
-// (Select); what it cannot do, it says so in `operators`, and the planner does the rest.
+// The interface of a data source. A source lists its tables (`describe`) and answers statements that are plain data
+// (Select). The `operators` of a column are those the source can decide itself; the planner does the rest.
 //
-// Values cross this border in one canonical form, whatever the driver gives:
-//   String, Enum   string                      Number    number; a string of digits where a number would lose some
+// Values use one canonical form, independent of the driver:
+//   String, Enum   string                      Number    number; a string of digits where a number would lose some,
+//                                             and 'NaN', 'Infinity', '-Infinity'
 //   Uuid           lower-case string           Boolean   boolean
 //   Date           'YYYY-MM-DDTHH:mm:ss.sssZ'  Dateonly  'YYYY-MM-DD'       Time  'HH:mm:ss[.ffffff]'
-//                  ('...ss.ffffffZ' where the microseconds are not zero, so that a value always finds its own row again)
+//                  ('...ss.ffffffZ' where the microseconds are not zero: a value must match its own row again)
 //   Json           the parsed value, which     Binary    Buffer             Point [x, y]
-//                  remembers its text (json-text.ts)
-//   [T]            array of T                  nothing   null, never undefined
+//                  keeps its text (lossless-json.ts)
+//   [T]            array of T                  no value  null, never undefined
 import type { StopSignal } from '../../core/clock/stop.ts';
 import type { Operator } from '../../core/filter.ts';
 import type { Relation } from '../model/types.ts';
-import type { Filter, Order, Path } from '../query/types.ts';
+import type { Filter, Order, Path } from '../plan/types.ts';
 
 export const primitiveTypes = [
   'String',
@@ -27,97 +28,130 @@ export const primitiveTypes = [
   'Binary',
   'Point',
 ] as const;
-/** The types of columns that are not lists or objects of others. */
+/** The column types that are neither lists nor objects. */
 export type PrimitiveType = (typeof primitiveTypes)[number];
 /** A primitive, or an array of one (PostgreSQL). */
 export type ColumnType = PrimitiveType | readonly [PrimitiveType];
-/** What the values of a Json column are made of, where that is known: objects by their keys, lists, primitives. */
+/** The shape of the values in a Json column, where known: an object by its keys, a list, or a primitive. */
 export type ColumnShape = PrimitiveType | readonly [ColumnShape] | { readonly [key: string]: ColumnShape };
 
 /**
- * How the database compares texts of a column: `insensitive` ignores case (and, on MariaDB, accents). `backwards` is for
- * UUIDs that are ordered by their parts from the last to the first, as MariaDB does.
+ * How the database compares texts of a column. `insensitive` ignores case (and accents on MariaDB). `backwards` is for
+ * UUIDs ordered by their groups from last to first, as MariaDB does. `interval` and `network` are for PostgreSQL types
+ * ordered by their meaning instead of their text.
  */
-export type Collation = 'binary' | 'insensitive' | 'backwards';
+export type Collation = 'binary' | 'insensitive' | 'backwards' | 'interval' | 'network';
 
-/** A column of a source: its type, and what can be asked of it. */
+/** A column of a source: its type and the operations it supports. */
 export interface DescribedColumn {
   readonly name: string;
   readonly type: ColumnType;
-  /** The database's own word for it, such as `decimal(10,2)`. */
+  /** The type as the database writes it, such as `decimal(10,2)`. */
   readonly nativeType: string;
   readonly nullable: boolean;
-  /** Filled by the database alone: generated and identity-always columns. */
+  /** Only the database sets it: generated and identity-always columns. */
   readonly readOnly: boolean;
-  /** The database gives a value when an insert has none. */
+  /** The database fills in a value when an insert has none. */
   readonly hasDefault: boolean;
   readonly enumValues?: readonly string[];
-  /** Of a Json. */
+  /** For timestamps without zone: the IANA timezone the column is read in. Absent for instants. */
+  readonly timezone?: string;
+  /** Only for Json columns. */
   readonly shape?: ColumnShape;
   readonly collation: Collation;
-  /** What the source can decide about this column by itself, with the meaning of sources/evaluate.ts. */
+  /** The operators the source decides itself for this column, with the semantics of evaluate.ts. */
   readonly operators: ReadonlySet<Operator>;
   /**
-   * The source can order by it (an Enum by its text). Statements may then also test it with Missing, Equal, GreaterThan
-   * and LessThan, in agreement with that order, whether or not `operators` has them: cursors do.
+   * Whether the source can order by the column (an Enum by its text). Statements may then also test it with Missing,
+   * Equal, GreaterThan and LessThan, consistent with that order, even if `operators` lacks them. Cursors do this.
    */
   readonly sortable: boolean;
 }
 
-/** Columns that hold the key of another table. */
+/** The columns that reference the key of another table. */
 export interface DescribedForeignKey {
   readonly columns: readonly string[];
   readonly table: string;
   readonly targetColumns: readonly string[];
 }
 
+/** The action of the database on referencing records when their key is deleted or changed. `none`: it refuses. */
+export type ReferentialAction = 'cascade' | 'set null' | 'set default' | 'none';
+export type WriteEvent = 'insert' | 'update' | 'delete';
+
+/** A foreign key as the database enforces it, whether or not the referencing table is served. */
+export interface DescribedReference {
+  /** The referencing table; null if it is not served. */
+  readonly table: string | null;
+  /** The schema and name of the referencing table in the database. */
+  readonly place: { readonly schema?: string; readonly name: string };
+  readonly columns: readonly string[];
+  readonly targetColumns: readonly string[];
+  readonly onDelete: ReferentialAction;
+  readonly onUpdate: ReferentialAction;
+  /** The columns that a delete sets. Default: all of `columns`. */
+  readonly setColumns?: readonly string[];
+}
+
 /** A table or view of a source. */
 export interface DescribedTable {
-  /** As written in the database; unique within the source. */
+  /** As in the database; unique within the source. */
   readonly name: string;
   readonly kind: 'table' | 'view';
+  /** Why records of the table cannot be written, and the remedy. It completes "it cannot be written: ". */
+  readonly readOnly?: string;
   readonly columns: readonly DescribedColumn[];
-  /** In key order; empty when there is none. */
+  /** In key order; empty for a table without primary key. */
   readonly primaryKey: readonly string[];
   readonly uniqueKeys: readonly (readonly string[])[];
   readonly foreignKeys: readonly DescribedForeignKey[];
+  /** The foreign keys that reference this table. */
+  readonly referencedBy?: readonly DescribedReference[];
+  /** The write events that fire a trigger of the table. */
+  readonly triggers?: readonly WriteEvent[];
 }
 
-/** What a source holds, and what of it cannot be served. */
+/** The tables of a source, and the parts that cannot be served. */
 export interface Described {
   readonly tables: readonly DescribedTable[];
-  /** What could not be served, and why; told once at start. */
+  /** Tables and columns that are not served, with the reason. Logged once at start. */
   readonly skipped: readonly { readonly table: string; readonly column?: string; readonly reason: string }[];
+  /** Served tables that need the operator's attention. Logged once at start. */
+  readonly warnings?: readonly { readonly table: string; readonly problem: string }[];
 }
 
 /** A row is positional: the value of `Select.columns[i]` is at `i`. */
 export type Row = unknown[];
 
 /**
- * One to-one relation that the statement joins, with LEFT JOIN meaning. Rows of the foreign collection that `where`
- * refuses are as if they were not there: that is how row scope holds through relations.
+ * A to-one relation that the statement joins, with LEFT JOIN semantics. Foreign rows that `where` rejects count as
+ * missing. That is how row scope applies through relations.
  */
-export interface Join {
-  /** The relations from the root to this one, this one last. */
+export interface Join extends Condition {
+  /** The relations from the root to this one; this one is last. */
   readonly via: readonly Relation[];
-  /** Over the foreign collection, its paths relative to it. */
-  readonly where: Filter;
+  /** The joins that `where` needs. Both refer to the foreign collection; their paths are relative to it. */
+  readonly joins: readonly Join[];
 }
 
-/** One statement that reads, with every name resolved. */
+/** A read statement with every name resolved. */
 export interface Select {
   readonly table: string;
   readonly columns: readonly Path[];
-  /** Parents before children; every path of the statement has its join here. */
+  /** Parents before children. Every path of the statement has its join in this list. */
   readonly joins: readonly Join[];
   readonly where: Filter;
-  /** Nulls come first in ascending order, last in descending, on every database. */
+  /** Nulls come first in ascending and last in descending order, on every database. */
   readonly order: readonly Order[];
   readonly limit?: number;
   readonly skip?: number;
+  /** Within a transaction: locks the rows of `table` that are read until the transaction ends. */
+  readonly lock?: boolean;
+  /** Only rows that a row of another table references. */
+  readonly heldBy?: DescribedReference;
 }
 
-/** What a source is asked to count. */
+/** A statement that counts rows. */
 export type CountSelect = Pick<Select, 'table' | 'joins' | 'where'>;
 
 export const operations = ['Count', 'Sum', 'Avg', 'Max', 'Min'] as const;
@@ -125,9 +159,9 @@ export type Operation = (typeof operations)[number];
 export const bucketUnits = ['Year', 'Quarter', 'Month', 'Week', 'Day'] as const;
 export type BucketUnit = (typeof bucketUnits)[number];
 
-/** The offsets of a timezone from UTC, in seconds: one at first, and another from each change on. In order of time. */
+/** The offsets of a timezone from UTC, in seconds: the first one, then one for each change, in order of time. */
 export interface ZoneOffsets {
-  /** IANA name; the same name has the same offsets for as long as the process lives. */
+  /** IANA name. A name has the same offsets for the lifetime of the process. */
   readonly zone: string;
   readonly first: number;
   readonly changes: readonly OffsetChange[];
@@ -139,7 +173,7 @@ export interface OffsetChange {
   readonly seconds: number;
 }
 
-/** A group is a value of the path, or, with a bucket, the day ('YYYY-MM-DD') that the value's period starts with. */
+/** A group is a value of the path. With a bucket it is the first day ('YYYY-MM-DD') of the value's period. */
 export interface GroupKey {
   readonly path: Path;
   readonly bucket?: Bucket;
@@ -148,79 +182,87 @@ export interface GroupKey {
 export interface Bucket {
   /** Weeks start on Monday. */
   readonly unit: BucketUnit;
-  /** Of a Date: which days its instants are in. Days of a Dateonly are in no zone. */
+  /** For a Date: determines the day of each instant. A Dateonly needs no zone. */
   readonly offsets?: ZoneOffsets;
 }
 
 /**
- * One number for each group of records. Null is a group like others; among texts whose case is ignored, the one that
- * comes first by its bytes stands for its group. Without groups there is one row, also when there is no record.
+ * One number for each group of records. Null forms a group too. Where the case of texts is ignored, the text with the
+ * lowest bytes represents its group. Without groups the result is one row, even without records.
  */
 export interface GroupSelect extends CountSelect {
   readonly operation: Operation;
-  /** Absent for the Count of records; Count of a path counts the values that are not null. Sum and Avg are of Numbers. */
+  /** Absent when counting records. Count of a path counts the values that are not null. Sum and Avg take Numbers. */
   readonly value?: Path;
   readonly groups: readonly GroupKey[];
-  /** Total: it names the value and every group. Nulls come first in ascending order, last in descending. */
+  /** A total order: it names the value and every group. Nulls come first in ascending and last in descending order. */
   readonly order: readonly GroupOrder[];
   readonly limit?: number;
+  /** Groups to skip at the start of the order; requires a limit. Default 0. */
+  readonly skip?: number;
 }
 
 export interface GroupOrder {
-  /** A number is the place of a group. */
+  /** A number is the index of a group. */
   readonly by: 'value' | number;
   readonly ascending: boolean;
 }
 
-/** Of one statement: what ends it, and how long it may take. */
+/** Cancellation and limits of one statement. */
 export interface ReadOptions {
-  /** Stops the statement in the database, not just the wait for it. */
+  /** Aborting it stops the statement in the database, not only the wait for it. */
   readonly signal?: StopSignal;
-  /** TIMED_OUT after so long. */
+  /** The statement fails with TIMED_OUT after this many milliseconds. */
   readonly timeoutMs: number;
-  /** Told the text of each statement before it runs; no values in it. */
+  /**
+   * The user of the statement, and the most statements of that user the source runs at once. Unlimited when absent.
+   */
+  readonly share?: { readonly user: number; readonly most: number };
+  /** Called with the text of each statement before it runs. The text contains no values. */
   readonly watch?: (text: string) => void;
 }
 
-/** A database, or anything that can answer as one, behind one interface. */
+/** A database, or anything else that answers statements like one. */
 export interface Source {
-  /** For messages and observations; holds no secret. */
+  /** For messages and observations; contains no secrets. */
   readonly name: string;
   describe(): Promise<Described>;
+  /** The current tables, without changing what is served. When absent, the tables of `describe` are current. */
+  look?(): Promise<Described>;
   read(select: Select, options: ReadOptions): Promise<Row[]>;
   count(select: CountSelect, options: ReadOptions): Promise<number>;
   /**
-   * Rows of the value and then the groups. Sum and Avg of decimals and large integers are exact: Avg is rounded to 15
-   * digits, or to 6 decimals where that is finer. Sums of binary fractions (double) are rounded to 15 digits. Where it
-   * is absent, the records are read and counted here.
+   * Returns rows of the value followed by the groups. Sum and Avg of decimals and large integers are exact. Avg is
+   * rounded to 15 digits, or to 6 decimals where that is finer. Sums of doubles are rounded to 15 digits. Without this
+   * method, the engine reads and counts the records itself.
    */
   aggregate?(group: GroupSelect, options: ReadOptions): Promise<Row[]>;
-  /** The statement as text, for explain and golden files; no values in it. */
+  /** The text of the statement, for explain and golden files. It contains no values. */
   explain(select: Select | GroupSelect): string;
-  /** A source without it is read-only. */
+  /** Absent for read-only sources. */
   readonly writing?: Writing;
   close(): Promise<void>;
 }
 
-/** How a source writes, where it does: everything of one call in one transaction. */
+/** How a source writes. All writes of one call share one transaction. */
 export interface Writing {
-  /** Which statements give back rows; known once the source was described. The others only count. */
+  /** The kinds of statements that return rows; valid after `describe`. The other kinds only return a count. */
   readonly returning: {
     readonly insert: boolean;
     readonly update: boolean;
     readonly delete: boolean;
-    /** Whether the checks of such a statement may join. */
+    /** Whether the checks of a write may contain joins. */
     readonly joinedChecks: boolean;
   };
   /**
-   * Everything that `work` does through the session, or nothing of it. What the database refuses comes as a Refusal
-   * (sources/refusal.ts). `work` runs once, and waits for nothing but the session.
+   * Commits everything that `work` does through the session, or rolls all of it back. A write the database refuses
+   * throws a Refusal (refusal.ts). `work` runs once and must await only the session.
    */
   transaction<T>(work: (session: Session) => Promise<T>, options: TransactionOptions): Promise<T>;
 }
 
 export interface TransactionOptions extends ReadOptions {
-  /** Takes everything back at the end, as if it had failed, and still answers. */
+  /** Rolls back at the end as if the work had failed, but still returns its result. */
   readonly discard?: boolean;
 }
 
@@ -231,27 +273,30 @@ export interface Session {
   delete(remove: Delete): Promise<Written>;
 }
 
-/** A condition on the root record, with the joins that it needs. */
+/** A condition on a record and the joins it needs. */
 export interface Condition {
   readonly joins: readonly Join[];
   readonly where: Filter;
 }
 
-/** Paths of a write are columns of the table itself, except in conditions. */
+/** The paths of a write are columns of the table itself, except in conditions. */
 export interface Insert {
   readonly table: string;
   readonly columns: readonly Path[];
   /** At least one; exactly one when there are no columns. */
   readonly rows: readonly Row[];
-  /** Only where the source returns. */
+  /** Only where the source returns rows. */
   readonly returning: readonly Path[];
-  /** Told of each returned record, behind its columns, as it is after the statement. They must not look at the table again. */
+  /**
+   * Evaluated for each returned record after the statement; the results follow its columns. Checks must not read the
+   * written table again.
+   */
   readonly checks: readonly Condition[];
 }
 
 export interface Update extends Condition {
   readonly table: string;
-  /** Identifies a record. */
+  /** The columns that identify a record. */
   readonly key: readonly Path[];
   readonly set: readonly (readonly [Path, unknown])[];
   readonly returning: readonly Path[];
@@ -261,15 +306,18 @@ export interface Update extends Condition {
 export interface Delete extends Condition {
   readonly table: string;
   readonly key: readonly Path[];
-  /** As the records were. */
+  /** The columns of the deleted records, as they were before. */
   readonly returning: readonly Path[];
 }
 
 export interface Written {
-  /** Records that the statement met, changed or not. */
+  /** Records that matched the statement, changed or not. */
   readonly count: number;
-  /** As wide as `returning` and `checks` together; empty where the source does not return. */
+  /**
+   * Each row has the columns of `returning`, then one for each of `checks`. Empty where the source does not return
+   * rows.
+   */
   readonly rows: Row[];
-  /** The key that the database gave to the only record of an insert, where it tells nothing else. */
+  /** The generated key of a single inserted record, where the database does not return rows. */
   readonly insertedId?: number | string;
 }

@@ -1,10 +1,11 @@
-// What a column of a database is to us: its type, how its values cross the border in both directions, and what SQL is
-// put around it. One row of this kind for every native type of the three databases (types-*.ts); the statements are
-// built from nothing else.
+// The mapping of a database column: its type, the conversion of its values in both directions, and the SQL around it.
+// Every native type of the three databases has one codec (types.ts of each dialect). Statements are built only from
+// codecs.
 import { fail } from '../../../core/errors.ts';
 import type { Operator } from '../../../core/filter.ts';
-import { readJson } from '../json-text.ts';
-import type { ColumnType } from '../source.ts';
+import { isNotFinite } from '../decimal.ts';
+import { readJson } from '../lossless-json.ts';
+import type { Collation, ColumnType, ZoneOffsets } from '../source.ts';
 
 export type Dialect = 'sqlite' | 'mysql' | 'postgres';
 
@@ -12,39 +13,55 @@ export interface Codec {
   readonly type: ColumnType;
   readonly operators: ReadonlySet<Operator>;
   readonly sortable: boolean;
-  /** SQL of what a list reads, made of the quoted column; the column itself when absent. */
+  /** SQL that selects the value, given the quoted column. Default: the column itself. */
   readonly read?: (column: string) => string;
-  /** The driver's value, never null, to the canonical one; absent when they are the same. */
+  /** Converts the driver's non-null value to the canonical one. Default: unchanged. */
   readonly decode?: (value: unknown) => unknown;
-  /** The canonical value, never null, to what is bound. */
+  /** Converts the canonical, non-null value to a bound parameter. */
   readonly encode: (value: unknown) => unknown;
-  /** The canonical value to what is written, where that is not what is compared with. */
+  /** Converts the canonical value for storage, where that differs from `encode`. */
   readonly stored?: (value: unknown) => unknown;
-  /** SQL around the placeholder of a written value; `?` when absent. */
+  /** SQL around the placeholder of a stored value. Default: `?`. */
   readonly storedParameter?: string;
-  /** SQL of the bound value; `?` when absent. `kind` is what `kindOf` said. */
+  /** SQL of a bound value, for a `kind` from `kindOf`. Default: `?`. */
   readonly parameter?: (kind: string) => string;
-  /** Where values of one column need different SQL: a short word that becomes part of the statement's shape. */
+  /** For columns with values that need different SQL: a short word that becomes part of the statement's shape. */
   readonly kindOf?: (value: unknown) => string;
-  /** SQL compared for equality, made of the quoted column; the column itself when absent. */
+  /** SQL to compare for equality, given the quoted column. Default: the column itself. */
   readonly equal?: (column: string, kind: string) => string;
-  /** SQL compared for order and, with an empty kind, sorted by; the column itself when absent. */
+  /** SQL to compare for order, and to sort by with an empty kind. Default: the column itself. */
   readonly ordered?: (column: string, kind: string) => string;
-  /** Where order is compared by something else than what is sorted by: both sides of that comparison. */
-  readonly ranked?: { readonly column: (column: string) => string; readonly encode: (value: unknown) => unknown };
-  /** SQL of the text that patterns and lengths look at; the column itself when absent. */
+  /** Both sides of an order comparison, where it differs from the sort expression. */
+  readonly ranked?: {
+    readonly column: (column: string) => string;
+    readonly encode: (value: unknown) => unknown;
+    readonly decode: (value: unknown) => unknown;
+  };
+  /** SQL of the text for patterns and lengths. Default: the column itself. */
   readonly text?: (column: string) => string;
-  /** SQL that is the same for all values of one meaning; what `ordered` gives, or the column itself, when absent. */
+  /** SQL that is equal for all representations of one value. Default: `ordered`, or the column itself. */
   readonly grouped?: (column: string) => string;
-  /** SQL of what Sum and Avg add up; the column itself when absent. */
+  /** SQL of the number for Sum and Avg. Default: the column itself. */
   readonly summed?: (column: string) => string;
-  /** A binary fraction: what is added up has digits that nobody wrote. */
+  /** A binary fraction: its sums show rounding artifacts. */
   readonly inexact?: true;
-  /** SQLite: how many digits after the point the declared type has; none when absent. */
+  /** The order of texts of this type, where it overrides the column's collation. */
+  readonly collation?: Collation;
+  /** SQLite: the number of decimals in the declared type; absent if it declares no decimals. */
   readonly scale?: number;
-  /** SQLite: SQL of an instant as `YYYY-MM-DD HH:MM:SS` in UTC. */
+  /** SQLite: SQL that formats an instant as `YYYY-MM-DD HH:MM:SS` in UTC. */
   readonly utc?: (column: string) => string;
-  /** PostgreSQL: type of the array that `In` and `Includes` bind. */
+  /**
+   * Encoders for order comparisons, where they differ from equality: `least` for `<` and `>=`, `most` for `>` and `<=`.
+   */
+  readonly bounds?: { readonly least: Codec['encode']; readonly most: Codec['encode'] };
+  /** For timestamps without zone: the codec of the column in a given zone (zoneless.ts). */
+  readonly inZone?: (zone: string) => Codec;
+  /** For columns read in a zone: their codec in UTC, and the offsets of the zone. */
+  readonly zoned?: { readonly plain: Codec; readonly offsets: ZoneOffsets };
+  /** MySQL: the stored number of a list, with one bit for each label. */
+  readonly bits?: (items: readonly unknown[]) => string;
+  /** PostgreSQL: the element type of the array that `In` and `Includes` bind. */
   readonly list?: (kind: string) => string;
 }
 
@@ -57,30 +74,46 @@ const patterns = [
   'StartsWith', 'EndsWith', 'IStartsWith', 'IEndsWith', 'LongerThan', 'ShorterThan',
 ] as const;
 
-/** The families of operators that columns have. */
+/** The operators of each kind of column. */
 export const families = {
   presence: new Set<Operator>(presence),
   equality: new Set<Operator>(equality),
   ordered: new Set<Operator>([...equality, ...order]),
   text: new Set<Operator>([...equality, ...order, ...patterns]),
+  /** For texts that sort differently than the database does. */
+  unordered: new Set<Operator>([...equality, ...patterns]),
   array: new Set<Operator>([...presence, 'Equal', 'NotEqual', 'IncludesAll', 'IncludesNone']),
 } as const;
 
 export const same = (value: unknown): unknown => value;
 
-/** A text of digits as a number when that loses nothing, else the digits without idle zeros. */
+/** The text of a number without digits: `NaN`, `Infinity` or `-Infinity`; null for all other values. */
+export function notFinite(value: unknown): string | null {
+  const text = String(value);
+  return isNotFinite(text) ? text : null;
+}
+
+/** For columns that cannot hold such values: throws INVALID_VALUE for NaN and infinity. */
+export function finite<T>(encode: (value: unknown) => T): (value: unknown) => T {
+  return (value) =>
+    isNotFinite(value) || value === 'infinity' || value === '-infinity'
+      ? fail('INVALID_VALUE', { at: 'filter', expected: 'a value that this database can hold', got: value })
+      : encode(value);
+}
+
+/** Converts a string of digits to a number if that is lossless, otherwise to digits without redundant zeros. */
 export function decodeDigits(value: unknown): unknown {
   const text = String(value);
   if (text.length <= 15) {
     const number = Number(text);
-    return Number.isFinite(number) ? number : null;
+    return Number.isFinite(number) ? number : notFinite(text);
   }
   if (/^-?\d+$/.test(text)) {
     const number = Number(text);
     return Number.isSafeInteger(number) ? number : text;
   }
   const parts = /^(-?)0*(\d*)\.?(\d*?)0*$/.exec(text);
-  if (!parts) return Number.isFinite(Number(text)) ? Number(text) : null;
+  if (!parts) return Number.isFinite(Number(text)) ? Number(text) : notFinite(text);
   const [, sign = '', whole = '', fraction = ''] = parts;
   const significant = `${whole}${fraction}`.replace(/^0+/, '');
   const trimmed = fraction === '' ? significant.replace(/0+$/, '') : significant;
@@ -88,23 +121,23 @@ export function decodeDigits(value: unknown): unknown {
   return `${sign}${whole || '0'}${fraction ? `.${fraction}` : ''}`;
 }
 
-/** As {@link decodeDigits}, for what is known to have no fraction. */
+/** Like {@link decodeDigits}, for values without a fraction. */
 export function decodeInteger(value: unknown): unknown {
   return typeof value === 'string' && value.length <= 15 ? Number.parseInt(value, 10) : decodeDigits(value);
 }
 
-/** `YYYY-MM-DD HH:mm:ss[.f][+00]` in UTC to the canonical instant; microseconds stay where there are some. */
+/** Converts `YYYY-MM-DD HH:mm:ss[.f][+00]` in UTC to a canonical instant. Keeps microseconds that are not zero. */
 export function decodeInstant(value: unknown): unknown {
   const text = String(value);
-  // Most have up to three digits after the second, or none, and the zone or none.
+  // Fast path: most values have at most three fraction digits, with or without the zone.
   const length = text.endsWith('+00') ? text.length - 3 : text.length;
   if (length <= 23 && text[4] === '-' && text[10] === ' ' && text[16] === ':' && !text.endsWith('C')) {
     if (length > 20 && text[19] === '.') return flatInstant(text, length - 20);
     if (length === 19) return flatInstant(text, 0);
   }
   const zoneless = text.endsWith('+00') ? text.slice(0, -3) : text;
-  // Years of five digits, years before Christ and infinity have no canonical form: they stay as the database writes
-  // them, and are never null, since a page that goes on after null would start again.
+  // Five-digit years, years BC and infinity have no canonical form and keep the database's text. They must not become
+  // null, since a cursor after null would start again at the first page.
   const known = zoneless[4] === '-' && zoneless[10] === ' ' && zoneless[16] === ':';
   if (!known || zoneless.endsWith('C')) return text;
   const fraction = zoneless.length === 19 ? '000' : canonicalFraction(zoneless.slice(20));
@@ -112,8 +145,8 @@ export function decodeInstant(value: unknown): unknown {
 }
 
 /**
- * With so many digits, at most three, after the second. Made in one piece: a text put together of pieces is another object
- * for each, which a page of a thousand rows keeps until it is printed.
+ * `digits`: the number of fraction digits, at most three. Builds the string in one piece. A concatenated string holds
+ * one object for each part, which a page of 1,000 rows would retain until it is printed.
  */
 function flatInstant(text: string, digits: number): string {
   const digit = (at: number) => (at < digits ? text.charCodeAt(20 + at) : 0x30);
@@ -126,13 +159,13 @@ function flatInstant(text: string, digits: number): string {
   );
 }
 
-/** Three digits, or six when the last three are not all zero. */
+/** Returns three digits, or six if the last three are not all zero. */
 export function canonicalFraction(digits: string): string {
   const six = digits.padEnd(6, '0').slice(0, 6);
   return six.endsWith('000') ? six.slice(0, 3) : six;
 }
 
-/** A canonical instant (or any other ISO form) as `YYYY-MM-DD HH:mm:ss.ffffff` in UTC. */
+/** Formats a canonical instant (or another ISO form) as `YYYY-MM-DD HH:mm:ss.ffffff` in UTC. */
 export function encodeInstant(value: unknown): string {
   const text = String(value);
   const canonical = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z$/.test(text);
@@ -141,7 +174,7 @@ export function encodeInstant(value: unknown): string {
   return `${utc.slice(0, 10)} ${utc.slice(11, -1)}`;
 }
 
-/** A time of day: no fraction when it is zero, else six digits. */
+/** A time of day: without a zero fraction, otherwise with six fraction digits. */
 export function decodeTime(value: unknown): unknown {
   const [clock = '', fraction = ''] = String(value).split('.');
   return /[1-9]/.test(fraction) ? `${clock}.${fraction.padEnd(6, '0')}` : clock;
@@ -150,7 +183,10 @@ export function decodeTime(value: unknown): unknown {
 export const encodeDay = (value: unknown): string =>
   /^\d{4}-\d\d-\d\d(?:T|$)/.test(String(value)) ? String(value).slice(0, 10) : String(value);
 
-/** A number alone is as that of a Number column: digits where a number would lose some. */
+/**
+ * Parses a document. A document that is a single number is decoded like a Number column, as digits if a number would
+ * lose some.
+ */
 export function decodeJson(value: unknown): unknown {
   if (typeof value === 'bigint') return decodeDigits(value);
   if (typeof value !== 'string') return value;
@@ -162,7 +198,7 @@ export function decodeJson(value: unknown): unknown {
   }
 }
 
-/** Servers refuse a label that an enum does not have, where the test should be false; said clearly instead. */
+/** Throws INVALID_VALUE for a label the enum lacks. The server's own error would be less clear. */
 export function checkLabel(labels: readonly string[], value: unknown): string {
   const label = String(value);
   if (!labels.includes(label))
@@ -170,7 +206,7 @@ export function checkLabel(labels: readonly string[], value: unknown): string {
   return label;
 }
 
-/** Whole and within 64 bits. */
+/** Whether the value is an integer of at most 64 bits. */
 export function isInt64(value: unknown): boolean {
   if (typeof value === 'number') return Number.isSafeInteger(value);
   if (!/^-?\d{1,19}$/.test(String(value))) return false;

@@ -1,37 +1,37 @@
-// One database behind its driver: runs a statement that is already text, and really stops it when asked to.
+// The interface of a database driver. It runs SQL text, and cancellation stops the statement in the database.
 import type { ReadOptions, TransactionOptions } from '../source.ts';
 
-/** A statement of one shape, kept by the source; a driver keeps with it what it prepared. */
+/** A statement of one shape, cached by the source. The driver attaches its prepared statement to it. */
 export interface Prepared {
   readonly sql: string;
-  /** What it does, and where: for who watches. */
+  /** The operation and table, for observability. */
   readonly operation: 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE';
   readonly table: string;
   /** A short name, unique within the source. */
   readonly name: string;
   uses: number;
   /**
-   * PostgreSQL: what makes the values of each column canonical as they arrive, so that their texts are garbage at once; the
-   * rows are canonical then. A page that several callers read at a time would otherwise keep both.
+   * PostgreSQL: decodes the values of each column as they arrive; the rows are then canonical. This frees the texts at
+   * once. A page that several callers read at a time would otherwise hold both.
    */
   readonly decoders?: readonly (((value: unknown) => unknown) | undefined)[];
-  /** SQLite: read integers as 64 bits, for one was met that a double cannot hold. */
+  /** SQLite: read integers as 64 bits. Set for writes, and for reads after a value exceeded what a double can hold. */
   bigIntegers: boolean;
-  /** The driver's own. */
+  /** Private to the driver. */
   kept?: unknown;
 }
 
 export interface Driver {
-  /** Rows as objects; for the catalogue, at start. */
+  /** Returns rows as objects; for catalogue statements at start. */
   catalogue(sql: string): Promise<Record<string, unknown>[]>;
   /**
-   * Rows by position, values as the driver gives them. TIMED_OUT, CANCELLED, SOURCE_UNAVAILABLE; any other error is the
-   * database's own. An answer that was to be had at once comes without a promise.
+   * Returns positional rows with the driver's values. Throws TIMED_OUT, CANCELLED, SOURCE_UNAVAILABLE, or the
+   * database's own error. Synchronous results come without a promise.
    */
   run(prepared: Prepared, values: readonly unknown[], options: ReadOptions): Promise<unknown[][]> | unknown[][];
   /**
-   * Runs the work between BEGIN and COMMIT; a failure of it, or `discard`, rolls back. An error that comes from COMMIT is
-   * the database's own, as those of statements are.
+   * Runs the work between BEGIN and COMMIT. Rolls back if it fails, or with `discard`. An error of COMMIT is the
+   * database's own, like those of statements.
    */
   transaction<T>(work: (connection: Connection) => Promise<T>, options: TransactionOptions): Promise<T>;
   close(): Promise<void>;
@@ -43,7 +43,7 @@ export interface Connection {
 
 export interface Ran {
   readonly rows: unknown[][];
-  /** Records that a statement which gives no rows has met. */
+  /** The number of records a statement without a result set matched. */
   readonly affected: number;
   readonly insertedId?: number | string;
 }

@@ -1,5 +1,5 @@
-// How the connections of a pool are used, counted where they are taken and given back: the drivers tell it in ways of
-// their own, or not at all.
+// Counts the use of a pool's connections when they are acquired and released. The drivers report this in different ways
+// or not at all.
 
 export interface PoolUse {
   readonly used: number;
@@ -9,11 +9,11 @@ export interface PoolUse {
 
 export interface Pool<C> {
   readonly connect: () => Promise<C>;
-  /** Gives the connection back; `broken` when it must not be used again. */
+  /** Releases the connection; `broken` if it must not be reused. */
   readonly give: (connection: C, broken: boolean) => void;
 }
 
-/** The same pool; `tell` is called whenever its use changed. */
+/** Wraps a pool; calls `tell` on each change of its use. */
 export function countUse<C>(pool: Pool<C>, tell: (use: PoolUse) => void): Pool<C> {
   let used = 0;
   let waiting = 0;

@@ -1,44 +1,54 @@
-// A data source over one SQL database. Statements come as plain data; their text is built once for each shape, with knex,
-// and kept: a warm read walks the statement once for its key and values, and goes to the driver.
+// A data source over one SQL database. Statements arrive as plain data. Knex builds their SQL text once for each shape,
+// and a cache holds it: a repeated read walks the statement once for its key and values, then calls the driver.
 import knex from 'knex';
 import type { Clock } from '../../../core/clock.ts';
+import { createTurns } from '../../../core/limit/turns.ts';
 import type { Observe } from '../../../core/observe.ts';
 import type { SqliteWish } from '../../../core/sqlite.ts';
 import type { CountSelect, Described, GroupSelect, ReadOptions, Row, Select, Source } from '../source.ts';
-import { type Address, readAddress, type SqlConnectionOptions } from './address.ts';
-import { buildGroup } from './aggregate.ts';
-import type { Codec, Dialect } from './codec.ts';
+import { translateAtStart } from './cancellation.ts';
+import { type Codec, type Dialect, decodeJson } from './codec.ts';
+import { type Address, readAddress, type SqlConnectionOptions } from './connection/address.ts';
+import { readTimezones, type TimezoneOptions } from './connection/timezones.ts';
+import { openEncrypted } from './connection/tls.ts';
 import type { Driver, Prepared } from './driver.ts';
-import { assemble, type Catalogue, type Facts, type Introspection, type Place } from './introspect.ts';
-import { readMysqlFacts } from './introspect-mysql.ts';
-import { readPostgresFacts } from './introspect-postgres.ts';
-import { readSqliteFacts } from './introspect-sqlite.ts';
-import { openMysql } from './mysql.ts';
-import { openPostgres } from './postgres.ts';
-import { createShapes } from './shape.ts';
-import { openSqlite } from './sqlite.ts';
-import { bindValues, buildCount, buildSelect, type Statement, type StatementContext } from './statements.ts';
-import type { Bind } from './terms.ts';
-import { openEncrypted } from './tls.ts';
-import { needsBigIntegers } from './types-sqlite.ts';
-import { watchDriver } from './watched.ts';
+import { explainFailure } from './failures.ts';
+import { withEffects } from './introspection/effects.ts';
+import { assemble, type Catalogue, type Facts, type Introspection, type Place } from './introspection/introspect.ts';
+import { explainNoTables } from './introspection/no-tables.ts';
+import { openMysql } from './mysql/driver.ts';
+import { readMysqlFacts } from './mysql/introspect.ts';
+import { watchDriver } from './observed.ts';
+import { openPostgres } from './postgres/driver.ts';
+import { readPostgresFacts } from './postgres/introspect.ts';
+import { createShares, shareDriver } from './shares.ts';
+import { openSqlite } from './sqlite/driver.ts';
+import { readSqliteFacts } from './sqlite/introspect.ts';
+import { needsBigIntegers } from './sqlite/types.ts';
+import { buildGroup } from './statements/aggregate.ts';
+import { bindValues, buildCount, buildSelect, type Statement, type StatementContext } from './statements/read.ts';
+import { createShapes } from './statements/shape.ts';
+import type { Bind } from './statements/terms.ts';
 import { createWriting } from './writing.ts';
 
-export interface SqlSourceOptions {
+export interface SqlSourceOptions extends TimezoneOptions {
   readonly observe: Observe;
   readonly clock: Clock;
-  /** `auto` by default: the native SQLite driver where it loads, else the WebAssembly one. */
+  /** Default `auto`: the native SQLite driver if it loads, otherwise the WebAssembly one. */
   readonly sqlite?: SqliteWish;
 }
 
 /**
- * A URL is `sqlite:<path>`, `mysql:`, `mariadb:`, `postgres:` or `postgresql:`. CONFIGURATION when the address is malformed,
- * or names a SQLite file that is not there. A server is first contacted by `describe`, which must come before `read`.
+ * Accepts the URLs `sqlite:<path>`, `mysql:`, `mariadb:`, `postgres:` and `postgresql:`, or their parts. Throws
+ * CONFIGURATION if the address is malformed or the SQLite file is missing. `describe` makes the first connection to a
+ * server and must run before `read`.
  */
 export function createSqlSource(given: string | SqlConnectionOptions, options: SqlSourceOptions): Source {
   const address = readAddress(given);
   const { dialect, name, schemas } = address;
   const { observe, clock } = options;
+  for (const message of address.warnings) observe({ type: 'warning', message });
+  const timezones = readTimezones(options);
   const driver = watchDriver(openDriver(address, options), {
     source: name,
     system: () => (facts?.isMariadb ? 'mariadb' : systems[dialect]),
@@ -54,53 +64,76 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
   const placeOf = (table: string): Place => places.get(table) ?? { name: table };
   const context = { dialect, knex: builder, shapes: createShapes(dialect, codecOf), placeOf };
   const texts = createTexts(context);
-  const read = async (runner: Pick<Driver, 'run'>, select: Select, options: ReadOptions): Promise<Row[]> => {
+  const read = async (
+    runner: Pick<Driver, 'run'>,
+    select: Select | CountSelect | GroupSelect,
+    options: ReadOptions,
+  ): Promise<Row[]> => {
     const values: unknown[] = [];
     const text = texts.find(select, values);
     options.watch?.(text.prepared.sql);
     return runDecoded(runner, text, bindValues(text.binds, values), options);
+  };
+  /** Translates an error, and logs failures that need the operator. */
+  const meant = (error: unknown, { table }: { readonly table: string }): unknown => {
+    const failure = explainFailure(error, dialect);
+    if (failure?.code === 'DATABASE_FAILED') {
+      const message = `${name}: a statement on '${table}' failed. ${failure.message}`;
+      observe({ type: 'warning', message, cause: error });
+    }
+    return failure ?? error;
+  };
+  const answer = async (select: Select | CountSelect | GroupSelect, options: ReadOptions): Promise<Row[]> => {
+    try {
+      return await read(driver, select, options);
+    } catch (error) {
+      throw meant(error, select);
+    }
+  };
+
+  const look = async () => {
+    let statements = 0;
+    const catalogue: Catalogue = (sql) => {
+      statements++;
+      return driver.catalogue(sql);
+    };
+    const facts = await readFacts[dialect](catalogue, schemas);
+    timezones.check(facts.columns);
+    const { described, codecs } = assemble(facts, timezones.of);
+    if (described.tables.length === 0)
+      throw await explainNoTables(catalogue, { name, dialect, schemas, skipped: described.skipped });
+    const tables = await withEffects(described.tables, facts, dialect, catalogue);
+    return { facts, codecs, described: { ...described, tables }, statements };
   };
 
   return {
     name,
     async describe(): Promise<Described> {
       const began = clock.monotonic();
-      let statements = 0;
-      facts = await readFacts[dialect]((sql) => {
-        statements++;
-        return driver.catalogue(sql);
-      }, schemas);
-      for (const { name, place } of facts.tables) if (place) places.set(name, place);
-      const found = assemble(facts);
+      const found = await look().catch((error: unknown) => Promise.reject(translateAtStart(error)));
+      facts = found.facts;
       codecs = found.codecs;
+      for (const { name, place } of facts.tables) if (place) places.set(name, place);
       observe({
         type: 'source.introspected',
         source: name,
         tables: found.described.tables.length,
-        statements,
+        statements: found.statements,
         milliseconds: clock.monotonic() - began,
       });
       return found.described;
     },
-    read: (select: Select, options: ReadOptions) => read(driver, select, options),
-    async count(select: CountSelect, read: ReadOptions): Promise<number> {
-      const values: unknown[] = [];
-      const text = texts.find(select, values);
-      read.watch?.(text.prepared.sql);
-      const rows = await driver.run(text.prepared, bindValues(text.binds, values), read);
-      return Number(rows[0]?.[0] ?? 0);
-    },
-    async aggregate(group: GroupSelect, read: ReadOptions): Promise<Row[]> {
-      const values: unknown[] = [];
-      const text = texts.find(group, values);
-      read.watch?.(text.prepared.sql);
-      return runDecoded(driver, text, bindValues(text.binds, values), read);
-    },
+    look: async () => (await look()).described,
+    read: answer,
+    count: async (select: CountSelect, options: ReadOptions) => Number((await answer(select, options))[0]?.[0] ?? 0),
+    aggregate: answer,
     writing: createWriting({
       driver,
       dialect,
       context,
       facts: () => facts,
+      observe,
+      meant,
       read: (connection, select, watch) => {
         const run: Driver['run'] = async (prepared, values) => (await connection.run(prepared, values)).rows;
         return read({ run }, select, watch ? { ...noLimit, watch } : noLimit);
@@ -128,33 +161,36 @@ function openDriver(address: Address, { observe, clock, sqlite = 'auto' }: SqlSo
   if (dialect === 'sqlite') return openSqlite({ path: url, name, wish: sqlite, observe, clock });
   const open = dialect === 'mysql' ? openMysql : openPostgres;
   const { max: most } = address.pool;
-  return openEncrypted(address, (tls) =>
+  const driver = openEncrypted(address, (tls) =>
     open({ ...address, tls }, clock, (use) => observe({ type: 'pool.changed', source: name, ...use, most })),
   );
+  return shareDriver(driver, createShares(clock, most));
 }
 
 interface Text {
   readonly prepared: Prepared;
   readonly binds: readonly Bind[];
-  /** The driver's rows as canonical ones; the rows are ours, and may be changed in place. */
+  /** Converts the driver's rows to canonical ones, possibly in place. */
   readonly decode: (rows: Row[]) => Row[];
+  /** Decodes the columns of each row; replaces `decode`. */
+  readonly decoders?: Decoders;
 }
 
 const mostTexts = 500;
 
-/** The texts that were built, by shape; the one unused for longest goes when there are too many. */
+/** The cache of statement texts, by shape. It evicts the least recently used text. */
 function createTexts(context: StatementContext) {
   const { shapes } = context;
   const kept = new Map<string, Text>();
   let made = 0;
   return {
-    /** Adds the statement's values to `values`. */
+    /** Appends the statement's values to `values`. */
     find(statement: Select | CountSelect | GroupSelect, values: unknown[]): Text {
       const key = shapes.key(statement, values);
       let text = kept.get(key);
       if (text) kept.delete(key);
       else text = build(statement);
-      // Last in the map: the most recently used.
+      // Reinserted at the end: a Map iterates in insertion order, so the first entry is the least recently used.
       kept.set(key, text);
       if (kept.size > mostTexts) kept.delete(kept.keys().next().value as string);
       text.prepared.uses++;
@@ -183,12 +219,16 @@ function createTexts(context: StatementContext) {
     if (!('columns' in statement)) return text(buildCount(statement, context), (rows) => rows);
     const decoders = statement.columns.map((path) => shapes.facts(path, statement.table).codec.decode);
     const built = buildSelect(statement, context);
-    if (context.dialect === 'postgres') return text(built, (rows) => rows, decoders);
-    return text(built, (rows) => decodeRows(rows, decoders));
+    const same: Text['decode'] = (rows) => rows;
+    if (context.dialect !== 'postgres') return { ...text(built, same), decoders };
+    // The driver decodes values as they arrive, many in one turn. JSON documents are large and are decoded afterwards.
+    const ofDriver = decoders.map((decode) => (decode === decodeJson ? undefined : decode));
+    const after = decoders.map((decode) => (decode === decodeJson ? decode : undefined));
+    return { ...text(built, same, ofDriver), ...(after.some(Boolean) && { decoders: after }) };
   }
 }
 
-/** Within a transaction, whose limit holds for all of it. */
+/** For statements within a transaction: the transaction has its own limit. */
 const noLimit: ReadOptions = { timeoutMs: Number.POSITIVE_INFINITY };
 
 async function runDecoded(
@@ -199,8 +239,9 @@ async function runDecoded(
 ): Promise<Row[]> {
   const running = driver.run(text.prepared, values, options);
   const rows = Array.isArray(running) ? running : await running;
+  if (text.prepared.bigIntegers) widen(rows);
   try {
-    return text.decode(rows);
+    return text.decoders ? await decodeInTurns(rows, text.decoders) : text.decode(rows);
   } catch (error) {
     if (error !== needsBigIntegers || text.prepared.bigIntegers) throw error;
     text.prepared.bigIntegers = true;
@@ -208,17 +249,30 @@ async function runDecoded(
   }
 }
 
-/** In place: the rows are ours. */
-function decodeRows(rows: Row[], decoders: readonly (((value: unknown) => unknown) | undefined)[]): Row[] {
-  for (let at = 0; at < decoders.length; at++) {
-    const decode = decoders[at];
-    if (!decode) continue;
-    for (const row of rows) {
-      const value = row[at];
-      if (value !== null) row[at] = decode(value);
+/** Decodes in place. */
+async function decodeInTurns(rows: Row[], decoders: Decoders): Promise<Row[]> {
+  const turn = createTurns();
+  for (const row of rows) {
+    for (let at = 0; at < decoders.length; at++) {
+      const decode = decoders[at];
+      if (decode && row[at] !== null) row[at] = decode(row[at]);
     }
+    const pause = turn();
+    if (pause) await pause;
   }
   return rows;
+}
+
+type Decoders = readonly (((value: unknown) => unknown) | undefined)[];
+
+/**
+ * With 64-bit integers on, integers arrive as bigints. A large whole number was therefore stored as a double; as a
+ * bigint it shows all its digits.
+ */
+function widen(rows: readonly Row[]): void {
+  for (const row of rows)
+    for (const [at, value] of row.entries())
+      if (Number.isInteger(value) && !Number.isSafeInteger(value)) row[at] = BigInt(value as number);
 }
 
 function notDescribed(source: string, table: string, column: string): never {

@@ -1,22 +1,26 @@
-// The writing side of a SQL source: sessions over a driver's transaction, with the texts kept by shape.
+// Writes of a SQL source: sessions on top of a driver's transaction, with statement texts cached by shape.
 import { isAppError } from '../../../core/errors.ts';
-import { Refusal } from '../refusal.ts';
+import type { Observe } from '../../../core/observe.ts';
+import { Refusal, type RefusalKind } from '../refusal.ts';
 import type { Delete, Insert, ReadOptions, Row, Select, Session, Update, Writing, Written } from '../source.ts';
 import type { Dialect } from './codec.ts';
 import type { Connection, Driver, Prepared } from './driver.ts';
-import type { Facts } from './introspect.ts';
+import type { Facts } from './introspection/introspect.ts';
 import { readRefusal } from './refusals.ts';
-import { bindValues, type StatementContext } from './statements.ts';
-import { buildWrite, type Write, writeKey } from './statements-write.ts';
-import type { Bind } from './terms.ts';
-import { needsBigIntegers } from './types-sqlite.ts';
+import { needsBigIntegers } from './sqlite/types.ts';
+import { bindValues, type StatementContext } from './statements/read.ts';
+import type { Bind } from './statements/terms.ts';
+import { buildWrite, type Write, writeKey } from './statements/write.ts';
 
 export interface WritingOptions {
   readonly driver: Driver;
   readonly dialect: Dialect;
   readonly context: StatementContext;
-  /** What the database holds; after `describe`. */
+  /** The facts of the last `describe`; undefined before. */
   readonly facts: () => Facts | undefined;
+  readonly observe: Observe;
+  /** Translates an error that is not a refusal. */
+  readonly meant: (error: unknown, write: { readonly table: string }) => unknown;
   readonly read: (connection: Connection, select: Select, watch: ReadOptions['watch']) => Promise<Row[]>;
 }
 
@@ -28,7 +32,10 @@ interface WriteText {
 
 const mostTexts = 300;
 
-export function createWriting({ driver, dialect, context, facts, read }: WritingOptions): Writing {
+/** Refusals with details that only the database's error has. */
+const own: ReadonlySet<RefusalKind> = new Set(['trigger', 'expression', 'policy', 'denied', 'rule']);
+
+export function createWriting({ driver, dialect, context, facts, observe, meant, read }: WritingOptions): Writing {
   const texts = new Map<string, WriteText>();
   let made = 0;
 
@@ -44,7 +51,7 @@ export function createWriting({ driver, dialect, context, facts, read }: Writing
     else {
       const { sql, binds } = buildWrite(write, returns(write), context);
       text = {
-        // A write cannot be repeated to read its integers again, so they come with all their bits at once.
+        // A write cannot run again to reread its integers, so all integers arrive as 64 bits.
         prepared: {
           sql,
           operation: operationOf(write),
@@ -99,7 +106,16 @@ export function createWriting({ driver, dialect, context, facts, read }: Writing
           return work(session);
         }, options);
       } catch (error) {
-        throw readRefusal(error, { dialect, write: last, facts: facts() }) ?? error;
+        const refusal = readRefusal(error, { dialect, write: last, facts: facts() });
+        const table = last?.table ?? 'a table';
+        // Logged, because the error of the caller lacks these details.
+        if (refusal && own.has(refusal.kind) && refusal !== error)
+          observe({ type: 'warning', message: `A write to '${table}' was refused: ${refusal.kind}.`, cause: error });
+        if (isAppError(error, 'OUTCOME_UNKNOWN')) {
+          const message = `A write to '${table}' was done or not: its connection was lost, or time was up, during COMMIT.`;
+          observe({ type: 'warning', message, cause: error.cause });
+        }
+        throw refusal ?? meant(error, { table });
       }
     },
   };
@@ -107,7 +123,7 @@ export function createWriting({ driver, dialect, context, facts, read }: Writing
 
 const operationOf = (write: Write) => ('rows' in write ? 'INSERT' : 'set' in write ? 'UPDATE' : 'DELETE');
 
-/** A value that its column cannot hold is found when it is encoded. */
+/** A value that does not fit its column fails when it is encoded. */
 function bind(text: WriteText, values: readonly unknown[], write: Write): unknown[] {
   return text.binds.map((one, index) => {
     try {
@@ -138,7 +154,7 @@ function decode(value: unknown, decoder: ((value: unknown) => unknown) | undefin
   return Number.isSafeInteger(number) ? number : String(decoded);
 }
 
-/** A condition may come to nothing, which is not true. */
+/** A condition may evaluate to null, which is not true. */
 function isTrue(value: unknown): boolean {
   return value === true || value === 't' || value === 1 || value === 1n || value === '1';
 }

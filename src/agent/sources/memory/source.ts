@@ -1,0 +1,243 @@
+// A source over arrays. It evaluates every operator with agent/sources/evaluate.ts in a full scan of the rows.
+
+import { fail } from '../../../core/errors.ts';
+import { type Operator, operators } from '../../../core/filter.ts';
+import type { KeyPair, Only, Relation } from '../../model/types.ts';
+import type { Path, Told } from '../../plan/types.ts';
+import { aggregateRecords } from '../aggregate.ts';
+import { compareNullable, holds, markOf } from '../evaluate.ts';
+import type { Condition, CountSelect, DescribedTable, Join, ReadOptions, Row, Select, Source } from '../source.ts';
+import { lighten } from './patterns.ts';
+import type { MemoryData, MemoryTable } from './tables.ts';
+import { createMemoryWriting } from './writing.ts';
+
+const native: ReadonlySet<Operator> = new Set(operators.filter((operator) => operator !== 'Match'));
+
+/** A source over arrays, for tests and small tables. Writes stay in memory. */
+export function createMemorySource(name: string, tables: readonly MemoryTable[]): Source {
+  const byName = new Map(tables.map((table) => [table.name, new Data(table)]));
+  const records = ({ table, joins, where }: CountSelect): Reached[] => {
+    const data = byName.get(table)!;
+    const finds = createFinder(records);
+    const links = joins.map((join) => link(join, byName, finds));
+    return data.rows
+      .map((row) => reach(row, data, links))
+      .filter((record) => holds(where, (path) => record.value(path), finds(record)));
+  };
+  const readRows = (select: Select): Row[] => {
+    const found = records(select);
+    if (select.order.length) found.sort((a, b) => compareRecords(a, b, select));
+    const from = select.skip ?? 0;
+    const page = found.slice(from, select.limit === undefined ? undefined : from + select.limit);
+    return page.map((record) => select.columns.map((path) => record.value(path)));
+  };
+  return {
+    name,
+    describe: async () => ({ tables: describeTables(tables), skipped: [] }),
+    async read(select, options) {
+      check(options);
+      return readRows(await lighten(select, byName, options));
+    },
+    async count(select, options) {
+      check(options);
+      return records(await lighten(select, byName, options)).length;
+    },
+    async aggregate(group, options) {
+      check(options);
+      const light = await lighten(group, byName, options);
+      return aggregateRecords(
+        records(light).map((record) => (path: Path) => record.value(path)),
+        light,
+      );
+    },
+    writing: createMemoryWriting({
+      tables: byName,
+      read: readRows,
+      rows: (select) => records(select).map((record) => record.row),
+    }),
+    explain: (select) => `read every row of ${select.table}`,
+    close: async () => {},
+  };
+}
+
+function check({ signal }: ReadOptions): void {
+  if (signal?.aborted) fail('CANCELLED', {}, signal.reason);
+}
+
+class Data implements MemoryData {
+  readonly table: MemoryTable;
+  readonly positions: ReadonlyMap<string, number>;
+  own: readonly Row[] | undefined;
+
+  constructor(table: MemoryTable) {
+    this.table = table;
+    this.positions = new Map(table.columns.map((column, index) => [column.name, index]));
+  }
+
+  get rows(): readonly Row[] {
+    return this.own ?? this.table.rows;
+  }
+
+  value(row: Row, column: string): unknown {
+    return row[this.positions.get(column)!] ?? null;
+  }
+}
+
+/** A root row with the rows joined to it. */
+interface Reached {
+  readonly row: Row;
+  value(path: Path): unknown;
+}
+
+type Finder = (record: Reached) => (told: Told) => boolean;
+
+/** Reads the other collection once for each condition. */
+function createFinder(records: (select: CountSelect) => Reached[]): Finder {
+  const firsts = new Map<Told, ReadonlyMap<string, Reached>>();
+  return (record: Reached) => (some: Told) => {
+    if (some.op === 'found') throw new Error(`what '${some.own.id}' must be among has not been looked up`);
+    const { own, other, after = [] } = some;
+    const by = { order: after.map((path) => ({ path, ascending: true })) };
+    let known = firsts.get(some);
+    if (!known) {
+      known = firstOfEach(records({ ...other, table: other.collection.table }), other.keys, by);
+      firsts.set(some, known);
+    }
+    const mark = pathsMark(own, record, other.keys);
+    const first = mark === undefined ? undefined : known.get(mark);
+    return first !== undefined && (after.length === 0 || compareRecords(first, record, by) < 0);
+  };
+}
+
+/** Indexes the records by `keys`. Of records with equal keys, keeps the first by `by`. */
+function firstOfEach(
+  found: readonly Reached[],
+  keys: readonly Path[],
+  by: Pick<Select, 'order'>,
+): Map<string, Reached> {
+  const firsts = new Map<string, Reached>();
+  for (const each of found) {
+    const mark = pathsMark(keys, each, keys);
+    if (mark === undefined) continue;
+    const first = firsts.get(mark);
+    if (!first || compareRecords(each, first, by) < 0) firsts.set(mark, each);
+  }
+  return firsts;
+}
+
+/** A string key of the values; undefined if one is null. The columns of `as` define equality. */
+function pathsMark(paths: readonly Path[], record: Reached, as: readonly Path[]): string | undefined {
+  const values = paths.map((path) => record.value(path));
+  if (values.includes(null)) return undefined;
+  return JSON.stringify(values.map((value, at) => markOf(value, as[at]!.field)));
+}
+
+interface Link {
+  readonly id: string;
+  readonly parent: string;
+  readonly data: Data;
+  find(owner: Row, from: Data): Row | undefined;
+}
+
+function link({ via, where, joins }: Join, byName: ReadonlyMap<string, Data>, finds: Finder): Link {
+  const relation = via.at(-1)!;
+  const data = byName.get(relation.to.table)!;
+  const { only } = relation;
+  const holdsOnly = (row: Row, of: Data, side: Only['side']): boolean => {
+    if (only?.side !== side) return true;
+    const value = of.value(row, only.column.column);
+    return value !== null && markOf(value, only.column) === markOf(only.value, only.column);
+  };
+  const seen = rowsOf(data, { where, joins }, byName, finds).filter((row) => holdsOnly(row, data, 'to'));
+  const index = new Map<string, Row>();
+  for (const row of seen) {
+    const mark = tupleMark(relation.on, (pair) => data.value(row, pair.to.column));
+    if (mark !== undefined) index.set(mark, row);
+  }
+  return {
+    id: idOf(via),
+    parent: idOf(via.slice(0, -1)),
+    data,
+    find(owner, from) {
+      if (!holdsOnly(owner, from, 'from')) return undefined;
+      const mark = tupleMark(relation.on, (pair) => from.value(owner, pair.from.column));
+      return mark === undefined ? undefined : index.get(mark);
+    },
+  };
+}
+
+/** The rows that satisfy a condition. */
+function rowsOf(
+  data: Data,
+  { where, joins }: Condition,
+  byName: ReadonlyMap<string, Data>,
+  finds: Finder,
+): readonly Row[] {
+  if (where.op === 'always') return data.rows;
+  const links = joins.map((join) => link(join, byName, finds));
+  return data.rows.filter((row) => {
+    const record = reach(row, data, links);
+    return holds(where, (path) => record.value(path), finds(record));
+  });
+}
+
+/** A key with a null part references no row. */
+function tupleMark(on: readonly KeyPair[], value: (pair: KeyPair) => unknown): string | undefined {
+  const parts: string[] = [];
+  for (const pair of on) {
+    const part = value(pair);
+    if (part === null) return undefined;
+    parts.push(markOf(part, pair.to));
+  }
+  return parts.length === 1 ? parts[0] : JSON.stringify(parts);
+}
+
+function reach(row: Row, data: Data, links: readonly Link[]): Reached {
+  const found = new Map<string, readonly [Row | undefined, Data]>([['', [row, data]]]);
+  for (const { id, parent, data: foreign, find } of links) {
+    const [owner, from] = found.get(parent)!;
+    found.set(id, [owner && find(owner, from), foreign]);
+  }
+  return {
+    row,
+    value({ via, field }) {
+      const [at, of] = found.get(via.length ? idOf(via) : '')!;
+      return at ? of.value(at, field.column) : null;
+    },
+  };
+}
+
+function idOf(via: readonly Relation[]): string {
+  return via.map((relation) => relation.name).join(':');
+}
+
+function compareRecords(a: Reached, b: Reached, { order }: Pick<Select, 'order'>): number {
+  for (const { path, ascending } of order) {
+    const difference = compareNullable(a.value(path), b.value(path), path.field);
+    if (difference !== 0) return ascending ? difference : -difference;
+  }
+  return 0;
+}
+
+export function describeTables(tables: readonly MemoryTable[]): DescribedTable[] {
+  return tables.map(({ name, columns, primaryKey = [], uniqueKeys = [], foreignKeys = [] }) => ({
+    name,
+    kind: 'table',
+    columns: columns.map(({ name, type, nullable = false, collation = 'binary', enumValues, shape }) => ({
+      name,
+      type,
+      nativeType: Array.isArray(type) ? `${type[0]}[]` : String(type),
+      nullable,
+      readOnly: false,
+      hasDefault: false,
+      ...(enumValues && { enumValues }),
+      ...(shape && { shape }),
+      collation,
+      operators: native,
+      sortable: typeof type === 'string' && type !== 'Json' && type !== 'Point',
+    })),
+    primaryKey,
+    uniqueKeys,
+    foreignKeys,
+  }));
+}

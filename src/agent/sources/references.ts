@@ -1,0 +1,22 @@
+// Detects whether a condition on a table reads that table again, through relations that lead back to it.
+import type { Filter } from '../plan/types.ts';
+import type { Join } from './source.ts';
+
+export function looksAt(joins: readonly Join[], table: string): boolean {
+  return joins.some(
+    (join) => join.via.some(({ to }) => to.table === table) || looksAt(join.joins, table) || follows(join.where, table),
+  );
+}
+
+export function follows(filter: Filter, table: string): boolean {
+  if (filter.op === 'test') return filter.path.via.some(({ to }) => to.table === table);
+  if (filter.op === 'some')
+    return (
+      filter.other.collection.table === table ||
+      looksAt(filter.other.joins, table) ||
+      follows(filter.other.where, table)
+    );
+  if (filter.op === 'found') return filter.own.via.some(({ to }) => to.table === table);
+  if (filter.op === 'not' || filter.op === 'any') return follows(filter.of, table);
+  return 'of' in filter && filter.of.some((each) => follows(each, table));
+}

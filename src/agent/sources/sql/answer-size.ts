@@ -1,0 +1,14 @@
+// Limits the size of a database's response to one statement: the process holds each response in memory as a whole, for
+// all running calls.
+import { AppError } from '../../../core/errors.ts';
+
+export const ANSWER_BYTES = 16_000_000;
+
+/** The approximate size of a row. */
+export function bytesOf(row: readonly unknown[]): number {
+  let bytes = 0;
+  for (const value of row) bytes += typeof value === 'string' || value instanceof Uint8Array ? value.length + 8 : 8;
+  return bytes;
+}
+
+export const answerTooLarge = (): AppError => new AppError('ANSWER_TOO_LARGE', { megabytes: ANSWER_BYTES / 1_000_000 });

@@ -1,0 +1,151 @@
+import { createRequire } from 'node:module';
+import type { Socket } from 'node:net';
+import type * as mysql2 from 'mysql2';
+import type { Clock } from '../../../../core/clock.ts';
+import { AppError, fail } from '../../../../core/errors.ts';
+import { runStoppable, translate } from '../cancellation.ts';
+import type { EncryptedAddress } from '../connection/tls.ts';
+import type { Driver } from '../driver.ts';
+import type { DatabaseError } from '../failures.ts';
+import { countUse, type PoolUse } from '../pool-use.ts';
+import { inTransaction, knowingItsEnd } from '../transaction.ts';
+
+/** ER_ERROR_DURING_COMMIT and the errors of interrupted statements: the transaction may have committed. */
+const unsure: ReadonlySet<unknown> = new Set([1180, 1317, 1969, 3024]);
+
+const isRefusalOfCommit = (error: unknown): boolean => {
+  const { sqlState, errno } = error as DatabaseError;
+  return !(error instanceof AppError) && sqlState !== undefined && !unsure.has(errno);
+};
+
+/** The most values one prepared statement accepts. */
+const VALUES_LIMIT = 65_535;
+
+/** The driver for MariaDB and MySQL. Connections open on demand. */
+export function openMysql(address: EncryptedAddress, clock: Clock, tell: (use: PoolUse) => void): Driver {
+  const { createPool, createConnection } = createRequire(import.meta.url)('mysql2') as typeof mysql2;
+  const { tls, pool: kept } = address;
+  const reach = {
+    uri: address.url.replace(/^mariadb:/, 'mysql:'),
+    ...(tls && { ssl: { ...tls, verifyIdentity: tls.rejectUnauthorized } }),
+  };
+  const settings: mysql2.PoolOptions = {
+    ...reach,
+    charset: 'utf8mb4',
+    connectionLimit: kept.max,
+    maxIdle: kept.max,
+    idleTimeout: kept.idleTimeoutMs,
+    connectTimeout: address.connectionTimeoutMs,
+    maxPreparedStatements: 200,
+    // Lossless forms of values; the codecs decode them.
+    supportBigNumbers: true,
+    bigNumberStrings: true,
+    dateStrings: true,
+    jsonStrings: true,
+  };
+  const pool = createPool(settings);
+  pool.on('connection', (connection) => {
+    // Queued before the first statement of the connection; if it fails, that statement fails too.
+    connection.query("set time_zone = '+00:00'", () => undefined);
+  });
+
+  const { connect, give } = countUse<mysql2.PoolConnection>(
+    {
+      connect: () =>
+        new Promise((resolve, reject) => {
+          pool.getConnection((error, connection) =>
+            error ? reject(translate(error, address.place)) : resolve(connection),
+          );
+        }),
+      give: (connection, broken) => (broken ? connection.destroy() : connection.release()),
+    },
+    tell,
+  );
+
+  function kill(id: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const connection = createConnection({ ...reach, connectTimeout: 5000 });
+      connection.on('error', reject);
+      connection.query(`kill query ${id}`, (error) => {
+        connection.destroy();
+        if (error) reject(error);
+        else resolve();
+      });
+    });
+  }
+
+  function execute(connection: mysql2.PoolConnection, sql: string, values: readonly unknown[]): Promise<unknown> {
+    if (values.length > VALUES_LIMIT)
+      fail('INVALID_VALUE', { at: 'filter', expected: 'fewer values in one question', got: `${values.length} values` });
+    return new Promise((resolve, reject) => {
+      connection.execute({ sql, rowsAsArray: true }, values as never[], (error, answer) => {
+        if (error) reject(translate(error, address.place));
+        else resolve(answer);
+      });
+    });
+  }
+
+  function say(connection: mysql2.PoolConnection, sql: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      connection.query(sql, (error) => (error ? reject(translate(error, address.place)) : resolve()));
+    });
+  }
+
+  return {
+    async catalogue(sql) {
+      const connection = await connect();
+      return new Promise((resolve, reject) => {
+        connection.query(sql, (error, rows) => {
+          give(connection, false);
+          if (error) reject(translate(error, address.place));
+          else resolve(rows as Record<string, unknown>[]);
+        });
+      });
+    },
+    run: (prepared, values, options) =>
+      runStoppable(
+        {
+          connect,
+          execute: (connection) => execute(connection, prepared.sql, values) as Promise<unknown[][]>,
+          stop: (connection) => kill(connection.threadId ?? 0),
+          give,
+          socketOf: (connection) => (connection as unknown as { stream: Socket }).stream,
+        },
+        clock,
+        options,
+      ),
+    transaction: (work, options) =>
+      knowingItsEnd((progress) =>
+        runStoppable(
+          {
+            connect,
+            execute: (connection) =>
+              inTransaction(
+                {
+                  say: (sql) => say(connection, sql),
+                  refused: isRefusalOfCommit,
+                  async run(prepared, values) {
+                    const answer = await execute(connection, prepared.sql, values);
+                    if (Array.isArray(answer)) return { rows: answer as unknown[][], affected: answer.length };
+                    const { affectedRows, insertId } = answer as mysql2.ResultSetHeader;
+                    return { rows: [], affected: affectedRows, ...(insertId && { insertedId: insertId }) };
+                  },
+                },
+                work,
+                options,
+                progress,
+              ),
+            stop: (connection) => kill(connection.threadId ?? 0),
+            give,
+            lasting: true,
+          },
+          clock,
+          options,
+        ),
+      ),
+    close: () =>
+      new Promise((resolve, reject) => {
+        pool.end((error) => (error ? reject(error) : resolve()));
+      }),
+  };
+}

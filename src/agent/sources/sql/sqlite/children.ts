@@ -1,0 +1,181 @@
+// A few child processes that read one SQLite file. A killed child is replaced at once, and idle ones stay, since
+// starting one takes about 90 ms.
+import type { ChildProcess } from 'node:child_process';
+import type { Clock } from '../../../../core/clock.ts';
+import { AppError } from '../../../../core/errors.ts';
+import { entryOf, startChild } from '../../../../core/limit/entry.ts';
+import type { Observe } from '../../../../core/observe.ts';
+import type { ReadOptions } from '../../source.ts';
+import { answerTooLarge } from '../answer-size.ts';
+
+/** Requests to a child and its responses, sent with structured cloning to preserve Buffers. */
+export interface ChildRequest {
+  readonly sql: string;
+  readonly values: readonly unknown[];
+  readonly bigIntegers: boolean;
+  readonly bytesMost: number;
+}
+export type ChildAnswer =
+  | { readonly rows: unknown[][]; readonly isLast: boolean }
+  | { readonly tooLarge: true }
+  | { readonly error: string; readonly code?: string };
+
+export interface Children {
+  run(request: ChildRequest, options: ReadOptions): Promise<unknown[][]>;
+  close(): void;
+}
+
+/** Each child takes about 50 MB. */
+export const CHILDREN_MOST = 3;
+
+interface Job {
+  readonly request: ChildRequest;
+  /** The rows received so far. */
+  readonly rows: unknown[][];
+  /** Called once with the final result. */
+  settle(answer: ChildAnswer | AppError): void;
+}
+
+interface Worker {
+  readonly child: ChildProcess;
+  job: Job | undefined;
+}
+
+export function createChildren(given: {
+  readonly path: string;
+  readonly name: string;
+  readonly observe: Observe;
+  readonly clock: Clock;
+}): Children {
+  const { path, name, observe, clock } = given;
+  const workers = new Set<Worker>();
+  const waiting: Job[] = [];
+  let closed = false;
+
+  function start(): Worker {
+    const child = startChild(entry, flags, path);
+    const worker: Worker = { child, job: undefined };
+    workers.add(worker);
+    endWithUs(child);
+    child.on('message', (answer: ChildAnswer) => {
+      const { job } = worker;
+      if ('rows' in answer) for (const row of answer.rows) job?.rows.push(row);
+      if ('rows' in answer && !answer.isLast) return;
+      worker.job = undefined;
+      release(worker);
+      job?.settle(answer);
+      next();
+    });
+    release(worker);
+    const gone = (cause?: unknown) => {
+      if (!workers.delete(worker)) return;
+      worker.job?.settle(new AppError('SOURCE_UNAVAILABLE', {}, cause ?? new Error('the SQLite child process ended')));
+      next();
+    };
+    child.on('error', gone);
+    child.on('exit', () => gone());
+    return worker;
+  }
+
+  /** Unreferences an idle child: only a child with a waiting caller may hold this process open. */
+  function release({ child }: Worker): void {
+    child.unref();
+    child.channel?.unref();
+  }
+
+  function next(): void {
+    while (waiting.length > 0 && !closed) {
+      let worker = [...workers].find((one) => one.job === undefined);
+      if (!worker) {
+        if (workers.size >= CHILDREN_MOST) return;
+        worker = start();
+      }
+      const job = waiting.shift()!;
+      worker.job = job;
+      worker.child.ref();
+      worker.child.channel?.ref();
+      worker.child.send(job.request);
+    }
+  }
+
+  function drop(job: Job): void {
+    const at = waiting.indexOf(job);
+    if (at >= 0) waiting.splice(at, 1);
+    for (const worker of workers) {
+      if (worker.job !== job) continue;
+      worker.job = undefined;
+      workers.delete(worker);
+      worker.child.kill('SIGKILL');
+      // Starts a replacement for the next caller.
+      if (!closed) start();
+    }
+    next();
+  }
+
+  return {
+    run(request, { signal, timeoutMs }) {
+      const began = clock.monotonic();
+      return new Promise((resolve, reject) => {
+        const cancel = () => {
+          job.settle(new AppError('CANCELLED', {}));
+          drop(job);
+        };
+        const forget = clock.after(timeoutMs, () => {
+          job.settle(new AppError('TIMED_OUT', { seconds: timeoutMs / 1000 }));
+          drop(job);
+        });
+        const job: Job = {
+          request,
+          rows: [],
+          settle(answer) {
+            forget();
+            signal?.removeEventListener('abort', cancel);
+            const stopped = answer instanceof AppError;
+            observe({
+              type: 'source.isolated',
+              source: name,
+              milliseconds: clock.monotonic() - began,
+              outcome: stopped
+                ? answer.code === 'CANCELLED'
+                  ? 'cancelled'
+                  : 'failed'
+                : 'rows' in answer
+                  ? 'completed'
+                  : 'failed',
+            });
+            if (stopped) reject(answer);
+            else if ('rows' in answer) resolve(job.rows);
+            else if ('tooLarge' in answer) reject(answerTooLarge());
+            else reject(Object.assign(new Error(answer.error), { code: answer.code }));
+          },
+        };
+        signal?.addEventListener('abort', cancel, { once: true });
+        if (closed) return job.settle(new AppError('SOURCE_UNAVAILABLE', {}));
+        waiting.push(job);
+        next();
+      });
+    },
+    close() {
+      closed = true;
+      for (const job of waiting.splice(0)) job.settle(new AppError('SOURCE_UNAVAILABLE', {}));
+      for (const { child } of workers) child.kill('SIGKILL');
+    },
+  };
+}
+
+/** Kills the children when this process exits. Otherwise they would finish statements without a caller. */
+function endWithUs(child: ChildProcess): void {
+  if (living.size === 0) process.on('exit', killLiving);
+  living.add(child);
+  child.once('exit', () => {
+    living.delete(child);
+    if (living.size === 0) process.off('exit', killLiving);
+  });
+}
+const living = new Set<ChildProcess>();
+function killLiving(): void {
+  for (const child of living) child.kill('SIGKILL');
+}
+
+const flags = ['--max-old-space-size=128', '--max-semi-space-size=2'];
+const entry = entryOf(import.meta.url, './child');
