@@ -1,57 +1,68 @@
-// What a user writes to set up the engine: data sources, and what is said of their collections. It is only kept here, with
-// the line of the call, and said anew to every build, once the names of the collections are known: a restart runs the
-// user's callbacks again over what the sources hold then. After the start nothing can be added.
+// The setup of the engine: the user's data sources and customizations. `Blueprint` records each call with its file and
+// line. Every build replays the calls when the collection names are known, so a restart runs the user's callbacks again
+// on the current schema. After the start, further calls fail.
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
-import { nearNames } from '../core/near.ts';
 import type { Observe } from '../core/observe.ts';
+import { nearNames } from '../core/suggestions.ts';
 import type { AiProvider } from './ai/definitions.ts';
-import { isAiProvider } from './ai.ts';
+import { isAiProvider } from './ai/provider.ts';
 import type { ChartDefinition, ChartEntry } from './charts/definitions.ts';
 import { callSite } from './customize/call-site.ts';
+import type { MaybePromise } from './customize/context.ts';
 import { CollectionCustomizer, type CollectionPlugin } from './customize/customizer.ts';
-import type { DataSourceOptions, MaybePromise, Recorded, Said } from './customize/definitions.ts';
+import type { DataSourceOptions, Recorded, Said } from './customize/definitions.ts';
+import { checkRows, type OptionRow, type OptionRows } from './customize/option-checks.ts';
 import { blameUser, blameUserLater, isPromise, PLUGIN, Recording, throughPlugin } from './customize/recording.ts';
 import type { AgentChartContext, CustomizerOf } from './customize/typed-customizer.ts';
 import type { AnySchema, CollectionName } from './customize/typed-schema.ts';
-import { type BuiltEngine, buildEngine, type Engine, type EngineLimits } from './engine.ts';
+import type { WorkflowEntry, WorkflowOptions, WorkflowSource } from './customize/workflow-entry.ts';
+import { type BuiltEngine, buildEngine, type Engine } from './engine.ts';
+import type { EngineLimits } from './requests.ts';
 import type { Source } from './sources/source.ts';
-import type { WorkflowEntry, WorkflowOptions, WorkflowSource } from './workflow-entry.ts';
 
-/** What a source is opened with: whom to tell, and the clock. */
+/** Parameters of a data source factory. */
 export interface SourceTools {
   readonly observe: Observe;
   readonly clock: Clock;
 }
 
-/** Called by every start and restart. One that gives the same source again keeps it: it is closed when the agent stops. */
+/**
+ * Called by every start and restart. A factory may return the same source each time; the agent closes it when it stops.
+ */
 export type DataSourceFactory = (tools: SourceTools) => MaybePromise<Source>;
 
-/** A plugin of the whole agent, called once, by `use`. */
+/** A plugin for the whole agent. `use` calls it once. */
 export interface AgentPlugin<O, A = Blueprint> {
   customizeAgent(agent: A, options: O): void;
 }
 
-/** What an engine is built with: limits, and where it is told and timed. */
+/** What `buildEngine` needs besides the data sources. */
 export interface EngineParts extends SourceTools {
   readonly limits: EngineLimits;
-  /** Action addresses without the position of the action; default false (spec 2.1). */
+  /** Action URLs without the position of the action; default false (spec 2.1). */
   readonly useUnsafeActionEndpoint?: boolean;
+  /** Collection names that are taken by URLs of the HTTP API; empty when absent. */
+  readonly reservedNames?: ReadonlySet<string>;
+  /** A setting names the database, not the user's code. Only the error message changes. */
+  readonly isOfSettings?: boolean;
+  /** Checks that a text is the e-mail address of a user. When absent, any text passes. */
+  readonly isUser?: (email: string) => Promise<boolean>;
 }
 
-/** A built engine with the sources that it reads; they are closed apart, since another engine may read them as well. */
+/** A built engine with its data sources. They are closed separately, since another engine may share them. */
 export interface Opened extends BuiltEngine {
   readonly sources: readonly Source[];
 }
 
 interface Step {
   readonly at: string;
-  /** What is being done, for an error that code throws. */
+  /** The call, for the message when its code throws. */
   readonly what: string;
   run(collections: readonly string[], recording: Recording): unknown;
 }
 
-/** With `S`, the interface of generated typings, names and values are checked by the compiler. */
+/** With `S`, the generated interface of the typings, the compiler checks names and values. */
 export class Blueprint<S extends object = AnySchema> {
   readonly #factories: {
     readonly factory: DataSourceFactory;
@@ -63,11 +74,11 @@ export class Blueprint<S extends object = AnySchema> {
   readonly #charts: ChartEntry[] = [];
   readonly #workflows: WorkflowEntry[] = [];
   #ai: { readonly provider: AiProvider; readonly at: string } | undefined;
-  /** Where the agent plugins that are at work were used. */
+  /** Call sites of the agent plugins that are running, the innermost first. */
   readonly #plugins: string[] = [];
   #isClosed = false;
 
-  /** Where the user's code is: CONFIGURATION once the agent has been started. */
+  /** Returns the call site, with the plugin's if one is running. CONFIGURATION after the start. */
   protected check(site: string): string {
     const [used] = this.#plugins;
     const at = used === undefined ? site : throughPlugin(used, site);
@@ -75,14 +86,14 @@ export class Blueprint<S extends object = AnySchema> {
     return fail('CONFIGURATION', { problem: `The agent has been started: nothing can be added any more. (${at})` });
   }
 
-  /** From now on nothing can be added. CONFIGURATION when there is nothing to serve. */
+  /** Refuses further calls. CONFIGURATION without a data source. */
   protected closeBlueprint(): void {
     if (this.#factories.length === 0)
       fail('CONFIGURATION', { problem: 'The agent has no data source: addDataSource.' });
     this.#isClosed = true;
   }
 
-  /** After a start that failed: what was wrong can be made good. */
+  /** Accepts calls again after a failed start, for the user to correct the mistake. */
   protected reopenBlueprint(): void {
     this.#isClosed = false;
   }
@@ -90,12 +101,12 @@ export class Blueprint<S extends object = AnySchema> {
   addDataSource(factory: DataSourceFactory, options?: DataSourceOptions): this {
     const at = this.check(callSite(this.addDataSource));
     if (typeof factory !== 'function') misuse('addDataSource needs a factory, such as createSqlDataSource(url)', at);
-    if (options !== undefined) checkSourceOptions(options, at);
+    if (options !== undefined) checkRows('addDataSource', options, sourceRows, at);
     this.#factories.push({ factory, at, ...(options && { options }) });
     return this;
   }
 
-  /** `callback` is called by every start and restart, and may be async. */
+  /** Every start and restart calls `callback`, which may be async. */
   customizeCollection<C extends CollectionName<S>>(
     name: C,
     callback: (collection: CustomizerOf<S, C>) => unknown,
@@ -108,7 +119,7 @@ export class Blueprint<S extends object = AnySchema> {
     });
   }
 
-  /** A chart of the whole agent (spec 4.3): there for every caller, whatever the caller may see. */
+  /** A chart of the whole agent (spec 4.3). Every caller sees it, whatever their permissions. */
   addChart(name: string, definition: ChartDefinition<AgentChartContext<S>>): this {
     const at = this.check(callSite(this.addChart));
     if (typeof definition !== 'function')
@@ -117,7 +128,7 @@ export class Blueprint<S extends object = AnySchema> {
     return this;
   }
 
-  /** What customization code is given as `context.ai`: made by `createAiProvider`, and one only. */
+  /** Sets `context.ai` of customization code. Takes the result of `createAiProvider`; an agent has at most one. */
   addAi(provider: AiProvider): this {
     const at = this.check(callSite(this.addAi));
     if (!isAiProvider(provider))
@@ -128,23 +139,23 @@ export class Blueprint<S extends object = AnySchema> {
   }
 
   /**
-   * A workflow that code defines: there in the views of all teams, or of those that are named. Checked at the start: CONFIGURATION
-   * with what is wrong, and where. To change it, change the code; runs under way keep the definition that they began with.
+   * Adds a workflow from code, visible to all teams or to those in `options.teams`. The start checks it and fails with
+   * CONFIGURATION, the problem and the call site. Edit the code to change it. Active runs continue with the definition
+   * they started with.
    */
   addWorkflow(definition: WorkflowSource, options: WorkflowOptions = {}): this {
     const at = this.check(callSite(this.addWorkflow));
     if (typeof definition !== 'object' || definition === null || typeof definition.name !== 'string')
       misuse('addWorkflow needs a definition: addWorkflow({ name, collection, steps })', at);
+    checkRows('addWorkflow', options, workflowRows, at);
     const { teams } = options;
-    if (teams !== undefined && !(Array.isArray(teams) && teams.every((team) => typeof team === 'string')))
-      misuse("addWorkflow: 'teams' must be a list of names of teams", at);
     const known = this.#workflows.find((each) => each.definition.name === definition.name);
     if (known) misuse(`The workflow '${definition.name}' was added before, at ${known.at}`, at);
     this.#workflows.push({ definition, at, ...(teams && { teams }) });
     return this;
   }
 
-  /** Callers no longer see the collections; customization code does. */
+  /** Hides the collections from callers. Customization code still reads them. */
   removeCollection(...names: readonly CollectionName<S>[]): this {
     const at = this.check(callSite(this.removeCollection));
     for (const collection of names) this.#removed.push({ collection, at });
@@ -152,8 +163,8 @@ export class Blueprint<S extends object = AnySchema> {
   }
 
   /**
-   * Applies a plugin to every collection, those of sources that are added later included. One with `customizeAgent` is
-   * called once, at once, with the agent.
+   * Applies a plugin to every collection, including those of sources added later. A plugin with `customizeAgent` runs
+   * immediately and once, with the agent.
    */
   use(plugin: CollectionPlugin<undefined> | AgentPlugin<undefined, this>): this;
   use<O>(plugin: CollectionPlugin<O> | AgentPlugin<O, this>, options: O): this;
@@ -182,7 +193,10 @@ export class Blueprint<S extends object = AnySchema> {
     return this;
   }
 
-  /** Opens the data sources and builds an engine. CONFIGURATION with the user's file and line; `abandon` is then given what was opened. */
+  /**
+   * Opens the data sources and builds an engine. CONFIGURATION with the user's file and line; `abandon` then receives
+   * the sources that were opened.
+   */
   protected async openEngine(
     parts: EngineParts,
     abandon: (sources: readonly Source[]) => Promise<unknown> = closeSources,
@@ -192,6 +206,8 @@ export class Blueprint<S extends object = AnySchema> {
     try {
       for (const { factory, options = {}, at } of this.#factories) {
         const source = await blameUserLater('The data source', at, () => factory({ observe, clock }));
+        if (typeof (source as Partial<Source> | null | undefined)?.describe !== 'function')
+          misuse('The factory of addDataSource must give a data source, as that of createSqlDataSource does', at);
         opened.push([source, { options, at }]);
       }
       const sources = opened.map(([source]) => source);
@@ -216,9 +232,12 @@ export class Blueprint<S extends object = AnySchema> {
   }
 }
 
-/** The engine alone, for code that serves it by itself. */
+/** An agent with only the engine, for code that serves it itself. */
 export class EngineAgent<S extends object = AnySchema> extends Blueprint<S> {
-  /** Opens the data sources and builds the engine. CONFIGURATION with the user's file and line; the sources are closed then. */
+  /**
+   * Opens the data sources and builds the engine. CONFIGURATION with the user's file and line, after closing the
+   * sources.
+   */
   async createEngine(parts: EngineParts): Promise<Engine> {
     this.check(callSite(this.createEngine));
     this.closeBlueprint();
@@ -227,7 +246,7 @@ export class EngineAgent<S extends object = AnySchema> extends Blueprint<S> {
   }
 }
 
-/** An agent without data sources. */
+/** Creates an agent without data sources. */
 export function createEngineAgent(): EngineAgent {
   return new EngineAgent();
 }
@@ -236,30 +255,17 @@ export function closeSources(sources: readonly Source[]): Promise<unknown> {
   return Promise.allSettled(sources.map((source) => source.close()));
 }
 
-function checkSourceOptions(options: DataSourceOptions, at: string): void {
-  const known = ['include', 'exclude', 'rename'];
-  const isList = (value: unknown) => Array.isArray(value) && value.every((each) => typeof each === 'string');
-  const isMap = (value: unknown) =>
-    typeof value === 'object' && !Array.isArray(value) && isList(Object.values(value ?? {}));
-  for (const [name, value] of Object.entries(options)) {
-    if (!known.includes(name)) {
-      const near = nearNames(name, known);
-      misuse(
-        `addDataSource has no option '${name}'. ${near.length ? `Near: ${near}` : `There are ${known.join(', ')}`}`,
-        at,
-      );
-    }
-    if (value === undefined) continue;
-    const isRight = name === 'rename' ? isMap(value) : isList(value);
-    if (!isRight)
-      misuse(
-        name === 'rename'
-          ? "addDataSource: 'rename' must map names in the source to names of collections, such as { customers: 'clients' }"
-          : `addDataSource: '${name}' must be a list of names`,
-        at,
-      );
-  }
-}
+const isNames = (value: unknown): boolean => Array.isArray(value) && value.every((each) => typeof each === 'string');
+const names: OptionRow = { expected: 'a list of names', takes: isNames };
+const sourceRows: OptionRows<DataSourceOptions> = {
+  include: names,
+  exclude: names,
+  rename: {
+    expected: "a map of names in the source to names of collections, such as { customers: 'clients' }",
+    takes: (value) => typeof value === 'object' && !Array.isArray(value) && isNames(Object.values(value ?? {})),
+  },
+};
+const workflowRows: OptionRows<WorkflowOptions> = { teams: { expected: 'a list of names of teams', takes: isNames } };
 
 function unknownCollection(name: string, known: readonly string[], at: string): never {
   const near = nearNames(String(name), known);

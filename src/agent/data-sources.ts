@@ -1,35 +1,68 @@
 import type { SqliteWish } from '../core/sqlite.ts';
 import type { DataSourceFactory } from './agent.ts';
 import { callSite } from './customize/call-site.ts';
-import { createMemorySource, type MemoryTable } from './sources/memory.ts';
-import { checkTables } from './sources/memory-tables.ts';
-import type { SqlConnectionOptions } from './sources/sql/address.ts';
+import { checkRows, isText, type OptionRows, refuseOption } from './customize/option-checks.ts';
+import { createMemorySource } from './sources/memory/source.ts';
+import { checkTables, type MemoryTable } from './sources/memory/tables.ts';
+import { readAddress, type SqlConnectionOptions } from './sources/sql/connection/address.ts';
+import type { TimezoneOptions } from './sources/sql/connection/timezones.ts';
 import { createSqlSource } from './sources/sql/source.ts';
 
-/** How an SQL source is opened. */
-export interface SqlDataSourceOptions {
-  /** `auto` by default: the native SQLite driver where it loads, else the WebAssembly one. */
+/** Options of an SQL data source. */
+export interface SqlDataSourceOptions extends TimezoneOptions {
+  /** Default `auto`: the native SQLite driver if it loads, otherwise the WebAssembly driver. */
   readonly sqlite?: SqliteWish;
 }
 
+const optionRows: OptionRows<SqlDataSourceOptions> = {
+  sqlite: {
+    expected: 'auto, native or wasm',
+    takes: (value) => value === 'auto' || value === 'native' || value === 'wasm',
+  },
+  timezone: { expected: "the IANA name of a timezone, such as 'America/New_York' or 'UTC'", takes: isText },
+  columnTimezones: {
+    expected: "an object such as { 'orders.placed_at': 'America/New_York' }",
+    takes: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  },
+};
+
+/** Checks a connection object early, for an error with the user's line. URLs are checked at the start. */
+function checkAddress(connection: SqlConnectionOptions, at: string): void {
+  try {
+    readAddress(connection);
+  } catch (error) {
+    refuseOption((error as Error).message.replace(/\.$/, ''), at);
+  }
+}
+
 /**
- * The tables and views of a database: `sqlite:<path>`, `mysql://`, `mariadb://` or `postgres://`, or an object with the parts
- * of an address, TLS, pool and schemas. CONFIGURATION at the start when it is malformed, with no secret in it.
+ * The tables and views of a database: `sqlite:<path>`, `mysql://`, `mariadb://` or `postgres://`, or an object with the
+ * parts of a URL, TLS, pool and schemas. `timezone` applies to timestamps without a zone (default UTC). CONFIGURATION
+ * at the start for a malformed connection, without any secret in the message.
+ *
+ * @example
+ * createSqlDataSource('mysql://app@localhost/shop', {
+ *   timezone: 'America/New_York',
+ *   columnTimezones: { 'orders.synced_at': 'UTC' },
+ * })
  */
 export function createSqlDataSource(
   connection: string | SqlConnectionOptions,
   options: SqlDataSourceOptions = {},
 ): DataSourceFactory {
+  const at = callSite(createSqlDataSource);
+  checkRows('createSqlDataSource', options, optionRows, at);
+  if (typeof connection !== 'string') checkAddress(connection, at);
   return ({ observe, clock }) => createSqlSource(connection, { observe, clock, ...options });
 }
 
 /**
- * Tables over arrays, read anew by every call until the first write, which works on a copy. CONFIGURATION, with the user's
- * line, for tables that contradict themselves.
+ * Tables over arrays. Every call reads the arrays again until the first write, which works on a copy. CONFIGURATION,
+ * with the user's line, for inconsistent tables.
  */
 export function createMemoryDataSource(name: string, tables: readonly MemoryTable[]): DataSourceFactory {
   checkTables(tables, callSite(createMemoryDataSource));
-  // One for every start: what was written to it outlives a restart.
+  // All starts share one source, so writes survive a restart.
   const source = createMemorySource(name, tables);
   return () => source;
 }

@@ -23,10 +23,11 @@ export function selectingAccess(access: Access, collection: string, key: readonl
     field: (name, field) => (name === collection && key.includes(field) ? 'write' : access.field(name, field)),
     scope: (name) => access.scope(name),
     hasPolicies: access.hasPolicies,
+    mayCascade: (collection) => access.mayCascade(collection),
     policy: (verb, name) => access.policy(verb, name),
     actionPolicy: (name, action) => access.actionPolicy(name, action),
     startsWorkflows: access.startsWorkflows,
-    seesAgentCharts: access.seesAgentCharts,
+    collections: access.collections,
   };
 }
 

@@ -1,6 +1,7 @@
 // A form as callers are told it: plain data, every function of it evaluated.
-import type { FieldType } from './definitions.ts';
+
 import type { Element, Option, WidgetName } from './elements.ts';
+import type { FieldType } from './field-types.ts';
 
 /** Values are canonical (definitions.ts: FieldValues); a file is name, media type and content. */
 export interface AnsweredField {

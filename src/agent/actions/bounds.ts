@@ -1,8 +1,9 @@
 // What a canonical value must keep to, beyond its type: a list of small checks, each of which answers with what to send
 // when the value does not pass.
-import { nearNames } from '../../core/near.ts';
-import type { FieldType, FormFile } from './definitions.ts';
+import { nearNames } from '../../core/suggestions.ts';
+import type { FormFile } from './definitions.ts';
 import type { Option, WidgetName } from './elements.ts';
+import type { FieldType } from './field-types.ts';
 
 /** A field with every option of it evaluated. */
 export interface Bounded {

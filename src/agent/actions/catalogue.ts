@@ -1,10 +1,12 @@
 // The definitions as they were registered become what the rest works with; whatever is wrong with one is told at start,
 // with the action and the line that added it.
+import type { Policy } from '../../core/caller.ts';
 import { findWishProblem, readPolicy } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
-import { nearNames } from '../../core/near.ts';
-import type { ActionDescription, ActionsOptions } from '../actions.ts';
-import type { ActionEntry } from './definitions.ts';
+import { nearNames } from '../../core/suggestions.ts';
+import type { AnsweredField, AnsweredLayout } from './answer.ts';
+import type { ActionDoor } from './collection-access.ts';
+import type { ActionEntry, ActionScope } from './definitions.ts';
 import { type Element, FormProblem, fieldsOf, isStatic, readForm } from './elements.ts';
 import { answerStatic } from './present.ts';
 
@@ -121,4 +123,25 @@ function checkDefinition(entry: ActionEntry): void {
 
 function refuse({ collection, name, at }: ActionEntry, problem: string): never {
   return fail('CONFIGURATION', { problem: `Action '${name}' of '${collection}' (added at ${at}): ${problem}.` });
+}
+
+export interface ActionDescription {
+  readonly name: string;
+  readonly scope: ActionScope;
+  readonly description?: string;
+  readonly generateFile: boolean;
+  readonly submitButtonLabel?: string;
+  /** Whose yes it needs, as code says, where it says so; a role may ask for more. */
+  readonly policy?: Policy;
+  /** `static`: its fields are here; `dynamic`: they depend on caller, records and values, and must be loaded. */
+  readonly form: 'none' | 'static' | 'dynamic';
+  readonly fields?: readonly AnsweredField[];
+  readonly layout?: readonly AnsweredLayout[];
+  /** The path of the HTTP API, below its prefix. */
+  readonly endpoint: string;
+}
+
+export interface ActionsOptions {
+  readonly door: ActionDoor;
+  readonly useUnsafeActionEndpoint: boolean;
 }

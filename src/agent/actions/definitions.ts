@@ -1,42 +1,25 @@
-// What users write to define an action: types alone. `Values` names the form's values, so that a label that is not one
-// of them, a default of another type, or a misspelt `formValues` member does not compile; without it any form is taken.
+// The types of action definitions. With `Values`, the type of the form's values, the compiler checks labels, default
+// values and members of `formValues`. Without it, any form is accepted.
 
 import type { Caller, PolicyWish } from '../../core/caller.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import type { AiProvider } from '../ai/definitions.ts';
-import type { InsideCollection } from '../customize/definitions.ts';
+import type { InsideCollection } from '../customize/context.ts';
 import type { WidgetName, widgets } from './elements.ts';
+import type { FieldType } from './field-types.ts';
 import type { ActionResult, ResultBuilder } from './results.ts';
 
-/** One record, any number of chosen ones, or none: the collection as a whole. */
+/** `Single`: one record. `Bulk`: several selected records. `Global`: the whole collection. */
 export type ActionScope = 'Single' | 'Bulk' | 'Global';
 
-export const fieldTypes = [
-  'String',
-  'Number',
-  'Boolean',
-  'Date',
-  'Dateonly',
-  'Time',
-  'Enum',
-  'EnumList',
-  'File',
-  'FileList',
-  'Json',
-  'Collection',
-  'NumberList',
-  'StringList',
-] as const;
-export type FieldType = (typeof fieldTypes)[number];
-
-/** A file of a form: sent as a `data:` URI, or as this by callers within the process. */
+/** A file value of a form. Clients send a `data:` URI; callers in the same process may pass this object. */
 export interface FormFile {
   readonly name: string;
   readonly mimeType: string;
   readonly content: Buffer;
 }
 
-/** The values that handlers and `execute` see; null or undefined where there is none. */
+/** The types of values in handlers and in `execute`; null or undefined for an empty field. */
 export interface FieldValues {
   readonly String: string;
   readonly Number: number;
@@ -63,7 +46,7 @@ export type FormValues = Readonly<Record<string, unknown>>;
 /** A record with its relations nested; null for a missing relation. */
 export type ActionRecord = Readonly<Record<string, unknown>>;
 
-/** What is selected, in inside names. The row scope of the caller is already in `conditionTree`. */
+/** The selection, by original names. `conditionTree` includes the caller's row scope. */
 export interface ActionFilter {
   readonly conditionTree: PlainFilter | null;
   readonly search?: string;
@@ -71,8 +54,8 @@ export interface ActionFilter {
 }
 
 /**
- * The inside door to the collection: every field and every row, whatever the caller may see, to read and to write. Narrow
- * with `context.filter`.
+ * Direct access to the collection: reads and writes all fields and rows, whatever the caller may see. Restrict it with
+ * `context.filter`.
  */
 export interface ActionCollection extends Omit<InsideCollection, 'list' | 'update' | 'delete'> {
   readonly name: string;
@@ -82,9 +65,9 @@ export interface ActionCollection extends Omit<InsideCollection, 'list' | 'updat
 }
 
 /**
- * Says how far the work is: `done` of `total`, in any unit, with a line for the person who waits. It reaches clients that
- * asked for progress; say it as often as you like, since they hear it a few times a second at most, and only when `done` is
- * more than before.
+ * Reports progress: `done` of `total`, in any unit, with a message for the user. Only clients that requested progress
+ * receive it. You may call it often: reports are throttled to a few per second, and skipped unless `done` has
+ * increased.
  */
 export type ReportProgress = (done: number, total?: number, message?: string) => void;
 
@@ -92,25 +75,25 @@ export interface BulkContext<Values = FormValues> {
   readonly collection: ActionCollection;
   readonly filter: ActionFilter;
   readonly caller: Caller;
-  /** What `addAi` added, or null. Its questions end when the call is cancelled. */
+  /** The provider passed to `addAi`, or null. Its requests are cancelled with the call. */
   readonly ai: AiProvider | null;
-  /** Aborted when the client cancels or goes away. Reading and writing through the context ends by itself then. */
+  /** Aborted when the client cancels or disconnects. Reads and writes through the context then stop automatically. */
   readonly signal: AbortSignal;
-  /** In `execute`; in a form's handlers it says nothing to nobody. */
+  /** Works in `execute`; has no effect in the handlers of a form. */
   readonly progress: ReportProgress;
-  /** By field id. In a form's handlers what is read here is what the handler depends on. */
+  /** By field id. In a form's handlers, each read adds a dependency of the handler. */
   readonly formValues: Readonly<Values>;
-  /** Whether the form is loaded because the value of this field changed. */
+  /** True if the form is loaded because the value of this field changed. */
   hasFieldChanged(fieldName: keyof Values & string): boolean;
-  /** The selected records that the caller may see, in key order. Calls of one tick become one list. */
+  /** The selected records that the caller may see, in key order. Calls in the same tick share one query. */
   getRecords(fields: readonly string[]): Promise<ActionRecord[]>;
-  /** The value of the key; the packed text where the key has several columns. */
+  /** The value of the key; for a composite key, its packed text. */
   getRecordIds(): Promise<(string | number)[]>;
   getCompositeRecordIds(): Promise<(string | number)[][]>;
 }
 
 export interface SingleContext<Values = FormValues> extends BulkContext<Values> {
-  /** RECORD_NOT_FOUND when the record is gone. */
+  /** RECORD_NOT_FOUND if the record no longer exists. */
   getRecord(fields: readonly string[]): Promise<ActionRecord>;
   getRecordId(): Promise<string | number>;
   getCompositeRecordId(): Promise<(string | number)[]>;
@@ -122,7 +105,7 @@ export type ActionContext<Scope extends ActionScope = ActionScope, Values = Form
   ? SingleContext<Values>
   : BulkContext<Values>;
 
-/** A value, or a function of the context that gives it; undefined is as if it were not there. */
+/** A value, or a function of the context that returns it. Undefined means absent. */
 export type Dynamic<Context, Value> = Value | ((context: Context) => Value | undefined | Promise<Value | undefined>);
 
 export type OptionOf<Value> = Value | { readonly value: Value | null; readonly label: string };
@@ -130,16 +113,16 @@ export type Options<Context, Value> =
   | readonly OptionOf<Value>[]
   | ((
       context: Context,
-      /** What is typed; null when the form is loaded. */
+      /** The search text; null when the form is loaded. */
       search: string | null,
     ) => readonly OptionOf<Value>[] | Promise<readonly OptionOf<Value>[]>);
 
-/** The items of a list type; another type itself. */
+/** The item type of a list type; any other type unchanged. */
 type Item<Value> = Value extends readonly (infer One)[] ? One : Value;
 
 interface WidgetOptions<Context, Value> {
   readonly options: Options<Context, Item<Value>>;
-  /** Default `disabled`. With `dynamic` the handler of `options` is called with what is typed. */
+  /** Default `disabled`. With `dynamic`, the `options` handler receives the search text. */
   readonly search?: 'static' | 'dynamic' | 'disabled';
   readonly placeholder?: Dynamic<Context, string>;
   readonly rows?: Dynamic<Context, number>;
@@ -148,7 +131,7 @@ interface WidgetOptions<Context, Value> {
   readonly step?: Dynamic<Context, number>;
   /** Three letters of ISO 4217. */
   readonly currency: Dynamic<Context, string>;
-  /** Whether the value counts units or cents; default `Unit`. */
+  /** The unit of the value, units or cents; default `Unit`. */
   readonly base?: Dynamic<Context, 'Unit' | 'Cent'>;
   readonly enableReorder?: boolean;
   readonly allowEmptyValues?: boolean;
@@ -156,7 +139,7 @@ interface WidgetOptions<Context, Value> {
   readonly enableOpacity?: boolean;
   readonly quickPalette?: readonly string[];
   readonly format?: string;
-  /** Such as `['pdf', 'png']`; any when absent. */
+  /** Such as `['pdf', 'png']`; default: any. */
   readonly extensions?: readonly string[];
   readonly maxSizeMb?: number;
   readonly maxCount?: number;
@@ -191,11 +174,11 @@ interface FieldBase<Type extends FieldType, Context> {
   readonly description?: Dynamic<Context, string>;
   readonly isRequired?: Dynamic<Context, boolean>;
   readonly isReadOnly?: Dynamic<Context, boolean>;
-  /** The field is there only when this is true. */
+  /** Shows the field only if this returns true. */
   readonly if?: (context: Context) => boolean | Promise<boolean>;
-  /** The value that the server gives, whatever was sent; undefined leaves what was sent. */
+  /** The value set by the server, which overrides the client's. Undefined leaves the client's value. */
   readonly value?: Dynamic<Context, FieldValues[Type] | null>;
-  /** Used while nothing was sent. */
+  /** Used until the client sends a value. */
   readonly defaultValue?: Dynamic<Context, FieldValues[Type] | null>;
 }
 
@@ -206,7 +189,7 @@ export type FieldOf<Type extends FieldType, Context> = FieldBase<Type, Context> 
 
 type AnyField<Context> = { [Type in FieldType]: FieldOf<Type, Context> }[FieldType] & {
   readonly label: string;
-  /** What `formValues` and callers name it by; the label when absent. Unique within the form. */
+  /** The name in `formValues` and in requests; default: the label. Unique within the form. */
   readonly id?: string;
 };
 
@@ -215,7 +198,7 @@ type NamedField<Name extends string, Value, Context> = {
 }[FieldType] &
   ({ readonly label: Name; readonly id?: never } | { readonly id: Name; readonly label: string });
 
-/** A field of the form of an action, typed by the values that the form gives. */
+/** A field of an action form, typed by the values of the form. */
 export type FormField<Values = FormValues, Context = BulkContext<Partial<Values>>> = string extends keyof Values
   ? AnyField<Context>
   : { [Name in keyof Values & string]: NamedField<Name, Values[Name], Context> }[keyof Values & string];
@@ -239,7 +222,7 @@ export interface FieldRow<Values, Context> extends LayoutBase<Context> {
   readonly fields: readonly FormField<Values, Context>[];
 }
 
-/** Stands at the root only, and then beside other pages only. */
+/** Only at the root, and only next to other pages. */
 export interface FormPage<Values, Context> extends LayoutBase<Context> {
   readonly component: 'Page';
   readonly elements: readonly (
@@ -252,7 +235,7 @@ export interface FormPage<Values, Context> extends LayoutBase<Context> {
   readonly previousButtonLabel?: string;
 }
 
-/** One line of the form of an action: a field, or what stands between fields (spec 2.4). */
+/** An element of an action form: a field, or a layout element (spec 2.4). */
 export type FormElement<Values = FormValues, Context = BulkContext<Partial<Values>>> =
   | FormField<Values, Context>
   | Separator<Context>
@@ -262,7 +245,7 @@ export type FormElement<Values = FormValues, Context = BulkContext<Partial<Value
 
 interface DefinitionOf<Scope extends ActionScope, Values> {
   readonly scope: Scope;
-  /** Returning nothing is a success. */
+  /** Returning undefined means success. */
   readonly execute: (
     context: ActionContext<Scope, Values>,
     resultBuilder: ResultBuilder,
@@ -275,25 +258,25 @@ interface DefinitionOf<Scope extends ActionScope, Values> {
         | readonly FormElement<Values, ActionContext<Scope, Partial<Values>>>[]
         | Promise<readonly FormElement<Values, ActionContext<Scope, Partial<Values>>>[]>);
   readonly description?: string;
-  /** The action may answer with a file. */
+  /** The action may return a file. */
   readonly generateFile?: boolean;
   /** At most 50 characters. */
   readonly submitButtonLabel?: string;
   /**
-   * Whose yes it needs before it runs: `ask` that of the person at the assistant, `ask-person` that of a person who is
-   * signed in to the console, with `secondPerson` another than the one who asks; `deny` is for nobody. Default `allow`. A
-   * role may ask for more, never for less.
+   * The approval required before a run. `ask`: the user of the assistant. `ask-person`: a user signed in to the
+   * console; with `secondPerson`, a different user from the caller. `deny`: always refused. Default `allow`. A role may
+   * require more approval, but not less.
    */
   readonly approval?: PolicyWish;
 }
 
-/** What `addAction` is given: how many records the action works on, its form, and what it does. */
+/** The definition of `addAction`: the scope of the action, its form and its code. */
 export type ActionDefinition<Values = FormValues> =
   | DefinitionOf<'Single', Values>
   | DefinitionOf<'Bulk', Values>
   | DefinitionOf<'Global', Values>;
 
-/** A definition as it was registered. */
+/** A definition as registered. */
 export interface ActionEntry {
   readonly collection: string;
   readonly name: string;

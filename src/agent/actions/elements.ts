@@ -1,7 +1,7 @@
 // What a form may be made of, as tables; and a form as it was written, read into a tree that the rest can trust: every
 // problem of a definition is found here, at start for a form that is a list, at load for one that is a function.
-import { nearNames } from '../../core/near.ts';
-import { type FieldType, fieldTypes } from './definitions.ts';
+import { nearNames } from '../../core/suggestions.ts';
+import { type FieldType, fieldTypes } from './field-types.ts';
 
 /** Which types a widget is for, and the options that it takes beside those of every field. */
 export const widgets = {
@@ -70,6 +70,7 @@ const ofType: Readonly<Partial<Record<FieldType, readonly string[]>>> = {
 /** Options without which a type or a widget means nothing. */
 const needed = ['enumValues', 'collectionName', 'options', 'currency', 'content', 'fields', 'elements'];
 const functions = ['if'];
+const flags = ['isRequired', 'isReadOnly'];
 const dynamic = [
   ...['description', 'isRequired', 'isReadOnly', 'value', 'defaultValue', 'enumValues', 'collectionName', 'options'],
   ...['placeholder', 'rows', 'min', 'max', 'step', 'currency', 'base', 'content'],
@@ -161,6 +162,9 @@ function readLayout(props: Props, at: string, place: Place): LayoutElement {
 
 function readField(props: Props, at: string): FieldElement {
   const { label, id = label, type: givenType, widget: givenWidget } = props;
+  const missing = ['label', 'type'].filter((name) => props[name] === undefined);
+  const stray = Object.keys(props).find((name) => !common.includes(name) && nearNames(name, missing).length > 0);
+  if (stray !== undefined) throw new FormProblem(`${at}: no option '${stray}'${nearText(stray, missing)}`);
   if (typeof label !== 'string' || label === '') throw new FormProblem(`${at}: label is missing`);
   if (typeof id !== 'string' || id === '') throw new FormProblem(`field '${label}': id must be a text`);
   const where = `field '${label}'`;
@@ -184,6 +188,9 @@ function checkProps(props: Props, known: readonly string[], options: readonly st
       throw new FormProblem(`${where}: '${name}' must be a function of the context`);
     if (typeof prop === 'function' && !functions.includes(name) && !dynamic.includes(name))
       throw new FormProblem(`${where}: '${name}' cannot be a function`);
+    // The text 'false' would count as true.
+    if (flags.includes(name) && !['undefined', 'boolean', 'function'].includes(typeof prop))
+      throw new FormProblem(`${where}: '${name}' must be true or false, or a function of the context`);
   }
   const missing = options.find((name) => needed.includes(name) && props[name] === undefined);
   if (missing) throw new FormProblem(`${where}: '${missing}' is missing`);

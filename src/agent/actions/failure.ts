@@ -1,6 +1,7 @@
 // What goes wrong in the code of an action. Callers are told which part of which action failed, and no more; the cause,
 // for the log, says where the action was defined and what was thrown.
 import type { StopSignal } from '../../core/clock/stop.ts';
+import { CodeFailure } from '../../core/errors/code-failure.ts';
 import { AppError, type ErrorCode, isAppError } from '../../core/errors.ts';
 import type { ActionEntry } from './definitions.ts';
 
@@ -18,6 +19,8 @@ const passed: readonly ErrorCode[] = [
   'CANCELLED',
   'TIMED_OUT',
   'SOURCE_UNAVAILABLE',
+  'DATABASE_FAILED',
+  'OUTCOME_UNKNOWN',
   'NOT_READY',
   'AI_RATE_LIMITED',
   'AI_TIMED_OUT',
@@ -42,9 +45,6 @@ export async function runUserCode<Result>(
 
 export function actionFailure(entry: ActionEntry, part: string, thrown: unknown): AppError<'ACTION_FAILED'> {
   const { collection, name, at } = entry;
-  const text = thrown instanceof Error ? thrown.message : String(thrown);
-  const cause = new Error(`Action '${name}' of '${collection}' (defined at ${at}), ${part}: ${text}`, {
-    cause: thrown,
-  });
+  const cause = new CodeFailure(`Action '${name}' of '${collection}' (defined at ${at}), ${part}`, thrown);
   return new AppError('ACTION_FAILED', { collection, action: name, part }, cause);
 }

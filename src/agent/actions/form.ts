@@ -1,14 +1,15 @@
 // A form while it is filled in. The values decide which fields there are, what is read-only and what the server sets;
 // those decide the values: both are evaluated in rounds until nothing moves, and in each round only what depends on
-// something that moved (watch.ts). Then whatever else is a function (options, bounds, texts) is evaluated once.
+// something that moved (dependency-tracker.ts). Then whatever else is a function (options, bounds, texts) is evaluated once.
 //
 // A value comes from, in this order: the field's `value`, what the caller sent (unless the field is read-only), its
 // `defaultValue`. A hidden field has no value, and no function of it but `if` is called.
 import { isDeepStrictEqual } from 'node:util';
 import { fail } from '../../core/errors.ts';
-import { nearNames } from '../../core/near.ts';
+import { nearNames } from '../../core/suggestions.ts';
 import { answerField, answerLayout, type FieldProblem, type FormAnswer, type PresentedField } from './answer.ts';
 import { findProblem, findUnoffered, isEmpty, offer } from './bounds.ts';
+import { type Cell, createWatch, type Looking } from './dependency-tracker.ts';
 import {
   type Element,
   type FieldElement,
@@ -23,7 +24,6 @@ import { type Key, readKey } from './keys.ts';
 import { presentField, readGiven } from './present.ts';
 import { isVisible, type Place } from './records.ts';
 import { expected, readValue, ValueProblem } from './values.ts';
-import { type Cell, createWatch, type Looking } from './watch.ts';
 
 export type SentValues = Readonly<Record<string, unknown>>;
 
@@ -186,7 +186,7 @@ export function createForm(place: FormPlace): Form {
     value: unknown,
     typed: string | undefined,
   ): Promise<string | undefined> {
-    const { id, type, options } = presented;
+    const { id, type, options, widget } = presented;
     if (computed.get(id)?.value !== undefined) return undefined;
     const problem = findProblem(presented, value);
     if (problem) return problem;
@@ -197,6 +197,12 @@ export function createForm(place: FormPlace): Form {
         throw actionFailure(entry, 'form', new FormProblem(`field '${presented.label}': no collection '${name}'`));
       const key = readKey(columns, value as Key);
       return key && (await isVisible(place, name, key)) ? undefined : `send the id of a record of '${name}'`;
+    }
+    if (widget === 'UserDropdown') {
+      const emails = (Array.isArray(value) ? value : [value]).map(String);
+      const are = await Promise.all(emails.map((email) => place.door.isUser(email)));
+      const stranger = emails[are.indexOf(false)];
+      return stranger === undefined ? undefined : `send the e-mail address of a user; '${stranger}' is of none`;
     }
     const known = options.options as readonly Option[] | undefined;
     const wrong = known && findUnoffered(value, known);
@@ -302,6 +308,11 @@ export function createForm(place: FormPlace): Form {
     async searchOptions(id, text) {
       const fields = fieldsOf(shown).filter(({ options }) => options.includes('options'));
       const field = fields.find((other) => other.id === id);
+      if (field && field.props.search !== 'static' && field.props.search !== 'dynamic')
+        return fail('INVALID_ARGUMENT', {
+          argument: 'field',
+          problem: `'${id}' is not searched: send one of its options, all of which are in the form.`,
+        });
       if (field) return search(field, text);
       const names = fields.map((other) => other.id).join(', ') || 'none';
       return fail('INVALID_ARGUMENT', {

@@ -1,8 +1,8 @@
 // The ids of records as callers write them: the value of the key; where the key has several columns, their texts with
 // `|` between them, `|` and `\` within a text escaped by `\`, or the list of them.
-import { readNumber, readUuid } from '../query/values.ts';
+import { readNumber, readUuid } from '../resolve/values.ts';
+import type { KeyColumn } from './collection-access.ts';
 import type { ActionRecord } from './definitions.ts';
-import type { KeyColumn } from './door.ts';
 
 export type RecordId = string | number | readonly (string | number)[];
 export type Key = readonly (string | number)[];

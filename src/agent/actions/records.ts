@@ -6,10 +6,11 @@ import type { StopSignal } from '../../core/clock/stop.ts';
 import { fail } from '../../core/errors.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import type { AiProvider } from '../ai/definitions.ts';
-import { firstOf } from '../query/resolve.ts';
+import type { CallOptions } from '../requests.ts';
+import { firstOf } from '../resolve/names.ts';
 import { conditionedAccess, scopedAccess, selectingAccess } from './access.ts';
+import type { ActionDoor, KeyColumn } from './collection-access.ts';
 import type { ActionCollection, ActionEntry, ActionFilter, ActionRecord } from './definitions.ts';
-import type { ActionDoor, KeyColumn } from './door.ts';
 import { type Key, keyOfRecord, packKey, type RecordId, readKey } from './keys.ts';
 
 /** For `Single` one id; for `Bulk` ids, or conditions; ignored for `Global`. */
@@ -29,6 +30,7 @@ export interface Place {
   readonly entry: ActionEntry;
   readonly access: Access;
   readonly signal: StopSignal | undefined;
+  readonly written: CallOptions['written'];
 }
 
 /** Null when nothing was selected; undefined for `Global`, which is about every record. */
@@ -210,8 +212,8 @@ export function createRecords(place: Place, selected: Selected): Records {
   };
 }
 
-function insideCollection({ door, entry: { collection: name }, access, signal }: Place): ActionCollection {
-  const inside = door.inside(access, name, signal);
+function insideCollection({ door, entry: { collection: name }, access, signal, written }: Place): ActionCollection {
+  const inside = door.inside(access, name, { ...(signal && { signal }), ...(written && { written }) });
   const conditions = ({ conditionTree, ...rest }: ActionFilter) => ({
     ...rest,
     ...(conditionTree && { conditionTree }),

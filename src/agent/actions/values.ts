@@ -1,8 +1,10 @@
 // What callers send for a field becomes its canonical value (definitions.ts: FieldValues), or the words that say what to
 // send. What plainly means one thing is taken: digits as a number, one value for a list, JSON text for a Json field.
-import { readDay, readInstant, readTime } from '../query/dates.ts';
-import { readNumber } from '../query/values.ts';
-import type { FieldType, FormFile } from './definitions.ts';
+import { findInexact } from '../../core/filter/exact-numbers.ts';
+import { readDay, readInstant, readTime } from '../lower/dates.ts';
+import { readNumber } from '../resolve/values.ts';
+import type { FormFile } from './definitions.ts';
+import type { FieldType } from './field-types.ts';
 import { isFormFile } from './form-file.ts';
 
 const LIST_LIMIT = 10_000;
@@ -62,6 +64,8 @@ const readers: Readonly<Record<FieldType, Reader>> = {
   StringList: (given, zone) => readItems('String', given, zone),
   Json(given) {
     if (typeof given !== 'string') return given;
+    const inexact = findInexact(given);
+    if (inexact !== undefined) return refuse(inexact);
     try {
       return JSON.parse(given) as unknown;
     } catch {

@@ -1,5 +1,5 @@
-// The events of a message of Anthropic said as chunks of the chat-completions form. Blocks are numbered among all of the
-// message there, calls among the calls here; and a call without arguments is `{}` here and nothing there.
+// Converts the stream events of Anthropic to chunks of the chat-completions format. Anthropic numbers all blocks of a
+// message; chunks number only the tool calls. A call without arguments is `{}` in chunks and empty in events.
 import type { RawMessageStreamEvent } from '@anthropic-ai/sdk/resources/messages';
 import { finishOf } from './anthropic.ts';
 import type { AiChunk, AiDelta, AiFinishReason } from './definitions.ts';
@@ -9,7 +9,7 @@ interface Call {
   hasArguments: boolean;
 }
 
-/** `created`: seconds since the epoch. TypeError for what is no message, and for an end before that of the message. */
+/** `created`: seconds since the epoch. TypeError for an invalid message, and for a stream that ends early. */
 export async function* fromEvents(
   events: AsyncIterable<RawMessageStreamEvent>,
   created: number,

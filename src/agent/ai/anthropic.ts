@@ -1,6 +1,6 @@
-// The chat-completions form said in the Messages form of Anthropic, and its answers said back. What differs: system texts
-// stand apart, tool results are blocks of a user's message, roles take turns, the length of an answer must be given,
-// and how it is sampled cannot be (since version 2026-10-21 of the form, which the client speaks).
+// Converts requests from the chat-completions format to Anthropic's Messages format, and answers back. The differences:
+// system texts are separate, tool results are blocks of a user message, and roles alternate. The maximum length is
+// required, and sampling settings do not exist (since API version 2026-10-21, which the client uses).
 import type { Message, MessageCreateParamsNonStreaming, MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { fail } from '../../core/errors.ts';
 import type {
@@ -17,7 +17,7 @@ const DEFAULT_MAX_TOKENS = 4096;
 
 type Block = Exclude<MessageParam['content'], string>[number];
 
-/** `request` has been checked. INVALID_ARGUMENT for the format `json_object`, which has no counterpart. */
+/** `request` has been checked. INVALID_ARGUMENT for the format `json_object`, which Anthropic does not support. */
 export function toMessages(request: AiRequest, model: string): MessageCreateParamsNonStreaming {
   const { tools, tool_choice: choice = 'auto', stop, response_format: format } = request;
   const system = request.messages
@@ -50,7 +50,7 @@ export function toMessages(request: AiRequest, model: string): MessageCreatePara
   };
 }
 
-/** Messages that follow each other with one role are one. A message with nothing in it is none. */
+/** Merges consecutive messages of the same role, and drops empty messages. */
 function turnsOf(messages: readonly AiMessage[]): MessageParam[] {
   const turns: { role: 'user' | 'assistant'; content: Block[] }[] = [];
   for (const message of messages) {
@@ -103,7 +103,7 @@ const finishReasons: Readonly<Record<string, AiFinishReason>> = {
 
 export const finishOf = (reason: string | null): AiFinishReason => finishReasons[reason ?? ''] ?? 'stop';
 
-/** `created`: seconds since the epoch. TypeError for what is no message. */
+/** `created`: seconds since the epoch. TypeError for an invalid message. */
 export function fromMessages(message: Message, created: number): AiAnswer {
   if (!Array.isArray(message?.content)) throw new TypeError('the answer is no message');
   const { id, model, content, stop_reason: reason, usage } = message;

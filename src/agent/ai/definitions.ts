@@ -1,62 +1,62 @@
-// What a provider of a language model is asked and answers: the chat-completions form, whichever provider it is. Types
-// alone. Names within it are those of the form, so that it can go over the wire as it is.
+// The types of requests to language models and of their answers: the chat-completions format, for all providers.
+// Property names are those of the format, so values can be sent unchanged.
 
 export type AiProviderKind = 'openai' | 'anthropic';
 
-/** What `createAiProvider` is given: whom to ask, with which key and model. */
+/** Options of `createAiProvider`: endpoint, key and model. */
 export interface AiProviderOptions {
-  /** What errors and logs call it. */
+  /** The name in errors and logs. */
   readonly name: string;
-  /** Whose form the address speaks; `openai` also for the many servers that are compatible with it. */
+  /** The API format of the endpoint; use `openai` for any compatible server. */
   readonly provider: AiProviderKind;
-  /** Shown nowhere: not in errors, in logs, or in what is printed of the provider. */
+  /** Never shown in errors or logs, or when the provider is printed. */
   readonly apiKey: string;
   readonly model: string;
-  /** In place of `https://api.openai.com/v1` or `https://api.anthropic.com`. */
+  /** Replaces `https://api.openai.com/v1` or `https://api.anthropic.com`. */
   readonly baseUrl?: string;
 }
 
-/** Made by `createAiProvider`, for `addAi`. */
+/** Created by `createAiProvider`, for `addAi`. */
 export interface AiProvider {
   readonly name: string;
   readonly provider: AiProviderKind;
   readonly model: string;
   /**
-   * One question, one answer. INVALID_ARGUMENT for a request that cannot be sent, CANCELLED, AI_TIMED_OUT,
-   * AI_RATE_LIMITED, AI_UNAVAILABLE, AI_KEY_REFUSED, and AI_REFUSED for what the provider does not take.
+   * Sends one request. INVALID_ARGUMENT for an invalid request; AI_REFUSED for one that the provider rejects. Also
+   * CANCELLED, AI_TIMED_OUT, AI_RATE_LIMITED, AI_UNAVAILABLE and AI_KEY_REFUSED.
    */
   ask(request: AiRequest, options?: AiCallOptions): Promise<AiAnswer>;
   /**
-   * The same, told while it is made: the last chunk but one says why it ended, the last one has the usage. Fails as `ask` does,
-   * also in the middle, and with AI_UNAVAILABLE when the provider stops before the answer does. Whoever stops reading
-   * stops the provider.
+   * Like `ask`, as a stream. The second-to-last chunk has the finish reason, the last one the usage. Errors are those
+   * of `ask`, also during the stream; AI_UNAVAILABLE if the provider ends the stream early. Ending the iteration
+   * cancels the request.
    */
   askInChunks(request: AiRequest, options?: AiCallOptions): AsyncIterable<AiChunk>;
 }
 
-/** How long a question may take, and what ends it. */
+/** The timeout and the cancellation of a request. */
 export interface AiCallOptions {
   readonly signal?: AbortSignal;
-  /** For all attempts together, 1 to 600; 60 when absent. */
+  /** For all attempts together, 1 to 600; default 60. */
   readonly timeoutSeconds?: number;
 }
 
-/** A question in the chat-completions form; what is not listed here is refused. */
+/** A request in the chat-completions format. Properties that are not listed are refused. */
 export interface AiRequest {
   readonly messages: readonly AiMessage[];
   readonly tools?: readonly AiTool[];
   readonly tool_choice?: AiToolChoice;
-  /** Whether one answer may call several tools. */
+  /** Allows several tool calls in one answer. */
   readonly parallel_tool_calls?: boolean;
-  /** 0 to 2. A wish: `anthropic` has no such setting, and is asked without it. */
+  /** 0 to 2. Ignored by `anthropic`, which has no such setting. */
   readonly temperature?: number;
-  /** 0 to 1. A wish, as `temperature` is. */
+  /** 0 to 1. Ignored by `anthropic`, like `temperature`. */
   readonly top_p?: number;
-  /** Of the answer, in tokens. `anthropic` must be told: 4096 when absent. */
+  /** The maximum number of tokens in the answer. `anthropic` requires one; default 4096. */
   readonly max_completion_tokens?: number;
-  /** The older name of `max_completion_tokens`, which some servers still want. */
+  /** The older name of `max_completion_tokens`, which some servers still require. */
   readonly max_tokens?: number;
-  /** One text, or at most 4, at which the answer ends. */
+  /** One text, or at most 4, that end the answer. */
   readonly stop?: string | readonly string[];
   readonly response_format?: AiResponseFormat;
 }
@@ -66,16 +66,16 @@ export interface AiTextPart {
   readonly text: string;
 }
 
-/** A text, or one in parts. */
+/** A text, or a list of text parts. */
 export type AiContent = string | readonly AiTextPart[];
 
-/** One turn of a conversation with a model. */
+/** One message of a conversation with a model. */
 export type AiMessage =
   | { readonly role: 'system' | 'developer' | 'user'; readonly content: AiContent }
   | AiAssistantMessage
   | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: AiContent };
 
-/** Has a content, tool calls, or both. The message of an answer can be sent back as it is. */
+/** Has content, tool calls, or both. The message of an answer can be sent back unchanged. */
 export interface AiAssistantMessage {
   readonly role: 'assistant';
   readonly content?: AiContent | null;
@@ -83,7 +83,7 @@ export interface AiAssistantMessage {
   readonly refusal?: string | null;
 }
 
-/** The model asks for a function to be called. */
+/** The model requests a function call. */
 export interface AiToolCall {
   readonly id: string;
   readonly type: 'function';
@@ -91,30 +91,30 @@ export interface AiToolCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** A function that the model may ask to be called. */
+/** A function that the model may call. */
 export interface AiTool {
   readonly type: 'function';
   readonly function: {
     /** Letters, digits, `_` and `-`; at most 64. */
     readonly name: string;
     readonly description?: string;
-    /** A JSON schema of an object; no parameters when absent. */
+    /** A JSON schema of an object; default: no parameters. */
     readonly parameters?: Readonly<Record<string, unknown>>;
     readonly strict?: boolean;
   };
 }
 
-/** Whether the model may, must or must not call a tool, or which. */
+/** Allows, requires or forbids tool calls, or requires a specific one. */
 export type AiToolChoice =
   | 'auto'
   | 'none'
   | 'required'
   | { readonly type: 'function'; readonly function: { readonly name: string } };
 
-/** The form that an answer must have. */
+/** The required format of the answer. */
 export type AiResponseFormat =
   | { readonly type: 'text' }
-  /** Not known to `anthropic`. */
+  /** Not supported by `anthropic`. */
   | { readonly type: 'json_object' }
   | {
       readonly type: 'json_schema';
@@ -128,13 +128,13 @@ export type AiResponseFormat =
 
 export type AiFinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
-/** The answer of a provider in the chat-completions form, with one choice. */
+/** The answer of a provider in the chat-completions format, with one choice. */
 export interface AiAnswer {
   readonly id: string;
   readonly object: 'chat.completion';
   /** Seconds since the epoch. */
   readonly created: number;
-  /** The one that answered. */
+  /** The model that answered. */
   readonly model: string;
   readonly choices: readonly [AiChoice];
   readonly usage: AiUsage;
@@ -144,9 +144,9 @@ export interface AiChoice {
   readonly index: 0;
   readonly message: {
     readonly role: 'assistant';
-    /** Null where tools are called and nothing is said. */
+    /** Null for an answer that only calls tools. */
     readonly content: string | null;
-    /** What the model says in place of an answer that it will not give. */
+    /** The text of the model's refusal. */
     readonly refusal: string | null;
     readonly tool_calls?: readonly AiToolCall[];
   };
@@ -160,7 +160,7 @@ export interface AiChunk {
   /** Seconds since the epoch. */
   readonly created: number;
   readonly model: string;
-  /** Empty in the chunk that has the usage. */
+  /** Empty in the chunk with the usage. */
   readonly choices: readonly [] | readonly [AiChunkChoice];
   readonly usage?: AiUsage;
 }
@@ -171,7 +171,7 @@ export interface AiChunkChoice {
   readonly finish_reason: AiFinishReason | null;
 }
 
-/** What is to be put behind what came before. */
+/** The text to append to the previous chunks. */
 export interface AiDelta {
   readonly role?: 'assistant';
   readonly content?: string;
@@ -179,16 +179,16 @@ export interface AiDelta {
   readonly tool_calls?: readonly AiCallDelta[];
 }
 
-/** The first of a call has its id and name; the texts of `arguments` together are a JSON object. */
+/** The first delta of a call has its id and name. The `arguments` of all deltas form a JSON object. */
 export interface AiCallDelta {
-  /** Of the call among those of the answer. */
+  /** The index of the call in the answer. */
   readonly index: number;
   readonly id?: string;
   readonly type?: 'function';
   readonly function: { readonly name?: string; readonly arguments?: string };
 }
 
-/** In tokens; zeros where the provider does not count. */
+/** In tokens; zero if the provider does not report usage. */
 export interface AiUsage {
   readonly prompt_tokens: number;
   readonly completion_tokens: number;

@@ -1,8 +1,8 @@
-// What goes wrong between here and a provider. Callers are told what to do, and never what the provider said: its words
-// may hold the question, names of accounts, or the key. They are the cause, for the log, without the key.
+// Errors in requests to providers. Callers see the remedy, but never the provider's message: it may contain the
+// request, account names or the key. The message is the cause, for the log, with the key removed.
 import { AppError, isAppError } from '../../core/errors.ts';
 
-/** Of the errors of both official clients; without a status nothing was answered. */
+/** The common properties of errors in both official clients. Without a status, the provider did not answer. */
 interface ClientError {
   readonly status?: unknown;
   readonly headers?: unknown;
@@ -31,7 +31,7 @@ export function failureOf(thrown: unknown, { provider, apiKey, now }: Failed): A
   return new AppError('AI_REFUSED', { provider, status }, cause);
 }
 
-/** How long an answer asks to wait, in whole seconds; null when it does not say. */
+/** The wait requested by the answer, in whole seconds; null if absent. */
 export function retryAfterSeconds(headers: Headers, now: number): number | null {
   const milliseconds = Number.parseFloat(headers.get('retry-after-ms') ?? '');
   const given = headers.get('retry-after') ?? '';
@@ -40,7 +40,7 @@ export function retryAfterSeconds(headers: Headers, now: number): number | null 
   return Number.isNaN(wait) ? null : Math.max(0, Math.ceil(wait));
 }
 
-/** The error and those behind it, which tell of a connection that failed. */
+/** The messages of the error and its causes, which describe connection failures. */
 function wordsOf(thrown: unknown): string {
   const words: string[] = [];
   for (let error = thrown as ClientError | undefined; error && words.length < 4; error = error.cause as ClientError)
@@ -48,7 +48,7 @@ function wordsOf(thrown: unknown): string {
   return words.join(': ') || String(thrown);
 }
 
-/** A server that is misconfigured, or means ill, sends back what it was sent. */
+/** A misconfigured or malicious server may echo the key. */
 function withoutKey(text: string, apiKey: string): string {
   return text.replaceAll(apiKey, '***').replaceAll(JSON.stringify(apiKey).slice(1, -1), '***');
 }

@@ -1,9 +1,9 @@
-// Chunks as the form has them: of what a server sends, that which every server that speaks the form has.
+// Reduces the chunks of compatible servers to the properties that they all have.
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
 import type { AiCallDelta, AiChunk, AiDelta, AiFinishReason } from './definitions.ts';
 import { finishOf } from './openai.ts';
 
-/** TypeError for what is no chunk, and for an end before the answer has come to its own. */
+/** TypeError for an invalid chunk, and for a stream that ends early. */
 export async function* fromChunks(chunks: AsyncIterable<ChatCompletionChunk>): AsyncGenerator<AiChunk, void, void> {
   let isOver = false;
   for await (const chunk of chunks) {
@@ -48,7 +48,7 @@ function toCallDelta(
 ): AiCallDelta {
   const { name, arguments: text } = called ?? {};
   return {
-    // Some servers send whole calls, and leave their place out.
+    // Some servers send whole calls and omit the index.
     index: index ?? at,
     ...(id && { id, type: 'function' as const }),
     function: { ...(name && { name }), ...(typeof text === 'string' && { arguments: text }) },

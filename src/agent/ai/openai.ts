@@ -1,4 +1,5 @@
-// The form itself: what is sent is what was asked, and of the answer what every server that speaks the form has.
+// The chat-completions format. Requests are sent unchanged; answers are reduced to the properties that all compatible
+// servers have.
 import type {
   ChatCompletion,
   ChatCompletionCreateParamsNonStreaming,
@@ -17,12 +18,12 @@ export function toCompletion(request: AiRequest, model: string): ChatCompletionC
 
 const finishReasons: readonly string[] = ['stop', 'length', 'tool_calls', 'content_filter'];
 
-/** Servers that are merely compatible have further words for an answer that came to its end. */
+/** Compatible servers use further values for a normal end. */
 export function finishOf(reason: string): AiFinishReason {
   return finishReasons.includes(reason) ? (reason as AiFinishReason) : 'stop';
 }
 
-/** TypeError for what is no completion. */
+/** TypeError for an invalid completion. */
 export function fromCompletion(completion: ChatCompletion): AiAnswer {
   const [choice] = completion?.choices ?? [];
   if (!choice?.message) throw new TypeError('the answer is no chat completion');

@@ -1,7 +1,8 @@
-// A request in the chat-completions form, checked before it is sent: what a provider would refuse in its own words, or
-// pass over in silence, is refused here with the place and what to send instead. What comes out holds only what was checked.
+// Checks a request in the chat-completions format before sending. Providers would reject an invalid request with their
+// own message, or ignore parts of it. The error names the position and the expected value. The result contains only
+// checked properties.
 import { fail } from '../../core/errors.ts';
-import { nearNames } from '../../core/near.ts';
+import { nearNames } from '../../core/suggestions.ts';
 import type { AiMessage, AiRequest, AiTool, AiToolCall } from './definitions.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -21,7 +22,7 @@ export function checkRequest(given: unknown): AiRequest {
   return request as unknown as AiRequest;
 }
 
-/** Somebody must have asked, and a tool can answer only a call that was made. */
+/** Requires a message of the user or of a tool. A tool message must answer an earlier call. */
 function checkOrder(messages: readonly AiMessage[]): void {
   if (!messages.some(({ role }) => role === 'user' || role === 'tool'))
     refuse('messages', "expected at least one message of the role 'user'.");
@@ -42,7 +43,7 @@ const told = (near: readonly string[]): string => (near.length ? ` Near: ${near.
 const isObject = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** `takes` what is expected, or it is refused with `expected`. */
+/** Accepts values that pass `takes`; otherwise the error shows `expected`. */
 function only(expected: string, takes: (value: unknown) => boolean): Check {
   return (value, at) => (takes(value) ? value : refuse(at, `expected ${expected}.`));
 }
@@ -65,7 +66,7 @@ const object =
   (value, at) =>
     readObject(value, at, checks, required);
 
-/** What is undefined is as if it were not there. INVALID_ARGUMENT for a property that is not known. */
+/** Treats undefined properties as absent. INVALID_ARGUMENT for an unknown property. */
 function readObject(
   value: unknown,
   at: string,
@@ -106,7 +107,7 @@ const jsonObject: Check = (value, at) => {
   try {
     if (typeof value === 'string' && isObject(JSON.parse(value))) return value;
   } catch {
-    // Refused below, like JSON that is no object.
+    // Refused below, like JSON of other types.
   }
   return refuse(at, 'expected a JSON object as text.');
 };
@@ -124,7 +125,7 @@ const assistant = object(
     role: anyText,
     content: (value, at) => (value === null ? null : content(value, at)),
     tool_calls: list('a list of tool calls', toolCall),
-    // Answers bear it.
+    // Answers contain it.
     refusal: (value, at) => (value === null ? null : anyText(value, at)),
   },
   'role',

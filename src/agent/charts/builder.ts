@@ -1,9 +1,9 @@
-// What charts are made with: numbers and dates in, plain data out. Periods are those of the zone in which the chart is asked
-// for, and their labels are the same for every reader. A wrong argument is a TypeError that tells whoever wrote the chart
-// what was expected.
-import { readDay, readInstant, zoneOffsets } from '../query/dates.ts';
+// The result builder of charts: numbers and dates in, plain data out. Periods follow the timezone of the request, and
+// their labels do not depend on the reader. A wrong argument throws a TypeError that states the expected value.
+import { readDay, readLocal } from '../lower/dates.ts';
 import { bucketOf } from '../sources/aggregate.ts';
 import { addDecimals, compareDecimals, type Decimal, readDecimal, writeDecimal } from '../sources/decimal.ts';
+import { zoneOffsets } from '../sources/zones.ts';
 import type {
   ChartBuilder,
   ChartDate,
@@ -80,7 +80,7 @@ function told(value: unknown): string {
 
 const DEPTH_LIMIT = 64;
 
-/** What JSON would drop, change or refuse is told to whoever wrote the chart, with where it is. */
+/** Throws for values that JSON would drop, change or refuse, and names their path. */
 function checkJson(value: unknown, path: readonly string[]): void {
   const refuse = (): never => {
     throw new TypeError(`smart: expected what JSON can hold, got ${told(value)} at ${path.join('.') || 'the top'}.`);
@@ -101,12 +101,12 @@ function decimal(value: ChartNumber): Decimal {
   return readDecimal(value)!;
 }
 
-/** A chart of more periods than this is a mistake, such as a date of the year 1. */
+/** More periods than this indicate a mistake, such as a date in year 1. */
 const PERIODS_LIMIT = 10_000;
 
 interface Periods {
   readonly labels: string[];
-  /** For each date, the place of its period; undefined for no date. */
+  /** The index of the period for each date; undefined for a null date. */
   readonly places: readonly (number | undefined)[];
 }
 
@@ -130,7 +130,8 @@ function readPeriods(timeRange: TimeRange, timezone: string, dates: readonly (Ch
 function startOf(unit: TimeRange, timezone: string, date: ChartDate): string {
   const text = date instanceof Date && !Number.isNaN(date.getTime()) ? date.toISOString() : String(date);
   if (readDay(text)) return bucketOf(text, { unit })!;
-  const instant = readInstant(text, timezone, false);
+  // Without zones, a source may return local times that the clock skipped. They are shown unchanged.
+  const instant = readLocal(text, timezone, false)?.instant;
   const start = instant && bucketOf(instant, { unit, offsets: zoneOffsets(timezone) });
   if (!start) throw new TypeError('expected a date such as 2025-03-30 or 2025-03-30T08:00:00Z.');
   return start;
@@ -145,7 +146,7 @@ function next(start: string, { months, days }: Range): string {
 interface Range {
   readonly months: number;
   readonly days: number;
-  /** Of the day that a period starts with. */
+  /** `start` is the first day of the period. */
   readonly label: (start: string) => string;
 }
 
@@ -168,7 +169,7 @@ function weekLabel(start: string): string {
   return `W${week}-${year}`;
 }
 
-/** A period without dates is 0; one that has nothing but null is null. */
+/** Adds the values of each period. A period without dates is 0; a period with only null values is null. */
 function addUp(
   { labels, places }: Periods,
   values: readonly (ChartNumber | null)[],

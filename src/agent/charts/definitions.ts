@@ -1,12 +1,12 @@
-// What users write to add charts, and what charts give. Types alone.
-import type { CustomizationContext, MaybePromise } from '../customize/definitions.ts';
+// The types of chart definitions and chart results.
+import type { CustomizationContext, MaybePromise } from '../customize/context.ts';
 import type { BucketUnit } from '../sources/source.ts';
 
 /** The unit of a chart over time (spec 2.7). */
 export type TimeRange = BucketUnit;
-/** As the engine gives it: a text of digits where a number would lose some. */
+/** A number, or its digits as text where a JavaScript number would lose precision. */
 export type ChartNumber = number | string;
-/** An instant, or a text of one; a day ('YYYY-MM-DD') is that day in every zone. */
+/** An instant, as a Date or text. A day ('YYYY-MM-DD') is that day in every timezone. */
 export type ChartDate = Date | string;
 
 /** One value of a chart over time. */
@@ -15,7 +15,7 @@ export interface TimePoint {
   readonly value: ChartNumber | null;
 }
 
-/** One line of a chart of several. */
+/** One line of a multi-line chart. */
 export interface Line {
   readonly label: string;
   /** One for each of the dates. */
@@ -24,7 +24,7 @@ export interface Line {
 
 export interface ValueResult {
   readonly countCurrent: ChartNumber;
-  /** Absent when there is nothing to compare with. */
+  /** Absent without a previous value. */
   readonly countPrevious?: ChartNumber;
 }
 export type DistributionResult = readonly { readonly key: string; readonly value: ChartNumber }[];
@@ -51,16 +51,19 @@ export type ChartResult =
   | PercentageResult
   | ObjectiveResult
   | SmartResult;
-/** What `smart` was given. */
+/** The value passed to `smart`. */
 export type SmartResult = unknown;
 
-/** A wrong argument is a TypeError, whose message is for whoever wrote the chart. */
+/** A wrong argument throws a TypeError, with a message for the author of the chart. */
 export interface ChartBuilder {
   value(value: ChartNumber, previousValue?: ChartNumber | null): ValueResult;
   distribution(values: Readonly<Record<string, ChartNumber>>): DistributionResult;
-  /** Every period from the first date to the last. Values of one period are added up; a period without any date is 0. */
+  /**
+   * Returns every period from the first date to the last. Values of the same period are added; a period without dates
+   * is 0.
+   */
   timeBased(timeRange: TimeRange, values: readonly TimePoint[]): TimeBasedResult;
-  /** The same for several lines; a value whose date is null is left out. */
+  /** Like `timeBased`, for several lines. A value with a null date is omitted. */
   multipleTimeBased(
     timeRange: TimeRange,
     dates: readonly (ChartDate | null)[],
@@ -68,28 +71,28 @@ export interface ChartBuilder {
   ): MultipleTimeBasedResult;
   percentage(value: ChartNumber): PercentageResult;
   objective(value: ChartNumber, objective: ChartNumber): ObjectiveResult;
-  /** Largest first; of equals, the one that was given first. */
+  /** Largest first; equal values in the order of the argument. */
   leaderboard(values: Readonly<Record<string, ChartNumber>>): LeaderboardResult;
   smart<T>(data: T): T;
 }
 
-/** Of a chart of the whole agent. */
+/** The context of an agent chart. */
 export type ChartContext = CustomizationContext;
 
-/** Of a chart of one record. */
+/** The context of a record chart. */
 export interface RecordChartContext extends CustomizationContext {
-  /** Where the key has several columns, their values packed (record-id.ts). */
+  /** For a composite key, its packed values (agent/encode/record-id.ts). */
   readonly recordId: string | number;
   /** The values of the key, in its order. */
   readonly compositeRecordId: readonly (string | number)[];
-  /** The record, by inside names, `relation:field` too: what the caller may see of it. */
+  /** The fields of the record that the caller may see, by original names or `relation:field`. */
   getRecord(fields: readonly string[]): Promise<Record<string, unknown>>;
 }
 
-/** What `addChart` is given: a function that works out a chart with the result builder. */
+/** The definition of `addChart`: a function that creates a chart with the result builder. */
 export type ChartDefinition<C = ChartContext> = (context: C, resultBuilder: ChartBuilder) => MaybePromise<ChartResult>;
 
-/** One that was added: to the whole agent, when it has no collection. */
+/** A registered chart; without a collection, of the whole agent. */
 export interface ChartEntry {
   readonly collection?: string;
   readonly name: string;

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 
 /**
- * Where the user's code called `entry`: `file:line`, for the errors of the start. `entry` is the public function itself,
- * so that what it calls can be rearranged freely.
+ * The position of the user's call to `entry`, as `file:line`, for errors at the start. `entry` is the public function
+ * itself, so the functions it calls can change freely.
  */
 export function callSite(entry: (...parameters: never[]) => unknown): string {
   const holder: { stack?: string } = {};

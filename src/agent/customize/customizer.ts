@@ -1,11 +1,12 @@
-// The customizer only keeps what it is told, and where: names are looked up when the model is built, since other calls
-// may still add them. Every call gives the customizer back.
+// The customizer records each call with its file and line. Names are checked when the model is built, because a later
+// call may still add them.
 import { fail } from '../../core/errors.ts';
 import { type Operator, operators, type PlainSort } from '../../core/filter.ts';
-import { nearNames } from '../../core/near.ts';
+import { nearNames } from '../../core/suggestions.ts';
 import type { ActionDefinition, FormValues } from '../actions/definitions.ts';
 import type { ChartDefinition, RecordChartContext } from '../charts/definitions.ts';
 import { callSite } from './call-site.ts';
+import type { MaybePromise } from './context.ts';
 import type {
   BinaryMode,
   ComputedDefinition,
@@ -15,7 +16,6 @@ import type {
   ImportDefinition,
   ManyToManyOptions,
   ManyToOneOptions,
-  MaybePromise,
   OneToManyOptions,
   OperatorReplacer,
   PolymorphicManyToOneOptions,
@@ -32,12 +32,15 @@ import type {
   OverrideHandlers,
   OverrideVerb,
 } from './hooks.ts';
+import { checkGiven, checkPlainFilter } from './option-rows.ts';
 import type { Recording } from './recording.ts';
 
-/** A plugin of one collection; it may be async. */
+/** A plugin for one collection; may be async. */
 export type CollectionPlugin<O> = (collection: CollectionCustomizer, options: O) => MaybePromise<void>;
 
-/** What `customizeCollection` gives to say of a collection. Every call gives the customizer back. */
+/**
+ * The customizer that `customizeCollection` passes to its callback. Every method returns the customizer, for chaining.
+ */
 export class CollectionCustomizer {
   readonly name: string;
   readonly #recording: Recording;
@@ -52,73 +55,85 @@ export class CollectionCustomizer {
     return this;
   }
 
-  /** Callers use `newName` from now on; customization code keeps using the name from before. */
+  /** Renames a field for callers. Customization code continues to use the original name. */
   renameField(name: string, newName: string): this {
     return this.#add(callSite(this.renameField), { kind: 'renameField', name, newName });
   }
 
-  /** Callers no longer see the fields; customization code does. */
+  /** Hides the fields from callers. Customization code still reads them. */
   removeField(...names: readonly string[]): this {
     const at = callSite(this.removeField);
     for (const name of names) this.#add(at, { kind: 'removeField', name });
     return this;
   }
 
-  /** What callers may have done to records, with a form where it needs values (spec 2.3). */
+  /** Adds an action on records, with an optional form for its values (spec 2.3). */
   addAction<Values = FormValues>(name: string, definition: ActionDefinition<Values>): this {
     const at = callSite(this.addAction);
-    needFunction(definition?.execute, 'execute', at);
+    if (typeof definition !== 'object' || definition === null) refuse(at, `The action '${name}' needs a definition.`);
     return this.#add(at, { kind: 'action', name, definition: definition as ActionDefinition });
   }
 
-  /** A chart of one record (spec 4.3); those of the whole agent are added to the agent. */
+  /** Adds a chart of one record (spec 4.3). Charts of the whole agent are added to the agent. */
   addChart(name: string, definition: ChartDefinition<RecordChartContext>): this {
     const at = callSite(this.addChart);
     needFunction(definition, `The chart '${name}'`, at);
     return this.#add(at, { kind: 'chart', name, definition });
   }
 
-  /** A read-only field whose values are made of others after reading. */
+  /** Adds a read-only field. `getValues` computes its values from other fields after reading. */
   addField(name: string, definition: ComputedDefinition): this {
     const at = callSite(this.addField);
+    checkGiven('computed', `addField('${name}')`, definition, at);
     needFunction(definition?.getValues, 'getValues', at);
     if (!Array.isArray(definition.dependencies) || definition.dependencies.length === 0)
       refuse(at, `The field '${name}' needs 'dependencies': the names of at least one field.`);
     return this.#add(at, { kind: 'addField', name, definition });
   }
 
-  /** A field of a to-one relation as a field of this collection: filtered and sorted by the database. */
+  /** Adds a field of a to-one relation to this collection. The database filters and sorts by it. */
   importField(name: string, definition: ImportDefinition): this {
-    return this.#add(callSite(this.importField), { kind: 'importField', name, definition });
+    const at = callSite(this.importField);
+    checkGiven('imported', `importField('${name}')`, definition, at);
+    return this.#add(at, { kind: 'importField', name, definition });
   }
 
   addSegment(name: string, definition: SegmentDefinition): this {
-    return this.#add(callSite(this.addSegment), { kind: 'addSegment', name, definition });
+    const at = callSite(this.addSegment);
+    if (typeof definition !== 'function') checkPlainFilter(`addSegment('${name}')`, definition, at);
+    return this.#add(at, { kind: 'addSegment', name, definition });
   }
 
   addManyToOneRelation(name: string, foreign: string, options: ManyToOneOptions): this {
-    return this.#add(callSite(this.addManyToOneRelation), { kind: 'toOne', name, foreign, options });
+    const at = callSite(this.addManyToOneRelation);
+    checkGiven('manyToOne', `addManyToOneRelation('${name}')`, options, at);
+    return this.#add(at, { kind: 'toOne', name, foreign, options });
   }
 
   addOneToManyRelation(name: string, foreign: string, options: OneToManyOptions): this {
     const at = callSite(this.addOneToManyRelation);
+    checkGiven('oneToMany', `addOneToManyRelation('${name}')`, options, at);
     return this.#add(at, { kind: 'fromOther', name, foreign, single: false, options });
   }
 
   addOneToOneRelation(name: string, foreign: string, options: OneToManyOptions): this {
     const at = callSite(this.addOneToOneRelation);
+    checkGiven('oneToMany', `addOneToOneRelation('${name}')`, options, at);
     return this.#add(at, { kind: 'fromOther', name, foreign, single: true, options });
   }
 
   /**
-   * A key that is about records of several collections, as another field says: one relation to each of them, named
-   * `<name>_<collection>` unless the target says otherwise.
+   * Adds a to-one relation for each target of a polymorphic foreign key; `typeField` selects the target. Each is named
+   * `<name>_<collection>` unless the target has a `name`.
    */
   addPolymorphicManyToOneRelation(name: string, options: PolymorphicManyToOneOptions): this {
     const at = callSite(this.addPolymorphicManyToOneRelation);
-    const targets = Object.entries(options?.targets ?? {});
+    const call = `addPolymorphicManyToOneRelation('${name}')`;
+    checkGiven('polymorphicToOne', call, options, at);
+    const targets = Object.entries(options.targets);
     if (targets.length === 0) refuse(at, `The relation '${name}' needs 'targets': a collection for each type.`);
     for (const [value, given] of targets) {
+      if (typeof given !== 'string') checkGiven('polymorphicTarget', `${call}: the target '${value}'`, given, at);
       const { collection, foreignKeyTarget, name: own } = typeof given === 'string' ? { collection: given } : given;
       this.#add(at, {
         kind: 'toOne',
@@ -131,29 +146,36 @@ export class CollectionCustomizer {
     return this;
   }
 
-  /** The other side of a polymorphic relation to one. */
+  /** Adds the other side of a polymorphic to-one relation. */
   addPolymorphicOneToManyRelation(name: string, foreign: string, options: PolymorphicOneToManyOptions): this {
     const at = callSite(this.addPolymorphicOneToManyRelation);
-    const only = { field: options?.typeField, value: options?.type };
+    checkGiven('polymorphicToMany', `addPolymorphicOneToManyRelation('${name}')`, options, at);
+    const only = { field: options.typeField, value: options.type };
     return this.#add(at, { kind: 'fromOther', name, foreign, single: false, options, only });
   }
 
-  /** The same, where at most one record is about each: the key and the type are unique together. */
+  /** Like `addPolymorphicOneToManyRelation`, with at most one related record: key and type are unique together. */
   addPolymorphicOneToOneRelation(name: string, foreign: string, options: PolymorphicOneToManyOptions): this {
     const at = callSite(this.addPolymorphicOneToOneRelation);
-    const only = { field: options?.typeField, value: options?.type };
+    checkGiven('polymorphicToMany', `addPolymorphicOneToOneRelation('${name}')`, options, at);
+    const only = { field: options.typeField, value: options.type };
     return this.#add(at, { kind: 'fromOther', name, foreign, single: true, options, only });
   }
 
-  /** `through` holds a record for each pair of related records. */
+  /** `through` is the collection of the pairs, with one record for each. */
   addManyToManyRelation(name: string, foreign: string, through: string, options: ManyToManyOptions): this {
     const at = callSite(this.addManyToManyRelation);
+    checkGiven('manyToMany', `addManyToManyRelation('${name}')`, options, at);
     return this.#add(at, { kind: 'throughOther', name, foreign, through, options });
   }
 
-  /** Records that code gives for each record: shown whole, listed from one record, and neither filtered nor sorted by. */
+  /**
+   * Adds a relation to records that code returns for each record. Callers read them whole and list them for one record,
+   * but cannot filter or sort by them.
+   */
   addExternalRelation(name: string, definition: ExternalRelationDefinition): this {
     const at = callSite(this.addExternalRelation);
+    checkGiven('external', `addExternalRelation('${name}')`, definition, at);
     needFunction(definition?.listRecords, 'listRecords', at);
     const { schema } = definition;
     if (typeof schema !== 'object' || schema === null || Object.keys(schema).length === 0)
@@ -161,7 +183,7 @@ export class CollectionCustomizer {
     return this.#add(at, { kind: 'external', name, definition });
   }
 
-  /** The operator means the filter that `replace` gives, and the database answers that. */
+  /** Replaces an operator with the filter that `replace` returns. The database evaluates it. */
   replaceFieldOperator(name: string, operator: Operator, replace: OperatorReplacer): this {
     const at = callSite(this.replaceFieldOperator);
     needOperator(operator, at);
@@ -169,27 +191,28 @@ export class CollectionCustomizer {
     return this.#add(at, { kind: 'replaceOperator', name, operator, replace });
   }
 
-  /** Answered after reading: every record that the rest of the filter leaves is read. */
+  /** Evaluates the operator in memory, after reading every record that matches the rest of the filter. */
   emulateFieldOperator(name: string, operator: Operator): this {
     const at = callSite(this.emulateFieldOperator);
     needOperator(operator, at);
     return this.#add(at, { kind: 'emulateOperator', name, operator });
   }
 
-  /** `emulateFieldOperator` for every operator of the type that nothing else answers. */
+  /** Like `emulateFieldOperator`, for every operator of the type that is not otherwise supported. */
   emulateFieldFiltering(name: string): this {
     return this.#add(callSite(this.emulateFieldFiltering), { kind: 'emulateOperator', name });
   }
 
-  /** To sort by the field is to sort by these. */
+  /** Sorts by these clauses instead of by the field. */
   replaceFieldSorting(name: string, clauses: readonly PlainSort[]): this {
     const at = callSite(this.replaceFieldSorting);
     if (!Array.isArray(clauses) || clauses.length === 0)
       refuse(at, `The sorting of '${name}' needs at least one clause {field, ascending}.`);
+    for (const clause of clauses) checkGiven('sort', `replaceFieldSorting('${name}')`, clause, at);
     return this.#add(at, { kind: 'sort', name, by: clauses });
   }
 
-  /** Sorted after reading: every record that the filter leaves is read. */
+  /** Sorts in memory, after reading every record that matches the filter. */
   emulateFieldSorting(name: string): this {
     return this.#add(callSite(this.emulateFieldSorting), { kind: 'sort', name, by: 'here' });
   }
@@ -198,12 +221,22 @@ export class CollectionCustomizer {
     return this.#add(callSite(this.disableFieldSorting), { kind: 'sort', name, by: 'nothing' });
   }
 
-  /** Callers are told that the field may be null. */
+  /** Describes the field to callers as nullable. */
   setFieldNullable(name: string): this {
     return this.#add(callSite(this.setFieldNullable), { kind: 'nullable', name });
   }
 
-  /** How callers are shown a binary: as a `data:` URI, or as hexadecimal digits. Without it, hex up to 32 bytes. */
+  /**
+   * Makes the field optional in a create because the database fills it, for example with a trigger. Triggers that the
+   * engine detects need no call. If the database does not fill the field, the create fails and the error names it.
+   *
+   * @example collection.setFieldFilledByDatabase('fulltext')
+   */
+  setFieldFilledByDatabase(name: string): this {
+    return this.#add(callSite(this.setFieldFilledByDatabase), { kind: 'filledByDatabase', name });
+  }
+
+  /** Shows a binary to callers as a `data:` URI or as hexadecimal digits. Default: hex up to 32 bytes. */
   replaceFieldBinaryMode(name: string, mode: BinaryMode): this {
     const at = callSite(this.replaceFieldBinaryMode);
     if (mode !== 'datauri' && mode !== 'hex')
@@ -211,7 +244,7 @@ export class CollectionCustomizer {
     return this.#add(at, { kind: 'binaryMode', name, mode });
   }
 
-  /** What a search means; the words are the function's business. */
+  /** Replaces search with the filter that `replace` returns for the search text. */
   replaceSearch(replace: SearchReplacer): this {
     const at = callSite(this.replaceSearch);
     needFunction(replace, 'The replacement of the search', at);
@@ -238,31 +271,48 @@ export class CollectionCustomizer {
     return this.#add(at, { kind: 'hook', position, type: type as HookType, handler });
   }
 
-  /** Writes of callers and of code are refused where the field does not satisfy this. Null is only checked by `Present`. */
+  /** Refuses writes by callers and by code if the field fails this condition. Only `Present` checks null. */
   addFieldValidation(name: string, operator: Operator, value?: unknown): this {
     const at = callSite(this.addFieldValidation);
     needOperator(operator, at);
     return this.#add(at, { kind: 'validation', name, operator, value });
   }
 
-  /** What is written when the field is; null makes it read-only. An added field can be written with it. */
+  /**
+   * Replaces the write of the field with the values that the function returns; null makes the field read-only. An added
+   * field becomes writable.
+   */
   replaceFieldWriting(name: string, definition: FieldWriter | null): this {
     const at = callSite(this.replaceFieldWriting);
     if (definition !== null) needFunction(definition, `What replaces the writing of '${name}' (or null)`, at);
     return this.#add(at, { kind: 'writing', name, write: definition });
   }
 
-  /** Creates records in place of the data source. */
+  /**
+   * Lets assistants write the record of these to-one relations together with a record of this collection, as in
+   * `{"customer:city": "Oslo"}`. The write updates the related record, or creates it if missing. Other relations refuse
+   * such a call and explain how to link instead. The caller also needs permission on the other collection.
+   *
+   * @example
+   * orders.allowNestedWrites('customer');
+   */
+  allowNestedWrites(...relations: readonly string[]): this {
+    const at = callSite(this.allowNestedWrites);
+    for (const name of relations) this.#add(at, { kind: 'nestedWrites', name });
+    return this;
+  }
+
+  /** Creates records instead of the data source. */
   overrideCreate(handler: OverrideHandlers['create']): this {
     return this.#override(callSite(this.overrideCreate), 'create', handler);
   }
 
-  /** Updates records in place of the data source. */
+  /** Updates records instead of the data source. */
   overrideUpdate(handler: OverrideHandlers['update']): this {
     return this.#override(callSite(this.overrideUpdate), 'update', handler);
   }
 
-  /** Deletes records in place of the data source. */
+  /** Deletes records instead of the data source. */
   overrideDelete(handler: OverrideHandlers['delete']): this {
     return this.#override(callSite(this.overrideDelete), 'delete', handler);
   }
@@ -272,7 +322,7 @@ export class CollectionCustomizer {
     return this.#add(at, { kind: 'override', verb, handler });
   }
 
-  /** What the plugins of `portico/plugins` say (flatten.ts), which also look at the options. */
+  /** For the plugins of `portico/plugins` (flatten.ts), which also check the options. */
   flatten(flattening: Flattening): this {
     return this.#add(callSite(this.flatten), { kind: 'flatten', flattening });
   }

@@ -1,181 +1,127 @@
-// What users write to customize a collection, and what is kept of it until the model is built. Types alone.
-//
-// Customization code names fields as they were before any renaming, and may name removed ones.
+// The definitions that users pass to customize a collection, and their recorded form. Only types. Customization code
+// uses the names from before any renaming, and may use removed fields.
 
-import type { Caller } from '../../core/caller.ts';
 import type { Operator, PlainFilter, PlainSort } from '../../core/filter.ts';
 import type { ActionDefinition } from '../actions/definitions.ts';
-import type { AiProvider } from '../ai/definitions.ts';
 import type { ChartDefinition, ChartEntry, RecordChartContext } from '../charts/definitions.ts';
 import type { ColumnShape, ColumnType, Source } from '../sources/source.ts';
-import type {
-  FieldWriter,
-  HookAggregation,
-  HookHandler,
-  HookPosition,
-  HookType,
-  OverrideHandlers,
-  OverrideVerb,
-} from './hooks.ts';
+import type { CodeRecord, CustomizationContext, MaybePromise } from './context.ts';
+import type { FieldWriter, HookHandler, HookPosition, HookType, OverrideHandlers, OverrideVerb } from './hooks.ts';
 
-export type MaybePromise<T> = T | Promise<T>;
-
-/** A record as code sees it: inside names, relations nested, null for a relation without a record. */
-export type CodeRecord = Readonly<Record<string, unknown>>;
-
-/** What every function of customization code is given. */
-export interface CustomizationContext {
-  readonly caller: Caller;
-  /** IANA name: of the call, or of the caller. */
-  readonly timezone: string;
-  /**
-   * The inside door to a collection, removed ones too: inside names, no hooks and no row scope. What comes out of it may
-   * be more than the caller may see. UNKNOWN_COLLECTION.
-   */
-  collection(name: string): InsideCollection;
-  /** What `addAi` added, or null. Its questions end when the call is cancelled. */
-  readonly ai: AiProvider | null;
-}
-
-/** Rules, replaced fields and overrides hold here too. Writes by a filter need a condition, a search or a segment. */
-export interface InsideCollection {
-  /** All records that match, in the order of the key; TOO_MANY_ROWS past the limit of rows that are read at once. */
-  list(filter: InsideFilter, projection: readonly string[]): Promise<Record<string, unknown>[]>;
-  count(filter?: InsideFilter): Promise<number>;
-  /** One for each group, the largest value first; `limit` groups, as many as a page may have when absent. */
-  aggregate(
-    filter: InsideFilter,
-    aggregation: HookAggregation | Omit<HookAggregation, 'groups'>,
-    limit?: number,
-  ): Promise<{ readonly value: unknown; readonly group: CodeRecord }[]>;
-  /** The records as they are stored, in the order of the data: all or none. */
-  create(data: readonly CodeRecord[]): Promise<Record<string, unknown>[]>;
-  /** How many records were meant, changed or not: all or none. */
-  update(filter: InsideFilter, patch: CodeRecord): Promise<number>;
-  delete(filter: InsideFilter): Promise<number>;
-  /** Points the records `ids` of a to-many relation to the record `id`; how many. */
-  associate(id: InsideId, relation: string, ids: readonly InsideId[]): Promise<number>;
-  /** Makes them point to nothing. */
-  dissociate(id: InsideId, relation: string, ids: readonly InsideId[]): Promise<number>;
-}
-
-/** The value of a key, its values where it has several columns, or those packed into one text. */
-export type InsideId = string | number | readonly (string | number)[];
-
-/** A filter as operator's code writes and receives it (spec 2.7). */
-export interface InsideFilter {
-  readonly conditionTree?: PlainFilter;
-  readonly search?: string;
-  readonly searchExtended?: boolean;
-  readonly segment?: string;
-}
-
-/** Which tables of a source become collections, and under which names (spec 2.2). */
+/** Selects and renames the tables of a source that become collections (spec 2.2). */
 export interface DataSourceOptions {
-  /** Names in the source; everything when absent. */
+  /** Names in the source; default: all. */
   readonly include?: readonly string[];
   readonly exclude?: readonly string[];
-  /** From the name in the source to the name of the collection. */
+  /** Maps names in the source to names of collections. */
   readonly rename?: Readonly<Record<string, string>>;
 }
 
 export type ComputedType = ColumnType | ColumnShape | 'File';
-/** How callers are shown binaries; both forms are read. */
+/** The form in which callers read binaries. Input accepts both forms. */
 export type BinaryMode = 'datauri' | 'hex';
 
-/** What `addField` is given: a field whose values are worked out of others (spec 2.5). */
+/** The definition of `addField`: a field computed from other fields (spec 2.5). */
 export interface ComputedDefinition {
-  /** `File` is a `Binary`; an object of types by key, or a list of one, is a Json of that shape: other keys are left out. */
+  /**
+   * `File` is a `Binary`. An object of types by key, or a list of one, is a Json of that shape; other keys are dropped.
+   */
   readonly columnType: ComputedType;
-  /** At least one; `relation:field` through to-one relations, other added fields too. */
+  /** At least one field, `relation:field` through to-one relations, or another added field. */
   readonly dependencies: readonly string[];
-  /** Called once for a page, with each combination of dependencies once; gives one value for each record, in order. */
+  /**
+   * Called once per page, with each distinct combination of dependencies once. Returns one value for each record, in
+   * order.
+   */
   readonly getValues: (
     records: readonly CodeRecord[],
     context: CustomizationContext,
   ) => MaybePromise<readonly unknown[]>;
-  /** In place of a value that is null or undefined. */
+  /** Replaces a null or undefined value. */
   readonly defaultValue?: unknown;
-  /** For `Enum`, and needed there. */
+  /** Required for `Enum`. */
   readonly enumValues?: readonly string[];
 }
 
-/** What `importField` is given: the path of a field of a related record. */
+/** The definition of `importField`: the path of a field of a related record. */
 export interface ImportDefinition {
   /** `relation:field` through to-one relations. */
   readonly path: string;
   readonly readonly?: boolean;
 }
 
-/** What `addSegment` is given: a filter, or a function that gives one. */
+/** The definition of `addSegment`: a filter, or a function that returns one. */
 export type SegmentDefinition = PlainFilter | ((context: CustomizationContext) => MaybePromise<PlainFilter>);
-/** What `replaceFieldOperator` is given: another filter that says the same. */
+/** The replacement in `replaceFieldOperator`: returns an equivalent filter. */
 export type OperatorReplacer = (value: unknown, context: CustomizationContext) => MaybePromise<PlainFilter>;
-/** What `replaceSearch` is given: the filter that a search text means. */
+/** The replacement in `replaceSearch`: returns the filter for a search text. */
 export type SearchReplacer = (
   search: string,
   extended: boolean,
   context: CustomizationContext,
 ) => MaybePromise<PlainFilter>;
 
-/** The key of a relation to one record (spec 2.6). */
+/** The foreign key of a to-one relation (spec 2.6). */
 export interface ManyToOneOptions {
   readonly foreignKey: string;
-  /** The key of the foreign collection when absent. */
+  /** Default: the primary key of the foreign collection. */
   readonly foreignKeyTarget?: string;
 }
 
-/** The key, in the other collection, of a relation to one or many records there (spec 2.6). */
+/** The foreign key, in the other collection, of a relation to one or many records (spec 2.6). */
 export interface OneToManyOptions {
   readonly originKey: string;
-  /** The key of this collection when absent. */
+  /** Default: the primary key of this collection. */
   readonly originKeyTarget?: string;
 }
 
-/** Gives the records that belong to one record. */
+/** Returns the external records of one record. */
 export type ExternalLister = (
   record: CodeRecord,
   context: CustomizationContext,
 ) => MaybePromise<readonly Readonly<Record<string, unknown>>[]>;
 
-/** What `addExternalRelation` is given: records that code lists for a record (spec 2.6). */
+/** The definition of `addExternalRelation`: records that code lists for a record (spec 2.6). */
 export interface ExternalRelationDefinition {
   /** The fields of the records and their types. */
   readonly schema: Readonly<Record<string, ColumnType | 'File'>>;
-  /** Called once for each combination of the key and the dependencies, a few at a time. */
+  /** Called once for each distinct combination of key and dependencies, with limited concurrency. */
   readonly listRecords: ExternalLister;
-  /** What `listRecords` is given besides the key; `relation:field` through to-one relations, added fields too. */
+  /** Fields that `listRecords` needs besides the key: `relation:field` through to-one relations, and added fields. */
   readonly dependencies?: readonly string[];
 }
 
-/** A relation to one record of several collections: a field names which. */
+/** A to-one relation to several collections; a type field selects the collection. */
 export interface PolymorphicManyToOneOptions {
-  /** Holds the key of the record that it is about. */
+  /** Holds the key of the related record. */
   readonly foreignKey: string;
-  /** Says of which collection that is. */
+  /** Selects the collection of the related record. */
   readonly typeField: string;
-  /** From what the type field holds to the collection, whose key is meant unless another column is named. */
+  /**
+   * Maps the values of the type field to collections. The key refers to the primary key unless `foreignKeyTarget` names
+   * a column.
+   */
   readonly targets: Readonly<Record<string, string | PolymorphicTarget>>;
 }
 
-/** One of the collections that a polymorphic relation leads to. */
+/** One target collection of a polymorphic relation. */
 export interface PolymorphicTarget<C extends string = string> {
   readonly collection: C;
-  /** The key of the collection when absent. */
+  /** Default: the primary key of the collection. */
   readonly foreignKeyTarget?: string;
-  /** Of the relation; `<name>_<collection>` when absent. */
+  /** The name of the relation; default `<name>_<collection>`. */
   readonly name?: string;
 }
 
-/** The other side of such a relation: the key there, and what its type field says for this collection. */
+/** The other side of a polymorphic relation: its foreign key, type field and type. */
 export interface PolymorphicOneToManyOptions extends OneToManyOptions {
-  /** Of the foreign collection: says which collection its key is about. */
+  /** A field of the foreign collection that selects the collection of its key. */
   readonly typeField: string;
-  /** What the type field holds for this collection. */
+  /** The value of the type field for this collection. */
   readonly type: string;
 }
 
-/** What a column must hold. */
+/** A required value of a column. */
 export interface OnlyWhere {
   readonly field: string;
   readonly value: string;
@@ -183,12 +129,12 @@ export interface OnlyWhere {
 
 /** The keys of a relation through a third collection (spec 2.6). */
 export interface ManyToManyOptions {
-  /** Of the collection between: what points to this collection, and to the foreign one. */
+  /** Columns of the through collection: `originKey` points to this collection, `foreignKey` to the foreign one. */
   readonly originKey: string;
   readonly foreignKey: string;
-  /** The key of this collection when absent. */
+  /** Default: the primary key of this collection. */
   readonly originKeyTarget?: string;
-  /** The key of the foreign collection when absent. */
+  /** Default: the primary key of the foreign collection. */
   readonly foreignKeyTarget?: string;
 }
 
@@ -196,7 +142,14 @@ export interface ManyToManyOptions {
 export type Customization =
   | { readonly kind: 'renameField'; readonly name: string; readonly newName: string }
   | { readonly kind: 'removeField'; readonly name: string }
-  | { readonly kind: 'addField'; readonly name: string; readonly definition: ComputedDefinition }
+  | { readonly kind: 'nestedWrites'; readonly name: string }
+  | {
+      readonly kind: 'addField';
+      readonly name: string;
+      readonly definition: ComputedDefinition;
+      /** True for a flattened column. */
+      readonly isStored?: boolean;
+    }
   | { readonly kind: 'external'; readonly name: string; readonly definition: ExternalRelationDefinition }
   | { readonly kind: 'importField'; readonly name: string; readonly definition: ImportDefinition }
   | { readonly kind: 'addSegment'; readonly name: string; readonly definition: SegmentDefinition }
@@ -228,10 +181,11 @@ export type Customization =
       readonly operator: Operator;
       readonly replace: OperatorReplacer;
     }
-  /** Every operator of the type that nothing else answers, when none is named. */
+  /** Without `operator`: every operator of the type that is not otherwise supported. */
   | { readonly kind: 'emulateOperator'; readonly name: string; readonly operator?: Operator }
   | { readonly kind: 'sort'; readonly name: string; readonly by: 'here' | 'nothing' | readonly PlainSort[] }
   | { readonly kind: 'nullable'; readonly name: string }
+  | { readonly kind: 'filledByDatabase'; readonly name: string }
   | { readonly kind: 'binaryMode'; readonly name: string; readonly mode: BinaryMode }
   | { readonly kind: 'search'; readonly replace: SearchReplacer | null }
   | { readonly kind: 'action'; readonly name: string; readonly definition: ActionDefinition }
@@ -249,42 +203,42 @@ export type Customization =
   | { readonly kind: 'writing'; readonly name: string; readonly write: FieldWriter | null }
   | { readonly kind: 'override'; readonly verb: OverrideVerb; readonly handler: OverrideHandlers[OverrideVerb] };
 
-/** What `flattenColumn` is given: which parts of a column of objects become fields (spec 2.8). */
+/** The options of `flattenColumn`: the parts of an object column that become fields (spec 2.8). */
 export interface FlattenColumnOptions {
   readonly columnName: string;
-  /** Parts to add, as `street` or `geo:lat`; all when absent. */
+  /** Parts to add, as `street` or `geo:lat`; default: all. */
   readonly include?: readonly string[];
   readonly exclude?: readonly string[];
-  /** How many levels of objects become fields; default 1. */
+  /** The number of object levels that become fields; default 1. */
   readonly level?: number;
-  /** Default false: a part is written into the object that it is of. */
+  /** Default false: a write of a part updates the object that contains it. */
   readonly readonly?: boolean;
-  /** What the column holds: types by key. Needed where the column does not say so itself. */
+  /** The shape of the column: types by key. Required if the column does not declare one. */
   readonly columnType?: ColumnShape;
 }
 
-/** What `flattenJsonColumn` is given: what the JSON of a column holds (spec 2.8). */
+/** The options of `flattenJsonColumn`: the shape of a JSON column (spec 2.8). */
 export interface FlattenJsonColumnOptions {
   readonly columnName: string;
-  /** What the column holds: types by key. */
+  /** The shape of the column: types by key. */
   readonly columnType: ColumnShape;
   readonly level?: number;
   readonly readonly?: boolean;
-  /** Default false: callers see the parts and not the column. */
+  /** Default false: callers see the parts instead of the column. */
   readonly keepOriginalColumn?: boolean;
 }
 
-/** What `flattenRelation` is given: which fields of a related record become fields (spec 2.8). */
+/** The options of `flattenRelation`: the fields of a related record that become fields (spec 2.8). */
 export interface FlattenRelationOptions {
   readonly relationName: string;
-  /** Fields of the foreign collection; all when absent. */
+  /** Fields of the foreign collection; default: all. */
   readonly include?: readonly string[];
   readonly exclude?: readonly string[];
-  /** Default false: what can be written there can be written here. */
+  /** Default false: fields that are writable in the foreign collection are writable through this one. */
   readonly readonly?: boolean;
 }
 
-/** What a plugin flattens; the fields are found when the model is built. */
+/** The options of a flattening plugin. The build of the model resolves the fields. */
 export type Flattening =
   | { readonly of: 'column'; readonly options: FlattenColumnOptions & { readonly keepOriginalColumn?: boolean } }
   | { readonly of: 'relation'; readonly options: FlattenRelationOptions };
@@ -296,17 +250,17 @@ export interface Recorded {
   readonly what: Customization;
 }
 
-/** Everything that was said of collections, in the order in which it was said. */
+/** All recorded customizations, in the order of the calls. */
 export interface Said {
   readonly recorded: readonly Recorded[];
   readonly removed: readonly { readonly collection: string; readonly at: string }[];
-  /** Of the whole agent. */
+  /** Charts of the whole agent. */
   readonly charts: readonly ChartEntry[];
 }
 
 export interface Customizations {
-  /** Of the sources that were added by code. */
+  /** The sources that code added. */
   readonly tables: ReadonlyMap<Source, { readonly options: DataSourceOptions; readonly at: string }>;
-  /** Asked once, with the names of all collections. */
+  /** Called once, with the names of all collections. */
   say(collections: readonly string[]): Promise<Said>;
 }

@@ -1,23 +1,23 @@
-// The plugins of this package. What they add is found when the model is built (model/flatten.ts); here, the options are
-// looked at, so that a wrong one is told at once.
+// The plugins of this package. They check their options immediately. The build of the model resolves the fields
+// (agent/model/flatten.ts).
 import { fail } from '../../core/errors.ts';
-import { nearNames } from '../../core/near.ts';
+import { nearNames } from '../../core/suggestions.ts';
 import type { CollectionCustomizer } from './customizer.ts';
 import type { FlattenColumnOptions, FlattenJsonColumnOptions, FlattenRelationOptions } from './definitions.ts';
 
-/** The parts of an object as fields `column@@@part`, in place of the column. */
+/** Replaces an object column with its parts, as fields `column@@@part`. */
 export function flattenColumn(collection: CollectionCustomizer, options: FlattenColumnOptions): void {
   checkOptions('flattenColumn', options, columnTable);
   collection.flatten({ of: 'column', options });
 }
 
-/** The same for a column whose values have no declared shape, which `columnType` gives. */
+/** Like `flattenColumn`, for a column without a declared shape; `columnType` declares it. */
 export function flattenJsonColumn(collection: CollectionCustomizer, options: FlattenJsonColumnOptions): void {
   checkOptions('flattenJsonColumn', options, jsonTable);
   collection.flatten({ of: 'column', options });
 }
 
-/** The fields of a to-one relation as fields `relation@@@field`: filtered and sorted by the database. */
+/** Adds the fields of a to-one relation as fields `relation@@@field`. The database filters and sorts by them. */
 export function flattenRelation(collection: CollectionCustomizer, options: FlattenRelationOptions): void {
   checkOptions('flattenRelation', options, relationTable);
   collection.flatten({ of: 'relation', options });
@@ -53,7 +53,7 @@ const jsonTable: Table = {
 };
 const relationTable: Table = { relationName: name, include: names, exclude: names, readonly: flag };
 
-/** CONFIGURATION; where the plugin was used is added by `use`. */
+/** CONFIGURATION; `use` adds the call site. */
 function checkOptions(plugin: string, options: object | undefined, table: Table): void {
   const refuse = (problem: string) => fail('CONFIGURATION', { problem: `${plugin}: ${problem}.` });
   if (typeof options !== 'object' || options === null) refuse(`it needs options: ${Object.keys(table).join(', ')}`);

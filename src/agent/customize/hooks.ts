@@ -1,7 +1,7 @@
-// What users write to stand before, after or in place of what callers do: hooks, replaced fields and overrides. Types alone.
+// The types of hooks, replaced field writes and overrides, which run before, after or instead of an operation.
 import type { PlainFilter } from '../../core/filter.ts';
 import type { BucketUnit, Operation } from '../sources/source.ts';
-import type { CodeRecord, CustomizationContext, InsideFilter, MaybePromise } from './definitions.ts';
+import type { CodeRecord, CustomizationContext, InsideFilter, MaybePromise } from './context.ts';
 
 export type HookPosition = 'Before' | 'After';
 export type HookType = 'List' | 'Create' | 'Update' | 'Delete' | 'Aggregate';
@@ -9,30 +9,30 @@ export type HookType = 'List' | 'Create' | 'Update' | 'Delete' | 'Aggregate';
 /** A record that code may change in place. */
 export type OpenRecord = Record<string, unknown>;
 
-/** What every hook is given: the caller, the collection, and how to refuse. */
+/** The context of every hook: the caller, the collection, and methods that refuse the call. */
 export interface HookContext extends CustomizationContext {
-  /** The collection that the hook is of. */
+  /** The collection of the hook. */
   readonly collectionName: string;
-  /** Stops the call; the caller reads the message. REFUSED. */
+  /** Stops the call; the caller gets the message. REFUSED. */
   throwError(message: string): never;
-  /** The same, as something that the caller may not do. DENIED. */
+  /** Stops the call as forbidden. DENIED. */
   throwForbiddenError(message: string): never;
-  /** The same, as something that is wrong with the field, or with the record. INVALID_RECORD; REFUSED where nothing is written. */
+  /** Stops the call with a problem of the field, or of the record. INVALID_RECORD; REFUSED for reads. */
   throwValidationError(message: string, field?: string): never;
 }
 
 interface Filtered {
-  /** Which records are meant. The row scope is no part of it: it holds whatever a hook does. */
+  /** The filter of the call. It excludes the row scope, which always applies. */
   readonly filter: InsideFilter;
 }
 
 interface Narrowing extends Filtered {
-  /** Lets only records through that match this as well. */
+  /** Restricts the operation to records that also match this filter. */
   narrow(filter: PlainFilter): void;
 }
 
 interface Writing {
-  /** Nothing will stay of the write: do nothing outside of the database. Hooks after it are not called then. */
+  /** The write will be rolled back, so the hook must have no effects outside the database. After hooks do not run. */
   readonly isPreview: boolean;
 }
 
@@ -40,49 +40,49 @@ interface ListContext extends HookContext {
   readonly projection: readonly string[];
 }
 
-/** Of a hook that may narrow what is listed. */
+/** For a hook that may restrict a list. */
 export interface BeforeListContext extends ListContext, Narrowing {}
-/** Of a hook that may change records before they are answered. */
+/** For a hook that may change records before the answer. */
 export interface AfterListContext extends ListContext, Filtered {
-  /** What was read. What the hook puts into a field is what the caller is told; it must be ready for JSON. */
+  /** The records of the answer. The caller gets the values that the hook sets; they must be ready for JSON. */
   readonly records: readonly OpenRecord[];
 }
 
-/** Of a hook that may change records before they are made. */
+/** For a hook that may change records before their creation. */
 export interface BeforeCreateContext extends HookContext, Writing {
-  /** May be changed, field by field; what is then there is checked. A relation that is written along is nested. */
+  /** Fields may be changed; validation runs afterwards. Records of nested writes are nested. */
   readonly data: readonly OpenRecord[];
 }
-/** Of a hook that is told the records that were made. */
+/** For a hook that receives the created records. */
 export interface AfterCreateContext extends HookContext {
   readonly data: readonly CodeRecord[];
-  /** As they are stored. */
+  /** As stored. */
   readonly records: readonly CodeRecord[];
 }
 
-/** Of a hook that may narrow what is updated, and change what is written. */
+/** For a hook that may restrict an update, and change its values. */
 export interface BeforeUpdateContext extends HookContext, Narrowing, Writing {
-  /** May be changed; what is then there is checked. */
+  /** May be changed; validation runs afterwards. */
   readonly patch: OpenRecord;
 }
-/** Of a hook that is told what was written, and to which records. */
+/** For a hook that receives the updated records and values. */
 export interface AfterUpdateContext extends HookContext, Filtered {
   readonly patch: CodeRecord;
-  /** As they are stored now. */
+  /** As stored now. */
   readonly records: readonly CodeRecord[];
 }
 
-/** Of a hook that may narrow what is deleted. */
+/** For a hook that may restrict a delete. */
 export interface BeforeDeleteContext extends HookContext, Narrowing, Writing {}
-/** Of a hook that is told the records that were deleted, as they were before. */
+/** For a hook that receives the deleted records. */
 export interface AfterDeleteContext extends HookContext, Filtered {
-  /** As they were. */
+  /** As they were before the delete. */
   readonly records: readonly CodeRecord[];
 }
 
 export interface HookAggregation {
   readonly operation: Operation;
-  /** Absent for the Count of records. */
+  /** Absent for a Count of records. */
   readonly field?: string;
   readonly groups: readonly { readonly field: string; readonly bucket?: BucketUnit }[];
 }
@@ -91,11 +91,11 @@ interface AggregateContext extends HookContext {
   readonly aggregation: HookAggregation;
 }
 
-/** Of a hook that may narrow what is aggregated. */
+/** For a hook that may restrict an aggregate. */
 export interface BeforeAggregateContext extends AggregateContext, Narrowing {}
-/** Of a hook that is told the groups of an aggregate before they are answered. */
+/** For a hook that receives the groups of an aggregate before the answer. */
 export interface AfterAggregateContext extends AggregateContext, Filtered {
-  /** One for each group, with its values by field; a value may be changed. */
+  /** One entry for each group, with its values by field; the hook may change `value`. */
   readonly result: readonly { value: unknown; readonly group: CodeRecord }[];
 }
 
@@ -123,46 +123,46 @@ export interface Hook<C> {
   readonly at: string;
 }
 
-/** In the order in which they were added. */
+/** In the order of the calls. */
 export type Hooks = {
   readonly [P in HookPosition]: { readonly [T in HookType]: readonly Hook<HookContexts[P][T]>[] };
 };
 
-/** Of code that writes a field in place of the column. */
+/** The context of code that replaces the write of a field. */
 export interface WriteContext extends CustomizationContext {
   readonly action: 'create' | 'update';
-  /** All that is being written, before replacements. */
+  /** All values of the write, before replacements. */
   readonly record: CodeRecord;
   /**
-   * The records that are being updated, as they are, by inside names: those that may be seen. None for a
-   * create. TOO_MANY_ROWS past the limit of rows that are read at once.
+   * The current records of the update that the caller may see, by original names; empty for a create. TOO_MANY_ROWS
+   * above the limit of rows read at once.
    */
   getRecords(fields: readonly string[]): Promise<readonly CodeRecord[]>;
 }
 
 /**
- * What to write in place of the value: fields of the collection, and of to-one relations as `relation:field` or nested.
- * The field itself may be among them; other replaced fields are replaced in their turn. Nothing is written for undefined.
+ * Returns the values to write instead: fields of the collection, and of to-one relations as `relation:field` or nested.
+ * They may include the field itself. Other replaced fields among them are replaced in turn. Undefined writes no value.
  */
 export type FieldWriter = (value: unknown, context: WriteContext) => MaybePromise<CodeRecord | null | undefined>;
 
-/** Of code that makes records in place of the source. */
+/** The context of code that creates records instead of the source. */
 export interface OverrideCreateContext extends CustomizationContext {
   readonly data: readonly CodeRecord[];
 }
-/** Of code that deletes in place of the source. The filter holds the row scope. */
+/** The context of code that deletes records instead of the source. The filter includes the row scope. */
 export interface OverrideDeleteContext extends CustomizationContext {
-  /** The records, all within the row scope of the caller. */
+  /** Selects the records, all within the caller's row scope. */
   readonly filter: InsideFilter & { readonly conditionTree: PlainFilter };
 }
-/** Of code that updates in place of the source. The filter holds the row scope. */
+/** The context of code that updates records instead of the source. The filter includes the row scope. */
 export interface OverrideUpdateContext extends OverrideDeleteContext {
   readonly patch: CodeRecord;
 }
 
-/** What writes in place of the data source. Nothing can be taken back of what these do. */
+/** Handlers that write instead of the data source. Their writes cannot be rolled back. */
 export interface OverrideHandlers {
-  /** Gives the created records, in the order of the data, each with its key. */
+  /** Returns the created records, in the order of the data, each with its key. */
   readonly create: (context: OverrideCreateContext) => MaybePromise<readonly CodeRecord[]>;
   readonly update: (context: OverrideUpdateContext) => MaybePromise<void>;
   readonly delete: (context: OverrideDeleteContext) => MaybePromise<void>;

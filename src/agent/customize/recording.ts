@@ -1,12 +1,14 @@
-// What customizers say while the user's callbacks run, in order. What a plugin says stands where the plugin was used,
-// however long it takes, and bears both lines: the user's own and the plugin's.
+// Records the calls of customizers in order while the user's callbacks run. The calls of a plugin take the position of
+// its `use`, even if the plugin is async. Their call site names both the user's line and the plugin's.
+import { CodeFailure } from '../../core/errors/code-failure.ts';
 import { AppError, fail, isAppError } from '../../core/errors.ts';
-import type { MaybePromise, Recorded } from './definitions.ts';
+import type { MaybePromise } from './context.ts';
+import type { Recorded } from './definitions.ts';
 
 export class Recording {
   readonly #entries: (Recorded | Recording)[] = [];
   readonly #waits: Promise<void>[] = [];
-  /** Where the plugin was used whose calls these are. */
+  /** The call site of `use`, if a plugin makes these calls. */
   readonly #used: string | undefined;
   #isOver = false;
 
@@ -14,7 +16,7 @@ export class Recording {
     this.#used = used;
   }
 
-  /** CONFIGURATION once it has ended. */
+  /** CONFIGURATION after the end of the recording. */
   add(recorded: Recorded): void {
     if (this.#isOver)
       fail('CONFIGURATION', {
@@ -23,19 +25,19 @@ export class Recording {
     this.#entries.push(recorded);
   }
 
-  /** Runs a plugin that was used at `at`. CONFIGURATION for what it throws; what it throws later comes from `end`. */
+  /** Runs a plugin used at `at`. CONFIGURATION if it throws; `end` reports a later rejection. */
   plug(at: string, run: (recording: Recording) => MaybePromise<void>): void {
     const inner = new Recording(at);
     this.#entries.push(inner);
     const answer = blameUser(PLUGIN, at, () => run(inner));
     if (!isPromise(answer)) return;
     const done = blameUserLater(PLUGIN, at, () => answer).then(() => undefined);
-    // Until `end` looks at it.
+    // Prevents an unhandled rejection until `end` awaits it.
     done.catch(() => undefined);
     this.#waits.push(done);
   }
 
-  /** Everything that was said, once what is waited for is there. After that nothing can be added. */
+  /** Waits for async plugins, then returns all recorded calls. Further calls fail. */
   async end(): Promise<readonly Recorded[]> {
     await this.#settle();
     return this.#flatten();
@@ -54,15 +56,15 @@ export class Recording {
   }
 }
 
-/** What a plugin is called in errors. */
+/** The name of a plugin in errors. */
 export const PLUGIN = 'A plugin';
 
-/** The place of a call that a plugin made: the user's line first. */
+/** The call site of a plugin's call: the user's line first. */
 export function throughPlugin(used: string, at: string): string {
   return `${used}, by a plugin at ${at}`;
 }
 
-/** Runs code of the user's: whatever it throws is a CONFIGURATION that names its place, with the error as its cause. */
+/** Runs the user's code. An exception becomes CONFIGURATION with the call site, and the exception as its cause. */
 export function blameUser<T>(what: string, at: string, run: () => T): T {
   try {
     return run();
@@ -79,11 +81,12 @@ export async function blameUserLater<T>(what: string, at: string, run: () => May
   }
 }
 
-/** What a customizer refuses names its line already; a plugin's line alone would not tell the user where to look. */
+/** Errors of a customizer already name a line. For a plugin that line is in the plugin, so the user's line is added. */
 function blame(error: unknown, what: string, at: string): never {
   if (!isAppError(error)) {
     const message = error instanceof Error ? error.message : String(error);
-    throw new AppError('CONFIGURATION', { problem: `${what} failed: ${message} (${at})` }, error);
+    const failure = new CodeFailure(`${what}, used at ${at}, failed`, error);
+    throw new AppError('CONFIGURATION', { problem: `${what} failed: ${message} (${at})` }, failure);
   }
   if (error.code !== 'CONFIGURATION' || error.message.includes(at) || what !== PLUGIN) throw error;
   throw new AppError('CONFIGURATION', { problem: `${error.message} (used at ${at})` }, error.cause);

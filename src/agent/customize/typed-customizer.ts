@@ -1,19 +1,17 @@
-// The customizer as those see it who give their typings: the same calls, with the names, operators and values that there
-// are. Types alone; what runs is customizer.ts, and a call that is not listed here is as it is there.
+// The customizer with generated typings: the same calls, with checked names, operators and values. Only types;
+// customizer.ts is the implementation. Calls that are not listed in this file have the same types as there.
 import type { Operator } from '../../core/filter.ts';
 import type { ActionDefinition, FormValues } from '../actions/definitions.ts';
 import type { ChartContext, ChartDefinition, RecordChartContext } from '../charts/definitions.ts';
 import type { PrimitiveType } from '../sources/source.ts';
+import type { CustomizationContext, InsideFilter, MaybePromise } from './context.ts';
 import type { CollectionCustomizer } from './customizer.ts';
 import type {
   BinaryMode,
   ComputedType,
-  CustomizationContext,
   ExternalRelationDefinition,
-  InsideFilter,
   ManyToManyOptions,
   ManyToOneOptions,
-  MaybePromise,
   OneToManyOptions,
   PolymorphicTarget,
 } from './definitions.ts';
@@ -33,10 +31,10 @@ import type {
   ValueAt,
 } from './typed-schema.ts';
 
-/** The customizer of a collection: a plain one without typings. */
+/** The customizer of a collection; the plain one without typings. */
 export type CustomizerOf<S, C extends keyof S> = string extends keyof S ? CollectionCustomizer : TypedCustomizer<S, C>;
 
-/** A `CollectionCustomizer` that knows generated typings: names, paths, operators and values are checked. */
+/** A `CollectionCustomizer` with generated typings: the compiler checks names, paths, operators and values. */
 export type TypedCustomizer<S, C extends keyof S> = Pick<
   TypedCalls<S, C>,
   keyof CollectionCustomizer & keyof TypedCalls<S, C>
@@ -48,7 +46,7 @@ type Chained<F, S, C extends keyof S> = F extends (...given: infer G) => Collect
   ? (...given: G) => TypedCustomizer<S, C>
   : F;
 
-/** A context with the collections and records that the typings tell of. */
+/** A context with typed collections and records. */
 export type ContextOf<S, C extends keyof S, X = CustomizationContext> = {
   readonly [K in keyof X]: K extends keyof Members<S, C> ? Members<S, C>[K] : X[K];
 };
@@ -63,12 +61,19 @@ interface Members<S, C extends keyof S> {
   getRecord<P extends Path<S, C>>(fields: readonly P[]): Promise<Picked<S, C, P>>;
 }
 
-/** What a chart of the whole agent is given. */
+/** A table, because TypeScript 5.9 does not terminate when it compares contexts built in the signature of `addHook`. */
+type TypedContexts<S, C extends keyof S> = {
+  readonly [P in HookPosition]: {
+    readonly [T in keyof HookContexts[P]]: ContextOf<S, C, HookContexts[P][T]>;
+  };
+};
+
+/** The context of a chart of the whole agent. */
 export type AgentChartContext<S> = string extends keyof S
   ? ChartContext
   : Omit<ChartContext, 'collection'> & Pick<Members<S, keyof S>, 'collection'>;
 
-/** The inside door to a collection: no hooks and no row scope. */
+/** Direct access to a collection, without hooks or row scope. */
 export interface TypedCollection<S, C extends keyof S> {
   list<P extends Path<S, C>>(filter: TypedFilter<S, C>, projection: readonly P[]): Promise<Picked<S, C, P>[]>;
   count(filter?: TypedFilter<S, C>): Promise<number>;
@@ -104,7 +109,7 @@ interface RecordReaders<S, C extends keyof S> {
   getField<P extends Path<S, C>>(field: P): Promise<ValueAt<S, C, P>>;
 }
 
-/** `execute` reads records by the typings; what a form's handlers read is not typed. */
+/** `execute` reads typed records; the handlers of a form read untyped ones. */
 type TypedAction<S, C extends keyof S, D> = D extends {
   readonly execute: (context: infer X, builder: infer B) => infer R;
 }
@@ -128,7 +133,7 @@ type Between<Through extends string, Own extends string, Foreign extends string>
       : Through;
 };
 
-/** Fields of related records may be named by their paths as well. */
+/** Fields of related records, also by path. */
 type WrittenOf<S, C extends keyof S> = PatchOf<S, C> & {
   readonly [P in Exclude<Path<S, C>, ColumnName<S, C>>]?: ValueAt<S, C, P>;
 };
@@ -220,6 +225,7 @@ interface TypedCalls<S, C extends keyof S> {
   emulateFieldSorting(name: ColumnName<S, C>): TypedCustomizer<S, C>;
   disableFieldSorting(name: ColumnName<S, C>): TypedCustomizer<S, C>;
   setFieldNullable(name: ColumnName<S, C>): TypedCustomizer<S, C>;
+  setFieldFilledByDatabase(name: ColumnName<S, C>): TypedCustomizer<S, C>;
   addFieldValidation<P extends ColumnName<S, C>>(
     name: P,
     operator: OperatorAt<S, C, P> & Operator,
@@ -234,6 +240,7 @@ interface TypedCalls<S, C extends keyof S> {
         ) => MaybePromise<WrittenOf<S, C> | null | undefined>)
       | null,
   ): TypedCustomizer<S, C>;
+  allowNestedWrites(...relations: readonly FieldName<S, C>[]): TypedCustomizer<S, C>;
   overrideCreate(handler: Handler<S, C, OverrideHandlers['create']>): TypedCustomizer<S, C>;
   overrideUpdate(handler: Handler<S, C, OverrideHandlers['update']>): TypedCustomizer<S, C>;
   overrideDelete(handler: Handler<S, C, OverrideHandlers['delete']>): TypedCustomizer<S, C>;
@@ -243,6 +250,6 @@ interface TypedCalls<S, C extends keyof S> {
   addHook<P extends HookPosition, T extends keyof HookContexts[P] & string>(
     position: P,
     type: T,
-    handler: HookHandler<ContextOf<S, C, HookContexts[P][T]>>,
+    handler: HookHandler<TypedContexts<S, C>[P][T & keyof TypedContexts<S, C>[P]]>,
   ): TypedCustomizer<S, C>;
 }

@@ -1,7 +1,6 @@
-// What generated typings (agent/typings.ts) say of collections, and what follows from it: fields, paths through
-// relations, values, and filters whose operators and values fit the type of the field. Types alone. Paths are made here
-// and not in the generated text, which therefore has one line for each column; `depth` says how many relations they
-// follow.
+// Types derived from generated typings (agent/artifacts/typings.ts): fields, paths through relations, values, and
+// filters that fit the type of the field. Only types. Paths are computed in this file, so the generated text has one
+// line for each column. `depth` limits the relations in a path.
 import type { PlainBranch } from '../../core/filter.ts';
 import type { OperatorRows } from '../model/operators.ts';
 import type { Takes } from '../model/types.ts';
@@ -11,10 +10,10 @@ import type { PrimitiveType } from '../sources/source.ts';
 // biome-ignore lint/suspicious/noExplicitAny: a collection of which nothing is known
 export type AnySchema = Record<string, any>;
 
-/** The values of a column type, in the canonical form of sources/source.ts. */
+/** The values of a column type, in the canonical form of agent/sources/source.ts. */
 export interface ColumnValues {
   readonly String: string;
-  /** `number | string` where the column may hold what a number cannot: typings say so. */
+  /** Typings use `number | string` where the column may hold values outside the range of a number. */
   readonly Number: number;
   readonly Boolean: boolean;
   readonly Date: string;
@@ -27,7 +26,7 @@ export interface ColumnValues {
   readonly Point: readonly [number, number];
 }
 
-/** Depth less one. */
+/** Subtracts one from a depth. */
 type Less = [never, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 /** The names of the collections of generated typings. */
@@ -55,8 +54,8 @@ export type Path<S, C extends keyof S, D = Part<S, C, 'depth'>> =
       : never);
 
 /**
- * What filters may name besides: what is behind a relation to many, or one relation further on, and what is behind one
- * that a to-one relation leads to. Longer ones exist, and are not typed: a union of all would make an editor slow.
+ * Further paths for filters: through a to-many relation and at most one more relation, optionally after a to-one
+ * relation. Longer paths work but are not typed, because the union would make editors slow.
  */
 export type ManyPath<S, C extends keyof S> =
   Part<S, C, 'depth'> extends 0
@@ -78,7 +77,7 @@ type Marker<S, C extends keyof S, P extends string> = P extends keyof Columns<S,
         : never
     : never;
 
-/** What a marker such as `'String' | null`, `{ Enum: 'a' | 'b' }` or `['Number']` stands for. */
+/** The value type of a marker such as `'String' | null`, `{ Enum: 'a' | 'b' }` or `['Number']`. */
 type Value<M> = M extends null
   ? null
   : M extends PrimitiveType
@@ -99,7 +98,7 @@ type TypeName<M> =
 /** The type of the value at a path of generated typings. */
 export type ValueAt<S, C extends keyof S, P extends string> = Value<Marker<S, C, P>>;
 
-/** The record that paths make: relations nested, null for a relation without a record. */
+/** The record for a list of paths: nested relations, null for a relation without a record. */
 export type Picked<S, C extends keyof S, P extends string> = {
   readonly [K in P as K extends keyof Columns<S, C> ? K : never]: ValueAt<S, C, K>;
 } & {
@@ -112,14 +111,14 @@ export type Picked<S, C extends keyof S, P extends string> = {
 type Head<P extends string, Own> = P extends keyof Own ? never : P extends `${infer R}:${string}` ? R : never;
 type Tail<P extends string, R extends string> = P extends `${R}:${infer Rest}` ? Rest : never;
 
-/** A whole record; what it is related to only where it was asked for. */
+/** A whole record. Related records are optional. */
 export type RecordOf<S, C extends keyof S> = {
   readonly [K in ColumnName<S, C>]: Value<Columns<S, C>[K]>;
 } & {
   readonly [R in keyof One<S, C> & string]?: Partial<RecordOf<S, One<S, C>[R] & keyof S>> | null;
 };
 
-/** Values to write: columns that can be, and those of to-one relations nested. */
+/** Values to write: writable columns, and those of to-one relations nested. */
 export type PatchOf<S, C extends keyof S> = {
   -readonly [K in Exclude<ColumnName<S, C>, Part<S, C, 'readOnly'>>]?: Value<Columns<S, C>[K]>;
 } & {
@@ -129,7 +128,7 @@ export type PatchOf<S, C extends keyof S> = {
 type IsArray<T> = T extends `[${string}]` ? true : false;
 type Primitive<T> = T extends `[${infer I}]` ? I : T;
 
-/** The operators of a type (`[String]` for an array) that take one of these. */
+/** The operators of a type (`[String]` for an array) with one of these operands. */
 export type OperatorOf<T, K extends Takes = Takes> = {
   [O in keyof OperatorRows]: OperatorRows[O]['takes'] extends K
     ? Primitive<T> extends OperatorRows[O]['types']
@@ -146,7 +145,7 @@ export type OperatorOf<T, K extends Takes = Takes> = {
 
 export type OperatorAt<S, C extends keyof S, P extends string> = OperatorOf<TypeName<Marker<S, C, P>>>;
 
-/** What an operator is given, by what it takes. */
+/** The operand of an operator, by its kind. */
 interface Given<V, Whole> {
   readonly nothing: { readonly value?: null };
   readonly value: { readonly value: V };
@@ -169,7 +168,7 @@ type Leaf<P extends string, T, V> = {
       >[K];
 }[Takes];
 
-/** What a value is compared with: numbers may be given as digits, and items stand for arrays. */
+/** The operand of a comparison: digits are valid for a number, and an item for an array. */
 type Compared<M> = M extends null
   ? never
   : M extends readonly [infer I]
@@ -182,17 +181,41 @@ type ByType<S, C extends keyof S, P extends string = Path<S, C> | ManyPath<S, C>
   [K in P as TypeName<Marker<S, C, K>>]: K;
 };
 
-/** By type and not by field, which keeps the union small; enums by field, for their values. */
+/** By type instead of field, for a small union. Enums are by field, for their values. */
 type LeafOf<S, C extends keyof S, B = ByType<S, C>> = {
   [T in keyof B]: T extends 'Enum'
     ? { [P in B[T] & string]: Leaf<P, T, Compared<Marker<S, C, P>>> }[B[T] & string]
     : Leaf<B[T] & string, T, Compared<Marker<S, C, B[T] & string>>>;
 }[keyof B];
 
-/** A condition, or conditions joined by `And` or `Or`. */
-export type FilterOf<S, C extends keyof S> =
-  | LeafOf<S, C>
-  | (Omit<PlainBranch, 'conditions'> & { readonly conditions: readonly FilterOf<S, C>[] });
+/**
+ * One object type, placed before `Quantify`. The compiler resolves every property of the first object type in a union;
+ * `where` of each relation would make it resolve the filters of another collection.
+ */
+type BranchOf<S, C extends keyof S> = {
+  readonly aggregator: PlainBranch['aggregator'];
+  readonly conditions: readonly FilterOf<S, C>[];
+};
+
+/** The relations of a collection, and paths of two relations. */
+type Related<S, C extends keyof S> = One<S, C> & Many<S, C>;
+type RelatedTwice<S, C extends keyof S, R = Related<S, C>> = {
+  [K in keyof R & string as `${K}:${keyof Related<S, R[K] & keyof S> & string}`]: Related<S, R[K] & keyof S>;
+};
+type EndOf<P extends string, T> = P extends `${string}:${infer K}` ? (K extends keyof T ? T[K] : never) : never;
+
+type Quantify<S, P extends string, C> =
+  | { readonly some: P; readonly where?: FilterOf<S, C & keyof S> }
+  | { readonly none: P; readonly where?: FilterOf<S, C & keyof S> }
+  | { readonly every: P; readonly where: FilterOf<S, C & keyof S> };
+
+/** Conditions on related records, through one or two relations. */
+type QuantifiedOf<S, C extends keyof S, R = Related<S, C>, T = RelatedTwice<S, C>> =
+  | { [P in keyof R & string]: Quantify<S, P, R[P]> }[keyof R & string]
+  | { [P in keyof T & string]: Quantify<S, P, EndOf<P, T[P]>> }[keyof T & string];
+
+/** A condition, a condition on related records, or conditions joined by `And`, `Or` or `Not`. */
+export type FilterOf<S, C extends keyof S> = LeafOf<S, C> | QuantifiedOf<S, C> | BranchOf<S, C>;
 
 export interface SortOf<S, C extends keyof S> {
   readonly field: Path<S, C>;

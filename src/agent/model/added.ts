@@ -1,24 +1,23 @@
-// Fields that code adds, made in the order in which they need each other: a field is built when it is come to, or before,
-// when another one names it. A field that would have to be there before itself is a circle, and an error of the start.
+// Builds the fields that code adds, each after its dependencies. A cyclic dependency is an error at the start.
 import type { ComputedDefinition, ComputedType } from '../customize/definitions.ts';
 import type { ColumnShape, ColumnType, DescribedColumn, PrimitiveType } from '../sources/source.ts';
 import { primitiveTypes } from '../sources/source.ts';
+import { type Added, misuse, unknownName, type Wishes } from './customizations.ts';
 import { buildExternal } from './external.ts';
 import { buildColumn, buildImported, type ColumnWishes, describeColumn } from './fields.ts';
 import type { Column, Field, Need, Relation } from './types.ts';
-import { type Added, misuse, unknownName, type Wishes } from './wishes.ts';
 
-/** A collection while its fields are being added. */
+/** A collection during the build of its fields. */
 export interface Home {
   readonly name: string;
-  /** Inside names; empty without one. */
+  /** Original names; empty without a key. */
   readonly key: readonly string[];
   readonly inside: Map<string, Field>;
   readonly wishes: Wishes;
   wishesFor(column: DescribedColumn): ColumnWishes;
 }
 
-/** `homeOf` finds the other end of a relation. */
+/** `homeOf` finds the foreign collection of a relation. */
 export function addFields(homes: readonly Home[], homeOf: (relation: Relation) => Home): void {
   const under: string[] = [];
 
@@ -62,24 +61,24 @@ export function addFields(homes: readonly Home[], homeOf: (relation: Relation) =
     });
   };
 
-  const makeField = (home: Home, { name, definition, at }: Added & { readonly kind: 'addField' }): Column => {
+  const makeField = (home: Home, { name, definition, isStored, at }: Added & { readonly kind: 'addField' }): Column => {
     const described = describeMade(name, definition, at);
     const needs = definition.dependencies.map((text) => follow(home, text, at));
-    const made = Object.freeze({ needs: Object.freeze(needs), definition, at });
+    const made = Object.freeze({ needs: Object.freeze(needs), definition, at, ...(isStored && { isStored }) });
     return buildColumn(described, false, home.wishesFor(described), made);
   };
 
   const importField = (home: Home, { name, definition, at }: Added & { readonly kind: 'importField' }): Column => {
     const { via, field } = follow(home, String(definition?.path), at);
-    // What is written must be in one transaction with the record.
+    // A write must be in one transaction with the record.
     const isFixed =
       via.length === 0 ||
       field.readOnly ||
       field.isKey ||
-      via.some(({ reach, only }) => reach !== 'join' || only !== undefined);
+      via.some(({ reach, only, lowestBy }) => reach !== 'join' || only !== undefined || lowestBy !== undefined);
     if (definition?.readonly === false && isFixed)
       misuse(
-        `The field '${name}' of '${home.name}' cannot be written: what it is imported from is read-only, or of another data source`,
+        `The field '${name}' of '${home.name}' cannot be written: what it is imported from is read-only, of another data source, or of the first of several records`,
         at,
       );
     const { name: published } = home.wishesFor(describeColumn(name, field.type));
@@ -112,13 +111,13 @@ function describeMade(name: string, { columnType, enumValues }: ComputedDefiniti
   return { ...describeColumn(name, type), ...(enumValues && { enumValues }), ...(shape && { shape }) };
 }
 
-/** Of records that code gives: labels are texts there. */
+/** For records from code, where an Enum is a String. */
 function typeOfRecord(given: ComputedType, at: string): ColumnType {
   const { type } = readType(given, at);
   return type === 'Enum' ? 'String' : type;
 }
 
-/** CONFIGURATION for what is no type. */
+/** CONFIGURATION for an invalid type. */
 function readType(given: ComputedType, at: string): Pick<DescribedColumn, 'type' | 'shape'> {
   if (given === 'File') return { type: 'Binary' };
   if (typeof given === 'string') return { type: readPrimitive(given, at) };
@@ -127,11 +126,11 @@ function readType(given: ComputedType, at: string): Pick<DescribedColumn, 'type'
   return { type: 'Json', shape: readShape(given as ColumnShape, at) };
 }
 
-/** CONFIGURATION for what is no shape of a Json. */
+/** CONFIGURATION for an invalid Json shape. */
 export function readShape(given: ColumnShape, at: string): ColumnShape {
   if (typeof given === 'string') {
     const type = readPrimitive(given, at);
-    // Json holds neither bytes nor a list of labels.
+    // Json has neither bytes nor enums.
     if (type === 'Binary' || type === 'Enum') misuse(`'${type}' cannot be within a Json: it is a String there`, at);
     return type;
   }

@@ -1,20 +1,13 @@
-// From what the sources hold, and what code says about it, to the frozen Model, in passes that are listed in one place
-// and each do one thing.
+// Builds the frozen Model from the schema of the sources and the customizations. `buildModel` lists the passes.
 import { fail } from '../../core/errors.ts';
 import type { Operator } from '../../core/filter.ts';
 import type { Observe } from '../../core/observe.ts';
 import type { Customizations, Said } from '../customize/definitions.ts';
 import type { Hooks } from '../customize/hooks.ts';
-import type { Described, DescribedColumn, DescribedTable, Source } from '../sources/source.ts';
+import type { Described, DescribedColumn, DescribedReference, DescribedTable, Source } from '../sources/source.ts';
 import { addFields, type Home } from './added.ts';
-import { buildDeclared } from './declared.ts';
-import { buildColumns, type ColumnWishes, keyOf } from './fields.ts';
-import { flattenFields } from './flatten.ts';
-import { decidedHere, operatorsFor, type Patches, solveOperators } from './operators.ts';
-import { buildRelations, findReference, type Reference } from './relations.ts';
-import { checkSorts } from './sorts.ts';
-import type { Collection, Column, Field, FieldRule, Model, Relation, Replacement } from './types.ts';
 import {
+  checkName,
   checkWishes,
   gatherWishes,
   misuse,
@@ -23,20 +16,43 @@ import {
   unknownName,
   type Validation,
   type Wishes,
-} from './wishes.ts';
+} from './customizations.ts';
+import { buildDeclared } from './declared.ts';
+import { FieldMap } from './field-map.ts';
+import { buildColumns, type ColumnWishes, keyOf } from './fields.ts';
+import { flattenFields } from './flatten.ts';
+import { decidedHere, operatorsFor, type Patches, solveOperators } from './operators.ts';
+import { buildRelations, findReference, type Reference } from './relations.ts';
+import { checkSorts } from './sorts.ts';
+import type {
+  Collection,
+  Column,
+  Field,
+  FieldRule,
+  Holder,
+  Incoming,
+  KeyPair,
+  Model,
+  Relation,
+  Replacement,
+} from './types.ts';
 
 interface Draft extends Home {
+  readonly inside: FieldMap;
   readonly table: DescribedTable;
   readonly collection: Collection;
-  /** The map that `collection.fields` shows. */
-  readonly published: Map<string, Field>;
+  /** The map behind `collection.fields`. */
+  readonly published: FieldMap;
+  /** The list behind `collection.referencedBy`. */
+  readonly incoming: Incoming[];
 }
 
-/** CONFIGURATION, with the user's file and line, when what was said does not fit what the sources hold. */
-export function buildModel(chosen: readonly ChosenTable[], said: Said): Model {
+/** CONFIGURATION, with the user's file and line, for customizations that do not fit the schema. */
+export function buildModel(chosen: readonly ChosenTable[], said: Said, observe: Observe): Model {
   const drafts = draftCollections(chosen, said);
   linkRelations(drafts);
-  declareRelations(drafts);
+  linkIncoming(drafts);
+  declareRelations(drafts, (message) => observe({ type: 'warning', message }));
   flattenDeclared(drafts);
   addDeclaredFields(drafts);
   for (const { name, wishes, inside } of drafts) checkWishes(name, wishes, inside);
@@ -45,13 +61,22 @@ export function buildModel(chosen: readonly ChosenTable[], said: Said): Model {
   return freeze(drafts);
 }
 
-/** Asks the sources what they hold: the tables that are wanted, by the names that collections will have. */
+/** Reads the schemas of the sources: the selected tables, with the names of their collections. */
 export async function chooseTables(
   sources: readonly Source[],
   observe: Observe,
   tables: Customizations['tables'] = new Map(),
 ): Promise<readonly ChosenTable[]> {
   return selectTables(await describeSources(sources, observe), tables);
+}
+
+/** Reads the current schemas without logging. The served model does not change. */
+export async function lookAtTables(
+  sources: readonly Source[],
+  tables: Customizations['tables'] = new Map(),
+): Promise<readonly ChosenTable[]> {
+  const look = async (source: Source) => [source, await (source.look ?? source.describe)()] as const;
+  return selectTables(await Promise.all(sources.map(look)), tables);
 }
 
 async function describeSources(
@@ -65,11 +90,14 @@ async function describeSources(
         type: 'warning',
         message: `${source.name}: ${column ? `column '${column}' of '${table}'` : `'${table}'`} is not served: ${reason}`,
       });
+  for (const [source, { warnings = [] }] of all)
+    for (const { table, problem } of warnings)
+      observe({ type: 'warning', message: `${source.name}: '${table}' ${problem}` });
   for (const [source, { tables }] of all) tellKeys(source, tables, observe);
   return all;
 }
 
-/** A key that was guessed, or is not there, decides how records are told apart: the operator is told. */
+/** Logs tables whose key was guessed or is missing, because the key identifies records. */
 function tellKeys({ name }: Source, tables: readonly DescribedTable[], observe: Observe): void {
   const unsure = tables.filter(({ primaryKey }) => primaryKey.length === 0);
   if (unsure.length === 0) return;
@@ -85,9 +113,9 @@ function tellKeys({ name }: Source, tables: readonly DescribedTable[], observe: 
 export interface ChosenTable {
   readonly source: Source;
   readonly table: DescribedTable;
-  /** Of the collection. */
+  /** The name of the collection. */
   readonly name: string;
-  /** Where the source was added. */
+  /** The call site of `addDataSource`. */
   readonly at?: string;
 }
 
@@ -102,6 +130,7 @@ function selectTables(
     const names = tables.map((table) => table.name);
     for (const name of [...(include ?? []), ...exclude, ...Object.keys(rename)])
       if (!names.includes(name)) unknownName(`${source.name} holds no '${name}'`, name, names, wanted.at);
+    for (const name of Object.values(rename)) checkName(name, wanted.at);
     return tables
       .filter(({ name }) => (!include || include.includes(name)) && !exclude.includes(name))
       .map((table) => ({ source, table, name: rename[table.name] ?? table.name, at: wanted.at }));
@@ -127,12 +156,13 @@ function draftCollections(chosen: readonly ChosenTable[], { recorded, removed }:
 
 function draftCollection({ source, table, name }: ChosenTable, wishes: Wishes, isPublished: boolean): Draft {
   const wishesFor = (column: DescribedColumn) => columnWishes(wishes, column);
-  // By the name in the database, which is the name inside.
+  // By the name in the database, which is the original name in code.
   const columns = new Map(buildColumns(table, wishesFor).map((column) => [column.column, column]));
   const pick = (names: readonly string[]): readonly Column[] => Object.freeze(names.map((name) => columns.get(name)!));
   const served = (names: readonly string[]): boolean => names.length > 0 && names.every((name) => columns.has(name));
-  const inside = new Map<string, Field>(columns);
-  const published = new Map<string, Field>();
+  const inside = new FieldMap(columns);
+  const published = new FieldMap();
+  const incoming: Incoming[] = [];
   const key = keyOf(table);
   const { segments, search, countable, hooks, overrides } = wishes;
   const collection: Collection = Object.freeze({
@@ -140,16 +170,25 @@ function draftCollection({ source, table, name }: ChosenTable, wishes: Wishes, i
     source,
     table: table.name,
     kind: table.kind,
+    ...readOnlyFor(source, table),
     key: served(key) ? pick(key) : Object.freeze([]),
     uniqueKeys: Object.freeze([table.primaryKey, ...table.uniqueKeys].filter(served).map(pick)),
     fields: published,
     inside,
     published: isPublished,
-    // Gathered by position and type, so that each takes the context that it is called with.
+    referencedBy: incoming,
+    triggers: table.triggers ?? [],
+    // Collected by position and type, so each hook matches the context of its event.
     rules: Object.freeze({ segments, search, countable, hooks: hooks as unknown as Hooks, overrides }),
   });
   const keyNames = collection.key.map(({ column }) => column);
-  return { name, key: keyNames, table, collection, inside, published, wishes, wishesFor };
+  return { name, key: keyNames, table, collection, inside, published, incoming, wishes, wishesFor };
+}
+
+function readOnlyFor({ writing }: Source, { kind, readOnly }: DescribedTable): Pick<Collection, 'readOnly'> {
+  if (kind === 'view') return { readOnly: 'it is a view. Write to the tables that it shows.' };
+  if (!writing) return { readOnly: 'its data source only reads.' };
+  return readOnly === undefined ? {} : { readOnly };
 }
 
 function columnWishes(wishes: Wishes, { name, type }: DescribedColumn): ColumnWishes {
@@ -161,6 +200,7 @@ function columnWishes(wishes: Wishes, { name, type }: DescribedColumn): ColumnWi
   return {
     name: publishedName(wishes, name),
     nullable: wishes.nullable.has(name),
+    filled: wishes.filled.has(name),
     ...(order !== undefined && { order }),
     ...(binary && { binary: binary.mode }),
     ...(operators && { patches: patchesFor(name, type, operators) }),
@@ -198,7 +238,7 @@ function patchesFor(
   return { answers: found, rest: rest !== undefined };
 }
 
-/** Foreign keys never leave their source. */
+/** Foreign keys stay within their source. */
 function linkRelations(drafts: readonly Draft[]): void {
   const bySource = new Map<Source, Map<string, Collection>>();
   for (const { table, collection } of drafts) {
@@ -211,23 +251,99 @@ function linkRelations(drafts: readonly Draft[]): void {
       const found = findReference(collection, bySource.get(collection.source)?.get(foreignKey.table), foreignKey);
       if (found) references.push(found);
     }
-  const relations = buildRelations(references);
+  const { relations, better } = buildRelations(references);
   for (const draft of drafts)
-    for (const relation of relations.get(draft.collection) ?? []) addRelation(draft, relation.name, relation);
+    for (const relation of relations.get(draft.collection) ?? [])
+      addForeignKey(draft, relation, better.get(draft.collection)?.get(relation.name));
 }
 
-function declareRelations(drafts: readonly Draft[]): void {
+/** Foreign keys without a delete or update action change no records, so they are skipped. */
+function linkIncoming(drafts: readonly Draft[]): void {
+  for (const { table, collection, incoming } of drafts)
+    for (const reference of table.referencedBy ?? []) {
+      if (reference.onDelete === 'none' && reference.onUpdate === 'none') continue;
+      const holder = drafts.find(
+        (draft) => draft.collection.source === collection.source && draft.table.name === reference.table,
+      );
+      incoming.push(
+        Object.freeze({ from: holder ? holderOf(holder.collection, collection, reference) : null, reference }),
+      );
+    }
+}
+
+function holderOf(holder: Collection, target: Collection, reference: DescribedReference): Holder | null {
+  const { columns, targetColumns, setColumns = columns } = reference;
+  const on: KeyPair[] = [];
+  for (const [at, name] of columns.entries()) {
+    const from = holder.inside.get(name);
+    const to = target.inside.get(targetColumns[at]!);
+    if (from?.kind !== 'column' || to?.kind !== 'column') return null;
+    on.push(Object.freeze({ from, to }));
+  }
+  const set = on.flatMap(({ from }) => (setColumns.includes(from.column) ? [from] : []));
+  const relation: Relation = Object.freeze({
+    kind: 'one',
+    // Databases do not allow NUL in a name, so this name is unique.
+    name: `\0${JSON.stringify([target.name, columns])}`,
+    to: target,
+    on: Object.freeze(on),
+    inverse: false,
+    reach: 'join',
+    enforced: true,
+  });
+  return Object.freeze({ collection: holder, relation, set: Object.freeze(set) });
+}
+
+function declareRelations(drafts: readonly Draft[], warn: (problem: string) => void): void {
   const collections = new Map(drafts.map(({ name, collection }) => [name, collection]));
   for (const draft of drafts)
     for (const declared of draft.wishes.relations) {
       if (draft.inside.has(declared.name))
         misuse(`The collection '${draft.name}' has a field '${declared.name}' already`, declared.at);
-      addRelation(draft, declared.name, buildDeclared(draft.collection, declared, collections));
+      addRelation(draft, declared.name, buildDeclared(draft.collection, declared, collections, warn));
     }
 }
 
+/**
+ * Adds the relation under its derived name for code, and under its better name for callers. Code can override both:
+ * with a relation of that name, or by renaming or removing a field.
+ */
+function addForeignKey(draft: Draft, relation: Relation, better: string | undefined): void {
+  const { inside, wishes } = draft;
+  const { name } = relation;
+  const isUsed =
+    better === undefined ||
+    wishes.added.has(better) ||
+    wishes.relations.some((declared) => declared.name === better) ||
+    [...wishes.renames.values()].some(({ to }) => to === better);
+  if (isUsed) {
+    addRelation(draft, name, relation);
+    return;
+  }
+  // Code may rename or remove it by either name.
+  moveKey(wishes.renames, better, name);
+  moveKey(wishes.removed, better, name);
+  const isRenamed = wishes.renames.has(name);
+  const called = {
+    ...relation,
+    name: isRenamed ? publishedName(wishes, name) : better,
+    ...(!isRenamed && { formerly: name }),
+  };
+  const added = Object.freeze(called);
+  inside.set(name, added);
+  inside.addUnlisted(better, added);
+}
+
+function moveKey<V>(said: Map<string, V>, from: string, to: string): void {
+  const value = said.get(from);
+  if (value === undefined) return;
+  said.delete(from);
+  if (!said.has(to)) said.set(to, value);
+}
+
 function addRelation({ inside, wishes }: Draft, name: string, relation: Omit<Relation, 'name'>): void {
-  inside.set(name, Object.freeze({ ...relation, name: publishedName(wishes, name) }));
+  const isWritten = wishes.nestedWrites.has(name);
+  inside.set(name, Object.freeze({ ...relation, name: publishedName(wishes, name), ...(isWritten && { isWritten }) }));
 }
 
 function flattenDeclared(drafts: readonly Draft[]): void {
@@ -240,12 +356,12 @@ function addDeclaredFields(drafts: readonly Draft[]): void {
   addFields(drafts, (relation) => homes.get(relation.to)!);
 }
 
-/** What callers see: without what was removed, and without relations that it would take to follow. */
+/** Lists the fields of callers: without removed fields, and without relations through removed parts. */
 function publish(drafts: readonly Draft[]): void {
   for (const { name: collection, inside, published, wishes } of drafts) {
     const seen = new Map<string, string>();
     const shown = [...inside].filter(([name, field]) => isShown(wishes, name, field, inside));
-    // Columns first, then what was added, then relations.
+    // Columns first, then added fields, then relations.
     shown.sort(([, a], [, b]) => Number(a.kind !== 'column') - Number(b.kind !== 'column'));
     for (const [name, field] of shown) {
       const other = seen.get(field.name);
@@ -255,6 +371,7 @@ function publish(drafts: readonly Draft[]): void {
       }
       seen.set(field.name, name);
       published.set(field.name, field);
+      if (field.kind !== 'column' && field.formerly !== undefined) published.addUnlisted(field.formerly, field);
     }
   }
 }

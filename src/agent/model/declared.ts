@@ -1,12 +1,14 @@
-// Relations that code declares, where the database has no foreign key to tell of them.
-import type { Collection, Column, Field, KeyPair, Only, Relation } from './types.ts';
-import { type DeclaredRelation, misuse, unknownName } from './wishes.ts';
+// Relations that code declares, for databases without the foreign key.
 
-/** Without the name that callers use. CONFIGURATION where the columns do not fit. */
+import { type DeclaredRelation, misuse, unknownName } from './customizations.ts';
+import type { Collection, Column, Field, KeyPair, Only, Relation } from './types.ts';
+
+/** Without the published name. CONFIGURATION for columns that do not fit. */
 export function buildDeclared(
   home: Collection,
   declared: DeclaredRelation,
   collections: ReadonlyMap<string, Collection>,
+  warn: (problem: string) => void,
 ): Omit<Relation, 'name'> {
   const { at } = declared;
   const find = (name: string): Collection => {
@@ -18,14 +20,16 @@ export function buildDeclared(
   if (declared.kind === 'toOne') {
     const from = columnOf(home, declared.options?.foreignKey, at);
     const target = keyColumn(to, declared.options.foreignKeyTarget, at);
-    needUnique(to, [target], at);
-    return { ...link('one', home, to, from, target, false, at), ...onlyOf(home, 'from', declared) };
+    const relation = { ...link('one', home, to, from, target, false, at), ...onlyOf(home, 'from', declared) };
+    return { ...relation, ...chooseLowest(home, relation, [target], declared, warn) };
   }
   const from = keyColumn(home, declared.options?.originKeyTarget, at);
   const origin = columnOf(to, declared.options?.originKey, at);
   const { only } = onlyOf(to, 'to', declared);
-  if (declared.single) needUnique(to, [origin, ...(only ? [only.column] : [])], at);
-  return { ...link(declared.single ? 'one' : 'many', home, to, from, origin, true, at), ...(only && { only }) };
+  const kind = declared.single ? 'one' : 'many';
+  const relation = { ...link(kind, home, to, from, origin, true, at), ...(only && { only }) };
+  if (kind === 'many') return relation;
+  return { ...relation, ...chooseLowest(home, relation, [origin, ...(only ? [only.column] : [])], declared, warn) };
 }
 
 function link(
@@ -64,17 +68,42 @@ function pair(from: Column, to: Column, at: string): readonly KeyPair[] {
   return Object.freeze([Object.freeze({ from, to })]);
 }
 
-/** A join must not make two records of one. */
-function needUnique(to: Collection, columns: readonly Column[], at: string): void {
-  if (to.uniqueKeys.some((key) => key.every((column) => columns.includes(column)))) return;
+/** If no unique key guarantees a single record, the relation leads to the lowest one and the log gets a warning. */
+function chooseLowest(
+  home: Collection,
+  { on, to, reach }: Omit<Relation, 'name'>,
+  columns: readonly Column[],
+  { name, at }: DeclaredRelation,
+  warn: (problem: string) => void,
+): Pick<Relation, 'lowestBy'> {
+  if (to.uniqueKeys.some((key) => key.every((column) => columns.includes(column)))) return {};
   const names = columns.map(({ column }) => `'${column}'`).join(' with ');
-  misuse(
-    `${names} of '${to.name}' is not unique, so that one record could relate to many: add a unique index, or declare a relation to many`,
-    at,
+  const what = `${names} of '${to.name}' has no unique index, so that '${name}' of '${home.name}' could lead to many records`;
+  const mixed = on.find(({ from, to: held }) => from.collation !== held.collation);
+  if (mixed && reach === 'join')
+    misuse(
+      `${what}, and '${mixed.from.column}' of '${home.name}' does not compare texts as it does: add a unique index, or declare a relation to many`,
+      at,
+    );
+  const lowestBy = to.key.length > 0 ? to.key : storedOf(to);
+  const unordered = lowestBy.find(({ type }) => typeof type !== 'string' || type === 'Json' || type === 'Point');
+  if (unordered)
+    misuse(
+      `${what}, and without ${to.key.length > 0 ? 'an order of its key' : 'a key'} none of them is the first ('${unordered.column}' is ${unordered.type}, which has no order): add a unique index, or declare a relation to many`,
+      at,
+    );
+  const first = to.key.length > 0 ? 'with the lowest key' : `with the lowest values (it has no key)`;
+  warn(`${what}: it leads to the one ${first} that the caller may see. Add a unique index on ${names}. (${at})`);
+  return { lowestBy: Object.freeze([...lowestBy]) };
+}
+
+function storedOf({ inside }: Collection): Column[] {
+  return [...inside.values()].flatMap((field) =>
+    field.kind === 'column' && !field.made && !field.route ? [field] : [],
   );
 }
 
-/** What the type field must hold, as a value of it. */
+/** The required value of the type field, converted to its type. */
 function onlyOf(
   of: Collection,
   side: Only['side'],

@@ -1,6 +1,6 @@
-// What a caller is told of a collection: nothing that is hidden from the caller is counted, named or hinted at.
+// Describes collections to a caller. Hidden fields are never counted, named or hinted at.
 import type { Access } from '../../core/caller.ts';
-import type { CollectionDescription, CollectionSummary, FieldDescription } from '../engine.ts';
+import type { CollectionDescription, CollectionSummary, FieldDescription } from '../requests.ts';
 import type { ColumnShape, ColumnType } from '../sources/source.ts';
 import type { Collection, Column, Relation } from './types.ts';
 
@@ -12,14 +12,15 @@ export interface Visible {
 
 export function summarizeCollection(
   access: Access,
-  { name, kind, source, rules: { overrides } }: Collection,
+  { name, kind, readOnly, rules: { overrides } }: Collection,
   visible: Visible,
 ): CollectionSummary {
   const { add, edit, delete: remove } = permissions(access, name);
-  // Code may write where the data source cannot.
-  const isStored = kind === 'table' && source.writing !== undefined;
+  // Code may write even if the data source cannot.
   const can = { create: add, update: edit, delete: remove };
-  const writable = (['create', 'update', 'delete'] as const).some((verb) => can[verb] && (isStored || overrides[verb]));
+  const writable = (['create', 'update', 'delete'] as const).some(
+    (verb) => can[verb] && (readOnly === undefined || overrides[verb]),
+  );
   return {
     name,
     kind,
@@ -39,8 +40,9 @@ export function describeCollection(
     kind: collection.kind,
     key: collection.key.every((column) => columns.includes(column)) ? collection.key.map((column) => column.name) : [],
     fields: columns.map((column) => describeColumn(access, collection, column)),
-    relations: relations.map(({ name, kind, to, on, through, given, only }) => ({
+    relations: relations.map(({ name, formerly, kind, to, on, through, given, only, isWritten, lowestBy }) => ({
       name,
+      ...(formerly !== undefined && { formerly }),
       kind,
       to: to.name,
       ...(given && {
@@ -48,6 +50,8 @@ export function describeCollection(
           [...to.fields].map(([field, each]) => [field, each.kind === 'column' ? typeName(each.type) : '']),
         ),
       }),
+      ...(isWritten && writesAlong(access, to) && { isWritten }),
+      ...(lowestBy && { isLowest: true as const }),
       ...(only && { only: { field: only.column.name, value: only.value } }),
       ...(through?.collection.published && { through: through.collection.name }),
       columns: (through?.origin ?? on)
@@ -62,6 +66,10 @@ export function describeCollection(
   };
 }
 
+function writesAlong(access: Access, { name }: Collection): boolean {
+  return access.can('edit', name) || access.can('add', name);
+}
+
 function describeColumn(access: Access, collection: Collection, column: Column): FieldDescription {
   return {
     name: column.name,
@@ -71,12 +79,14 @@ function describeColumn(access: Access, collection: Collection, column: Column):
     required: column.required,
     isKey: column.isKey,
     sortable: column.sortable,
+    ...(column.timezone && { timezone: column.timezone }),
     ...(column.enumValues && { enumValues: column.enumValues }),
+    ...(column.binary && { binaryMode: column.binary }),
     operators: [...column.operators.keys()],
   };
 }
 
-/** An imported field that is read-only where it comes from. */
+/** True for an imported field whose original is read-only for the caller. */
 function isClosed(access: Access, { route }: Column): boolean {
   const to = route?.via.at(-1)?.to;
   if (!route || !to?.published || to.fields.get(route.field.name) !== route.field) return false;

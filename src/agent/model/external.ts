@@ -1,19 +1,19 @@
-// Relations whose records code gives. With its record, such a relation is read as one column that holds all of them; from
-// one record, it is listed as a collection over arrays would be, which is what its records are by then.
+// Relations to records from code. A list of the parent reads them as one column with all related records. A list from
+// one parent treats them as a collection over arrays.
 import type { ExternalRelationDefinition } from '../customize/definitions.ts';
 import type { Hooks } from '../customize/hooks.ts';
-import { createMemorySource, describeTables } from '../sources/memory.ts';
+import { createMemorySource, describeTables } from '../sources/memory/source.ts';
 import type { ColumnType } from '../sources/source.ts';
+import { misuse, noWishes } from './customizations.ts';
 import { buildColumn, buildColumns, describeColumn } from './fields.ts';
 import type { Collection, Column, External, Field, Need, Relation } from './types.ts';
-import { misuse, noWishes } from './wishes.ts';
 
-/** No other field can have this name, since a database takes no NUL in one. */
+/** Databases do not allow NUL in a name, so this name is unique. */
 const PLACE = '\0place';
 
 export interface ExternalParts {
   readonly home: string;
-  /** Inside, and for callers. */
+  /** The original name; `published` is the name for callers. */
   readonly name: string;
   readonly published: string;
   readonly definition: ExternalRelationDefinition;
@@ -76,8 +76,11 @@ function buildCollection({ home, name, types }: ExternalParts): {
     source: createMemorySource(label, [table]),
     table: label,
     kind: 'view',
+    readOnly: 'code gives its records.',
     key: Object.freeze(all.slice(-1)),
     uniqueKeys: Object.freeze([]),
+    referencedBy: Object.freeze([]),
+    triggers: Object.freeze([]),
     fields: new Map<string, Field>(columns.map((column) => [column.name, column])),
     inside: new Map<string, Field>(all.map((column) => [column.name, column])),
     published: false,

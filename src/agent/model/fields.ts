@@ -3,11 +3,13 @@ import type { ColumnType, DescribedColumn, DescribedTable } from '../sources/sou
 import { type Patches, solveOperators } from './operators.ts';
 import type { Column, FieldRule, FieldWriting, Made, Route } from './types.ts';
 
-/** What customization code says of one column. */
+/** The customizations of one column. */
 export interface ColumnWishes {
-  /** What callers call it. */
+  /** The name for callers. */
   readonly name: string;
   readonly nullable: boolean;
+  /** The database fills it when absent. */
+  readonly filled?: boolean;
   readonly patches?: Patches;
   readonly binary?: BinaryMode;
   readonly order?: 'nothing' | NonNullable<Column['order']>;
@@ -17,10 +19,27 @@ export interface ColumnWishes {
 
 export function buildColumns(table: DescribedTable, wishesFor: (column: DescribedColumn) => ColumnWishes): Column[] {
   const key = new Set(keyOf(table));
-  return table.columns.map((column) => buildColumn(column, key.has(column.name), wishesFor(column)));
+  const isId = new Set([...key, ...table.foreignKeys.flatMap(({ columns }) => columns)]);
+  return table.columns.map((column) => {
+    const wishes = wishesFor(column);
+    const binary = wishes.binary ?? binaryModeOf(column, isId.has(column.name));
+    return buildColumn(column, key.has(column.name), { ...wishes, binary });
+  });
 }
 
-/** The primary key; without one the shortest unique key whose columns are all not null, the first of equals; else none. */
+/** The maximum declared length, in bytes, of columns for hashes, UUIDs and similar values. */
+const SHORT_BYTES = 32;
+
+/** Depends on the column, never on the value, so each column has one form. */
+function binaryModeOf({ nativeType }: DescribedColumn, isId: boolean): BinaryMode {
+  const [, length] = /\((\d+)\)/.exec(nativeType) ?? [];
+  return isId || (length !== undefined && Number(length) <= SHORT_BYTES) ? 'hex' : 'datauri';
+}
+
+/**
+ * The primary key. Without one, the shortest unique key whose columns are not nullable, the first of equal length;
+ * otherwise empty.
+ */
 export function keyOf(table: DescribedTable): readonly string[] {
   if (table.primaryKey.length) return table.primaryKey;
   const nullable = new Set(table.columns.filter((column) => column.nullable).map((column) => column.name));
@@ -42,11 +61,12 @@ export function buildColumn(described: DescribedColumn, isKey: boolean, wishes: 
     nativeType: described.nativeType,
     nullable,
     readOnly: writing ? writing.write === null : described.readOnly,
-    required: !nullable && !described.hasDefault && !described.readOnly,
+    required: !nullable && !described.hasDefault && !wishes.filled && !described.readOnly,
     isKey,
     ...(described.enumValues && { enumValues: Object.freeze([...described.enumValues]) }),
+    ...(described.timezone && { timezone: described.timezone }),
     ...(described.shape && { shape: described.shape }),
-    ...(wishes.binary && { binary: wishes.binary }),
+    ...(isBinary(described.type) && { binary: wishes.binary ?? 'datauri' }),
     collation: described.collation,
     operators: solveOperators(described.type, described.operators, wishes.patches),
     sortable: order === 'nothing' ? false : order !== undefined || described.sortable,
@@ -58,7 +78,7 @@ export function buildColumn(described: DescribedColumn, isKey: boolean, wishes: 
   });
 }
 
-/** An imported field: what it is at the end of the route, where it is checked when it is written. */
+/** An imported field with the properties of the field at the end of its route. Validation of writes runs there. */
 export function buildImported(name: string, route: Route, nullable: boolean, readOnly: boolean): Column {
   const { made: _made, route: _route, writing: _writing, rules: _rules, isGenerated: _generated, ...end } = route.field;
   return Object.freeze({
@@ -72,7 +92,11 @@ export function buildImported(name: string, route: Route, nullable: boolean, rea
   });
 }
 
-/** What no source knows: nothing can be asked of it, and it cannot be written. */
+function isBinary(type: ColumnType): boolean {
+  return type === 'Binary' || type[0] === 'Binary';
+}
+
+/** A column that no source has: it has no operators, and it is read-only. */
 export function describeColumn(name: string, type: ColumnType): DescribedColumn {
   return {
     name,

@@ -1,18 +1,19 @@
-// Flattened columns and relations become fields like others: parts of an object are added fields that are written into it,
-// fields of a relation are imported. They are named `column@@@part` and `relation@@@field`, which no other field can be.
+// Adds the fields of flattened columns and relations. Parts of an object become added fields that write into the
+// object; fields of a relation are imported. Their names, `column@@@part` and `relation@@@field`, are unique.
 
-import type { CodeRecord, FlattenColumnOptions, FlattenRelationOptions } from '../customize/definitions.ts';
+import type { CodeRecord } from '../customize/context.ts';
+import type { FlattenColumnOptions, FlattenRelationOptions } from '../customize/definitions.ts';
 import type { FieldWriter } from '../customize/hooks.ts';
 import type { ColumnShape } from '../sources/source.ts';
 import { type Home, readShape } from './added.ts';
+import { misuse, unknownName } from './customizations.ts';
 import type { Field, Relation } from './types.ts';
-import { misuse, unknownName } from './wishes.ts';
 
 const SEPARATOR = '@@@';
 
-/** Before fields are added; `homeOf` finds the other end of a relation. */
+/** Runs before fields are added. `homeOf` finds the foreign collection of a relation. */
 export function flattenFields(homes: readonly Home[], homeOf: (relation: Relation) => Home): void {
-  // What is flattened elsewhere is not flattened once more: two collections may flatten each other.
+  // Excludes fields that were themselves flattened, because two collections may flatten each other.
   const names = new Map(homes.map((home) => [home, namesOf(home)]));
   for (const home of homes)
     for (const { flattening, at } of home.wishes.flattened) {
@@ -21,7 +22,7 @@ export function flattenFields(homes: readonly Home[], homeOf: (relation: Relatio
     }
 }
 
-/** What has a value, by inside name. */
+/** The fields with values, by original name. */
 function namesOf({ inside, wishes }: Home): readonly string[] {
   const stored = [...inside].flatMap(([name, field]) => (field.kind === 'column' ? [name] : []));
   return [...stored, ...wishes.added.keys()].filter((name) => !wishes.removed.has(name));
@@ -51,6 +52,7 @@ function flattenColumn(home: Home, options: ColumnOptions, at: string): void {
       kind: 'addField',
       name: field,
       at,
+      isStored: true,
       definition: {
         columnType: type,
         dependencies: [column],
@@ -101,7 +103,7 @@ function dig(value: unknown, path: readonly string[]): unknown {
   return at ?? null;
 }
 
-/** Parts that are written together make one object: what was there, with all of them. */
+/** Merges all parts of a write into the existing object. */
 function createWriter(
   collection: string,
   column: string,
@@ -125,7 +127,7 @@ function createWriter(
   };
 }
 
-/** A copy of the object with the value at its place; what is no object there gives way to one. */
+/** A copy of the object with the value at its path. Replaces values on the path that are not objects. */
 function place(object: unknown, [key = '', ...rest]: readonly string[], value: unknown): unknown {
   const known = typeof object === 'object' && object !== null && !Array.isArray(object) ? (object as CodeRecord) : {};
   return { ...known, [key]: rest.length ? place(known[key], rest, value) : value };
@@ -156,7 +158,7 @@ function flattenRelation(
   }
 }
 
-/** `include` without `exclude`; names may be written with `:` or `@@@`, and start with that of what is flattened. */
+/** `include` without `exclude`. Names may use `:` or `@@@`, and may start with the flattened field. */
 function pick(
   names: readonly string[],
   { include, exclude = [] }: { readonly include?: readonly string[]; readonly exclude?: readonly string[] },

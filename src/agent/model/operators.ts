@@ -1,8 +1,7 @@
-// One table for the operators: what each takes, on which types it may be used, and how it is said with others where the
-// source has no answer of its own. `solveOperators` gives each column its answers, once, at start.
-//
-// An operator is either decided by the source or said with others; those that depend on the time or are mere words for
-// something else (Present, Before, Today...) are always said with others, so that they mean the same on every database.
+// The table of operators: the operand of each, its column types, and its rewrite with other operators if the source
+// does not support it. `solveOperators` computes the answers of each column once, at the start. Operators that depend
+// on the time or abbreviate others (Present, Before, Today...) are always rewritten, so they mean the same on every
+// database.
 import type { Operator } from '../../core/filter.ts';
 import { operators } from '../../core/filter.ts';
 import { type ColumnType, type PrimitiveType, primitiveTypes } from '../sources/source.ts';
@@ -11,7 +10,7 @@ import type { Answer, Edge, Moment, Replacement, Rewrite, Said, Takes } from './
 type Say = (value: unknown, moment: Moment, type: ColumnType) => Said;
 
 interface Way {
-  /** Operators that must have an answer on the column. */
+  /** Operators that the column must support. */
   readonly needs: readonly Operator[];
   readonly types?: readonly PrimitiveType[];
   readonly dated?: true;
@@ -21,11 +20,11 @@ interface Way {
 interface Row {
   readonly takes: Takes;
   readonly types: readonly PrimitiveType[];
-  /** Whether it may be used on arrays; not when absent. */
+  /** Whether it applies to arrays; default: no. */
   readonly arrays?: 'too' | 'only';
-  /** Whether an answer of the source is taken; true when absent. */
+  /** Whether the source may evaluate it; default true. */
   readonly native?: false;
-  /** Answered after reading wherever the source answers anything. */
+  /** Evaluated in memory if the source supports any operator of the column. */
   readonly here?: true;
   readonly ways?: readonly Way[];
 }
@@ -52,7 +51,7 @@ const negated = (is: Operator): Way => ({ needs: [is], say: (value) => not(test(
 const value = (edge: Edge, type: ColumnType): string => (type === 'Dateonly' ? edge.day : edge.instant);
 const dated = (needs: readonly Operator[], say: Say): readonly Way[] => [{ needs, dated: true, say }];
 
-/** From the start inclusive to the end exclusive, so that midnight belongs to exactly one day. */
+/** From the start inclusive to the end exclusive, so midnight belongs to exactly one day. */
 const between = (from: (moment: Moment, value: number) => Edge, to: (moment: Moment) => Edge): readonly Way[] =>
   dated(['GreaterThanOrEqual', 'LessThan'], (given, moment, type) =>
     and(
@@ -60,7 +59,7 @@ const between = (from: (moment: Moment, value: number) => Edge, to: (moment: Mom
       test('LessThan', value(to(moment), type)),
     ),
   );
-/** A period up to now; for days, today is in it. */
+/** A period up to now; for days, it includes today. */
 const toDate = (from: (moment: Moment, value: number) => Edge): readonly Way[] =>
   dated(['GreaterThanOrEqual', 'LessThan'], (given, moment, type) =>
     and(
@@ -71,6 +70,9 @@ const toDate = (from: (moment: Moment, value: number) => Edge): readonly Way[] =
 const relative = (ways: readonly Way[]) =>
   ({ takes: 'nothing', types: days, native: false, ways }) as const satisfies Row;
 
+/** Padding collations, the default of MariaDB and MySQL, treat a text of spaces as equal to the empty text. */
+const empty = and(test('Equal', ''), test('ShorterThan', 1));
+
 const rows = {
   Present: {
     takes: 'nothing',
@@ -78,6 +80,7 @@ const rows = {
     arrays: 'too',
     native: false,
     ways: [
+      { needs: ['Missing', 'Equal', 'ShorterThan'], types: texts, say: () => not(or(test('Missing'), empty)) },
       { needs: ['Missing', 'Equal'], types: texts, say: () => not(or(test('Missing'), test('Equal', ''))) },
       { needs: ['Missing'], say: () => not(test('Missing')) },
     ],
@@ -88,6 +91,7 @@ const rows = {
     arrays: 'too',
     native: false,
     ways: [
+      { needs: ['Missing', 'Equal', 'ShorterThan'], types: texts, say: () => or(test('Missing'), empty) },
       { needs: ['Missing', 'Equal'], types: texts, say: () => or(test('Missing'), test('Equal', '')) },
       { needs: ['Missing'], say: () => test('Missing') },
     ],
@@ -135,7 +139,7 @@ const rows = {
 
   Like: { takes: 'pattern', types: texts },
   ILike: { takes: 'pattern', types: texts },
-  // Never by the source: sources/pattern.ts says why.
+  // Never by the source; agent/sources/pattern.ts explains why.
   Match: { takes: 'expression', types: texts, native: false, here: true },
   Contains: { takes: 'text', types: texts, ways: [like('Like', (text) => `%${text}%`)] },
   NotContains: { takes: 'text', types: texts, ways: [negated('Contains')] },
@@ -200,7 +204,7 @@ const rows = {
 
 const table: { readonly [O in Operator]: Row } = rows;
 
-/** Of every operator what it takes, on which types it may be used, and whether on arrays: for typings. */
+/** The operand, types and array support of every operator, for typings. */
 export type OperatorRows = {
   readonly [O in Operator]: {
     readonly takes: (typeof rows)[O]['takes'];
@@ -231,16 +235,16 @@ function allowed(row: Row, type: ColumnType): boolean {
   return row.arrays !== undefined && row.types.includes(type[0]);
 }
 
-/** What customization code says of the operators of one column. */
+/** The customized operators of one column. */
 export interface Patches {
   readonly answers: ReadonlyMap<Operator, 'here' | Replacement>;
-  /** Every operator of the type that has no answer otherwise is answered after reading. */
+  /** Evaluate every otherwise unsupported operator of the type in memory. */
   readonly rest: boolean;
 }
 
 /**
- * The answers of a column, in the order of core/filter.ts. A way is taken only when everything it needs has an answer
- * already, so there is no circle; the search ends when a round finds nothing new.
+ * The answers of a column, in the order of core/filter.ts. A rewrite is used only after all operators it needs have an
+ * answer, so there are no cycles. The search ends after a round without changes.
  */
 export function solveOperators(
   type: ColumnType,
@@ -266,7 +270,7 @@ export function solveOperators(
   return new Map(operators.flatMap((operator) => (found.has(operator) ? [[operator, found.get(operator)!]] : [])));
 }
 
-/** Code that answers reads an expression itself, in the language that it wants. */
+/** Code receives an expression as text and interprets it itself. */
 function takesFor({ takes }: Row, by: Answer['by']): Takes {
   return takes === 'expression' && typeof by === 'object' ? 'text' : takes;
 }
@@ -286,12 +290,15 @@ function sayWithOthers(found: Map<Operator, Answer>, type: ColumnType): void {
   }
 }
 
-/** The operators that may be used on the type. */
+/** The operators that apply to the type. */
 export function operatorsFor(type: ColumnType): readonly Operator[] {
   return operators.filter((operator) => allowed(table[operator], type));
 }
 
-/** What sources/evaluate.ts has to decide for this operator: itself, or those that it is said with; undefined when it cannot. */
+/**
+ * The operators that agent/sources/evaluate.ts evaluates for this one: itself, or those of its rewrite; undefined if
+ * unsupported.
+ */
 export function decidedHere(operator: Operator): readonly Operator[] | undefined {
   if (isDecidedHere(operator)) return [operator];
   return table[operator].native === false ? table[operator].ways?.[0]?.needs : undefined;

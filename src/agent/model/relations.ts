@@ -1,10 +1,11 @@
-// Relations come from foreign keys: to one on the collection that holds the key, and its inverse on the other. A name
-// depends on the tables and columns it comes from only, never on their order: where two relations of a collection would
-// bear one name, or a column bears it already, each of them takes the long form `<target>_through_<columns>`.
+// Builds relations from foreign keys: a to-one relation on the collection that holds the key, and its inverse on the
+// other. A name depends only on table and column names, never on their order. If relations or columns would share a
+// name, each relation takes the long form `<target>_through_<columns>`.
 import type { DescribedForeignKey } from '../sources/source.ts';
+import { betterNames, type NamedReference } from './relation-names.ts';
 import type { Collection, Column, KeyPair, Relation } from './types.ts';
 
-/** One foreign key, its collections found. */
+/** One foreign key with its resolved collections. */
 export interface Reference {
   readonly owner: Collection;
   readonly target: Collection;
@@ -18,7 +19,14 @@ interface Wanted {
   readonly make: (name: string) => Relation;
 }
 
-/** Undefined when the key points to something that is not served, or that may hold several records for one value. */
+export interface Built {
+  /** Ordered by their original names. */
+  readonly relations: Map<Collection, Relation[]>;
+  /** Better names for callers, for some of them. */
+  readonly better: Map<Collection, Map<string, string>>;
+}
+
+/** Undefined if the target is not part of the model, or if the referenced columns are not unique. */
 export function findReference(
   owner: Collection,
   target: Collection | undefined,
@@ -41,40 +49,50 @@ export function findReference(
 }
 
 /**
- * The relations of every collection, ordered by name; nothing is written to the collections. Those through a collection
- * between come last, so that no other is called otherwise because of them.
+ * Returns the relations of every collection, ordered by name, without changing the collections. Many-to-many relations
+ * are named last, so they do not affect other names.
  */
-export function buildRelations(references: readonly Reference[]): Map<Collection, Relation[]> {
+export function buildRelations(references: readonly Reference[]): Built {
   const built = new Map<Collection, Relation[]>();
-  nameRelations(
-    references.flatMap((reference) => [toOne(reference), inverse(reference)]),
-    built,
-  );
+  const sides = references.map((reference) => [toOne(reference), inverse(reference)] as const);
+  const names = nameRelations(sides.flat(), built);
   nameRelations(
     findJunctions(references).flatMap(([one, other]) => [across(one, other), across(other, one)]),
     built,
   );
   for (const relations of built.values()) relations.sort((a, b) => (a.name < b.name ? -1 : 1));
-  return built;
+  const named = references.map((reference, at): NamedReference => {
+    const side = (wanted: Wanted) => ({ name: names.get(wanted)!, isLong: names.get(wanted) !== wanted.short });
+    const column = reference.on.length === 1 ? reference.on[0]!.from.column : undefined;
+    return { ...reference, column, one: side(sides[at]![0]), other: side(sides[at]![1]) };
+  });
+  const taken = (home: Collection, name: string) =>
+    home.inside.has(name) || built.get(home)!.some((relation) => relation.name === name);
+  return { relations: built, better: betterNames(named, taken) };
 }
 
-function nameRelations(wanted: readonly Wanted[], built: Map<Collection, Relation[]>): void {
+/** Assigns the name of each relation. */
+function nameRelations(wanted: readonly Wanted[], built: Map<Collection, Relation[]>): Map<Wanted, string> {
+  const names = new Map<Wanted, string>();
   const claims = new Map<Collection, Map<string, number>>();
   for (const { home, short } of wanted) {
     const names = claims.get(home) ?? new Map<string, number>();
     claims.set(home, names.set(short, (names.get(short) ?? 0) + 1));
   }
-  for (const { home, short, long, make } of wanted) {
+  for (const each of wanted) {
+    const { home, short, long, make } = each;
     const relations = built.get(home) ?? [];
     const taken = (name: string) => home.inside.has(name) || relations.some((relation) => relation.name === name);
     let name = claims.get(home)!.get(short) === 1 && !taken(short) ? short : long;
     for (let count = 2; taken(name); count++) name = `${long}_${count}`;
     relations.push(make(name));
     built.set(home, relations);
+    names.set(each, name);
   }
+  return names;
 }
 
-/** The two references of each collection that says nothing but which records of two others belong together. */
+/** The two references of each collection that only holds pairs. */
 function findJunctions(references: readonly Reference[]): (readonly [Reference, Reference])[] {
   const byOwner = new Map<Collection, Reference[]>();
   for (const reference of references) {
@@ -86,7 +104,7 @@ function findJunctions(references: readonly Reference[]): (readonly [Reference, 
   );
 }
 
-/** Each pair at most once, and nothing else that a new pair would need. */
+/** True if each pair is unique and a new pair needs no other values. */
 function isJunction(one: Reference, other: Reference): boolean {
   const { owner } = one;
   const columns = [...one.on, ...other.on].map(({ from }) => from);

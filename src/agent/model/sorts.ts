@@ -1,9 +1,9 @@
-// Sorting that code replaces must end at fields that something can put in order.
+// Checks that a replaced sort order ends at sortable fields.
 import type { Home } from './added.ts';
+import { misuse, unknownName } from './customizations.ts';
 import type { Column, Field } from './types.ts';
-import { misuse, unknownName } from './wishes.ts';
 
-/** CONFIGURATION for a clause that leads nowhere, or in a circle. */
+/** CONFIGURATION for a clause with an unknown field, or for a cycle. */
 export function checkSorts(homes: readonly Home[]): void {
   const byName = new Map(homes.map((home) => [home.name, home]));
   const ownerOf = new Map<Field, Home>();

@@ -1,4 +1,5 @@
-// The Model: built once at start, frozen, linked by reference. A restart builds another and swaps one pointer.
+// The types of the Model. A model is built at the start, frozen, and linked by references. A restart builds a new one
+// and swaps one pointer.
 import type { Operator, PlainSort } from '../../core/filter.ts';
 import type {
   BinaryMode,
@@ -9,12 +10,12 @@ import type {
   SegmentDefinition,
 } from '../customize/definitions.ts';
 import type { FieldWriter, Hooks, Overrides } from '../customize/hooks.ts';
-import type { Collation, ColumnShape, ColumnType, Source } from '../sources/source.ts';
+import type { Collation, ColumnShape, ColumnType, DescribedReference, Source, WriteEvent } from '../sources/source.ts';
 
 export interface Model {
-  /** What callers may ask for, by published name, in a stable order. */
+  /** The collections of callers, by published name, in a stable order. */
   readonly collections: ReadonlyMap<string, Collection>;
-  /** What customization code may ask for: those that were removed too. */
+  /** The collections of customization code, including removed ones. */
   readonly inside: ReadonlyMap<string, Collection>;
 }
 
@@ -23,21 +24,27 @@ export interface Collection {
   readonly source: Source;
   readonly table: string;
   readonly kind: 'table' | 'view';
-  /** The primary key; where the table has none, the shortest not-null unique key; else empty. */
+  /** The reason why no caller can write records. Code may still write them (`rules.overrides`). */
+  readonly readOnly?: string;
+  /** The primary key. Without one, the shortest unique key whose columns are not nullable; otherwise empty. */
   readonly key: readonly Column[];
   readonly uniqueKeys: readonly (readonly Column[])[];
-  /** What callers see, by published name: columns in the order of the table, then what was added, then relations. */
+  /** The fields of callers, by published name: columns in table order, then added fields, then relations. */
   readonly fields: ReadonlyMap<string, Field>;
-  /** What customization code sees, by the names from before renaming: removed fields too. */
+  /** The fields of customization code, by original name, including removed fields. */
   readonly inside: ReadonlyMap<string, Field>;
-  /** Whether callers may ask for it. */
+  /** True if callers may use it. */
   readonly published: boolean;
-  /** Code gives its records, for one record of another collection at a time: who sees that relation sees them. */
+  /** Foreign keys through which the database itself updates or deletes records after writes to this collection. */
+  readonly referencedBy: readonly Incoming[];
+  /** The write events with a trigger on the table. */
+  readonly triggers: readonly WriteEvent[];
+  /** Code returns the records for one record of another collection. Callers who see that relation see them. */
   readonly isGiven?: true;
   readonly rules: Rules;
 }
 
-/** What customization code says about a whole collection. */
+/** Customizations of a whole collection. */
 export interface Rules {
   readonly segments: ReadonlyMap<string, Segment>;
   readonly search: 'columns' | 'none' | SearchRule;
@@ -56,12 +63,28 @@ export interface SearchRule {
   readonly at: string;
 }
 
+/** A foreign key that points to the collection, with its ON DELETE and ON UPDATE rules. */
+export interface Incoming {
+  /** Null if the referencing table, or a column of the key, is not part of the model. */
+  readonly from: Holder | null;
+  readonly reference: DescribedReference;
+}
+
+/** The collection that holds a foreign key. */
+export interface Holder {
+  readonly collection: Collection;
+  /** The relation to the referenced collection, under a name that no caller can use. */
+  readonly relation: Relation;
+  /** The columns that SET NULL and SET DEFAULT change on a delete. */
+  readonly set: readonly Column[];
+}
+
 export type Field = Column | Relation;
 
 export interface Column {
   readonly kind: 'column';
   readonly name: string;
-  /** As written in the database. */
+  /** The name in the database. */
   readonly column: string;
   readonly type: ColumnType;
   readonly nativeType: string;
@@ -70,25 +93,27 @@ export interface Column {
   readonly required: boolean;
   readonly isKey: boolean;
   readonly enumValues?: readonly string[];
-  /** Of a Json. */
+  /** For a timestamp without a zone: the timezone of its values. */
+  readonly timezone?: string;
+  /** For a Json. */
   readonly shape?: ColumnShape;
-  /** How callers are shown a Binary; by its length when absent. */
+  /** For a Binary: the form of its values for callers. */
   readonly binary?: BinaryMode;
   readonly collation: Collation;
-  /** Every operator that may be used on the field, and who answers it: solved to a fixpoint at start. */
+  /** The operators of the field and how each is evaluated, computed at the start. */
   readonly operators: ReadonlyMap<Operator, Answer>;
   readonly sortable: boolean;
-  /** Ordered after reading, or by other fields (inside names); by the source when absent. */
+  /** Sorted in memory (`here`), or by other fields (original names); by the source when absent. */
   readonly order?: 'here' | readonly PlainSort[];
-  /** Added by code: no source knows the column, its values are made after reading. */
+  /** For a field added by code: how its values are computed after reading. The source does not have the column. */
   readonly made?: Made;
-  /** Imported: the value, the operators and the order are those of the field at the end. */
+  /** For an imported field: its path. Value, operators and order are those of the field at the end. */
   readonly route?: Route;
-  /** What is written in place of its values. */
+  /** Replaces writes of the field. */
   readonly writing?: FieldWriting;
-  /** What its values must satisfy. */
+  /** The validations of its values. */
   readonly rules?: readonly FieldRule[];
-  /** The database alone fills it. */
+  /** Only the database sets it. */
   readonly isGenerated?: boolean;
 }
 
@@ -100,10 +125,10 @@ export interface FieldWriting {
 
 export interface FieldRule {
   readonly operator: Operator;
-  /** As it was written. */
+  /** As the user wrote it. */
   readonly value: unknown;
   readonly at: string;
-  /** How the operator is decided here, whatever the source can do. */
+  /** The in-memory evaluation of the operator, independent of the source. */
   readonly answer: Answer;
 }
 
@@ -113,36 +138,38 @@ export interface Route {
   readonly field: Column;
 }
 
-/** How the values of an added field come to be. */
+/** How the values of an added field are computed. */
 export interface Made {
   readonly needs: readonly Need[];
   readonly definition: ComputedDefinition;
-  /** Where it was added: `file:line`. */
+  /** `file:line` of the call. */
   readonly at: string;
-  /** Its values are lists of records. */
+  /** The values are lists of records. */
   readonly external?: External;
+  /** The values are parts of stored ones. Values that do not fit the type are shown as null, without an error. */
+  readonly isStored?: boolean;
 }
 
-/** Records that code gives for one record. */
+/** Records that code returns for one record. */
 export interface External {
-  /** For messages. */
+  /** For error messages. */
   readonly what: string;
   readonly at: string;
   readonly list: ExternalLister;
-  /** Of these records: what they are listed as, one record's at a time. */
+  /** The collection that lists these records, for one record at a time. */
   readonly collection: Collection;
-  /** Theirs, in the order of the schema. */
+  /** Its columns, in the order of the schema. */
   readonly columns: readonly Column[];
 }
 
-/** A dependency of an added field: as it was written, and where it leads. */
+/** A dependency of an added field: the path as written, and its resolved route. */
 export interface Need extends Route {
-  /** The relations as they were written; the first of `via`. */
+  /** The relation names as written; the first of `via`. */
   readonly hops: readonly string[];
   readonly leaf: string;
 }
 
-/** What an operator wants as its value. */
+/** The kind of operand of an operator. */
 export type Takes =
   | 'nothing'
   | 'value'
@@ -156,8 +183,8 @@ export type Takes =
   | 'hours';
 
 /**
- * An operator of one column: what it takes, and who answers it: the source, the engine after reading, other operators of
- * the same column, or a filter that code gives.
+ * An operator of one column: its operand, and how it is evaluated. This is the source, the engine in memory, other
+ * operators of the same column, or a filter from code.
  */
 export interface Answer {
   readonly takes: Takes;
@@ -170,7 +197,7 @@ export interface Replacement {
 }
 
 export interface Rewrite {
-  /** The meaning depends on the time at which it is asked. */
+  /** The meaning depends on the time of the request. */
   readonly dated: boolean;
   readonly say: (value: unknown, moment: Moment) => Said;
 }
@@ -181,17 +208,17 @@ export type Said =
   | { readonly op: 'not'; readonly of: Said }
   | { readonly op: 'test'; readonly is: Operator; readonly value: unknown };
 
-/** When and where a question is asked: what relative dates are counted from. */
+/** The timezone and time of a request, as the base of relative dates. */
 export interface Moment {
   /** IANA name. */
   readonly zone: string;
   now(): Edge;
-  /** The start of the current unit, moved by `shift` units; weeks start on Monday. */
+  /** The start of the current unit, shifted by `shift` units; weeks start on Monday. */
   startOf(unit: 'day' | 'week' | 'month' | 'quarter' | 'year', shift?: number): Edge;
   hoursAgo(hours: number): Edge;
 }
 
-/** A point in time, as a Date and as a Dateonly column hold it. */
+/** A point in time, in the form of a Date column and of a Dateonly column. */
 export interface Edge {
   readonly instant: string;
   readonly day: string;
@@ -208,35 +235,41 @@ export interface Relation {
   readonly kind: 'one' | 'many';
   readonly name: string;
   readonly to: Collection;
-  /** One pair, or one for each column of a composite key. */
+  /** One pair for each column of the key. */
   readonly on: readonly KeyPair[];
-  /** The foreign collection holds the foreign key, or another one does that stands between the two. */
+  /** The foreign key is in the foreign collection or in a through collection. */
   readonly inverse: boolean;
-  /** How the other end is read: in the same statement; by its key, where it is of another data source; or by asking code. */
+  /** How related records are read: by a join, by a second query for another data source, or from code. */
   readonly reach: 'join' | 'fetch' | 'call';
-  /** A foreign key of the database says so: what is not null points to a record. */
+  /** A foreign key of the database enforces it, so every non-null value points to a record. */
   readonly enforced: boolean;
-  /** Many to many: `on` is empty then. */
+  /** Many to many; `on` is empty then. */
   readonly through?: Through;
-  /** One column says which collection a key is about: nothing else relates. */
+  /** Polymorphic: the type field and the value that a related record requires. */
   readonly only?: Only;
-  /** Code gives the records, and `on` is empty: all of them as the value of one column. */
+  /** For a to-one relation with several candidates: it leads to the lowest by these columns. */
+  readonly lowestBy?: readonly Column[];
+  /** The long name, which callers may still use. */
+  readonly formerly?: string;
+  /** For records from code: the column with all of them; `on` is empty. */
   readonly given?: Column;
+  /** Assistants may write the related record together with this one (`allowNestedWrites`). */
+  readonly isWritten?: true;
 }
 
-/** Only records that hold the value in the column relate. */
+/** Only records with this value in the column are related. */
 export interface Only {
-  /** On the collection that has the relation, or on the foreign one. */
+  /** On the collection that has the relation (`from`), or on the foreign one (`to`). */
   readonly side: 'from' | 'to';
   readonly column: Column;
   readonly value: string | number;
 }
 
-/** The collection that holds one record for each pair of related records. */
+/** The through collection, with one record for each pair of related records. */
 export interface Through {
   readonly collection: Collection;
-  /** From the collection that has the relation to this one. */
+  /** From the collection that has the relation to the through collection. */
   readonly origin: readonly KeyPair[];
-  /** From this one to the foreign collection. */
+  /** From the through collection to the foreign collection. */
   readonly foreign: readonly KeyPair[];
 }

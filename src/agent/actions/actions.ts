@@ -1,0 +1,216 @@
+// Actions: the developer's own operations on records, with a form. What callers may do with them, each a list of
+// phases: may the caller -> which records -> the form filled -> every value checked -> the code of the action.
+
+import type { Access } from '../../core/caller.ts';
+import { Stop, type StopSignal, toAbortSignal } from '../../core/clock/stop.ts';
+import { fail } from '../../core/errors.ts';
+import { nearNames } from '../../core/suggestions.ts';
+import type { CallOptions } from '../requests.ts';
+import { isZone } from '../sources/zones.ts';
+import type { FormAnswer } from './answer.ts';
+import type { ActionDescription, ActionsOptions } from './catalogue.ts';
+import { checkEntries, type KnownAction } from './catalogue.ts';
+import type { ActionEntry, ReportProgress } from './definitions.ts';
+import type { Option } from './elements.ts';
+import { actionFailure, runUserCode } from './failure.ts';
+import { createForm, type Form, type SentValues } from './form.ts';
+import { checkCondition, createRecords, type Records, type Selected, type Selection, select } from './records.ts';
+import { type ActionResult, createResultBuilder, isActionResult } from './results.ts';
+
+/**
+ * Every function answers UNKNOWN_COLLECTION or UNKNOWN_ACTION for what does not exist or the caller may not use, the
+ * two not told apart, FORBIDDEN for records that do not satisfy the condition under which the role may trigger the action,
+ * and ACTION_FAILED when the code of the action throws.
+ */
+export interface Actions {
+  /** Those of the collection that the caller may trigger, in the order in which they were added. */
+  describe(access: Access, collection: string): readonly ActionDescription[];
+  loadForm(access: Access, request: FormRequest, options?: CallOptions): Promise<FormAnswer>;
+  /** A form that stays: each filling evaluates only what depends on what has changed since the last. */
+  openForm(access: Access, request: FormRequest, options?: CallOptions): Promise<OpenForm>;
+  /** The options of one field that fit a text. */
+  searchOptions(access: Access, request: SearchRequest, options?: CallOptions): Promise<readonly Option[]>;
+  /** INVALID_FORM with every problem of the values; RECORD_NOT_FOUND for records that the caller may not see. */
+  execute(access: Access, request: ExecuteRequest, options?: CallOptions): Promise<ActionResult>;
+  /** As execute up to the code of the action, which is not run: whatever would keep it from running is told. */
+  check(access: Access, request: ExecuteRequest, options?: CallOptions): Promise<CheckedAction>;
+  /** As check, and what the selected records hold, as the code would find them: not for the eyes of the caller. */
+  foresee(
+    access: Access,
+    request: ExecuteRequest,
+    options?: CallOptions,
+  ): Promise<CheckedAction & { readonly found: readonly unknown[] }>;
+}
+
+export interface CheckedAction {
+  /** How many were selected; null for an action that is about every record. */
+  readonly records: number | null;
+  /** What the form would give to the code. */
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+export interface ActionRequest extends Selection {
+  readonly collection: string;
+  readonly action: string;
+  /** By field id. */
+  readonly values?: SentValues;
+}
+
+export interface FormRequest extends ActionRequest {
+  /** Id of the field whose value changed, when that is why the form is loaded. */
+  readonly changed?: string;
+}
+
+export interface SearchRequest extends ActionRequest {
+  readonly field: string;
+  readonly search: string;
+}
+
+export interface ExecuteRequest extends ActionRequest {
+  /** By field id: what was searched where a value of a dynamic search was found. */
+  readonly searches?: Readonly<Record<string, string>>;
+}
+
+export interface OpenForm {
+  readonly answer: FormAnswer;
+  /** All values again, not only those that changed. */
+  fill(values: SentValues): Promise<FormAnswer>;
+}
+
+/** CONFIGURATION for a definition that cannot be used, naming the action and where it was defined. */
+export function createActions(entries: readonly ActionEntry[], options: ActionsOptions): Actions {
+  const { door } = options;
+  const catalogue = checkEntries(entries, options);
+
+  function open(access: Access, { collection, action }: ActionRequest): KnownAction {
+    const known = visible(access, collection);
+    const found = known.find(({ entry }) => entry.name === action);
+    const names = known.map(({ entry }) => entry.name);
+    return found ?? fail('UNKNOWN_ACTION', { collection, action, near: nearNames(String(action), names) });
+  }
+
+  function visible(access: Access, collection: string): readonly KnownAction[] {
+    if (door.keyOf(collection) === undefined || !access.can('browse', collection)) {
+      const near = nearNames(
+        String(collection),
+        door.names().filter((name) => access.can('browse', name)),
+      );
+      fail('UNKNOWN_COLLECTION', { collection: String(collection), near });
+    }
+    const known = catalogue.get(collection) ?? [];
+    return known.filter(
+      ({ entry, description }) => description.policy?.policy !== 'deny' && mayTrigger(access, collection, entry),
+    );
+  }
+
+  async function start(
+    access: Access,
+    request: FormRequest,
+    { signal, written }: CallOptions = {},
+    needed: boolean,
+  ): Promise<{
+    readonly known: KnownAction;
+    readonly selected: Selected;
+    readonly records: Records;
+    readonly form: Form;
+  }> {
+    const known = open(access, request);
+    const { entry, elements } = known;
+    const place = { door, entry, access, signal, written };
+    if (needed) door.needDecidedScope(access, entry.collection, `run '${entry.name}' on`);
+    const selected = await select(place, request, needed);
+    await checkCondition(place, selected);
+    const records = createRecords(place, selected);
+    const zone = isZone(access.caller.timezone) ? access.caller.timezone : 'UTC';
+    const form = createForm({ ...place, elements, base: contextBase(place, records), zone });
+    await form.fill(request.values ?? {}, request.changed);
+    return { known, selected, records, form };
+  }
+
+  return {
+    describe: (access, collection) => visible(access, collection).map(({ description }) => description),
+    async loadForm(access, request, options) {
+      const { form } = await start(access, request, options, false);
+      return form.answer();
+    },
+    async openForm(access, request, options) {
+      const { form } = await start(access, request, options, false);
+      return {
+        answer: await form.answer(),
+        async fill(values) {
+          await form.fill(values);
+          return form.answer();
+        },
+      };
+    },
+    async searchOptions(access, request, options) {
+      const { form } = await start(access, request, options, false);
+      return form.searchOptions(request.field, request.search);
+    },
+    async check(access, request, options) {
+      const { selected, form } = await start(access, request, options, true);
+      return { records: selected?.length ?? null, values: await form.submit(request.searches ?? {}) };
+    },
+    async foresee(access, request, options) {
+      const { selected, records, form } = await start(access, request, options, true);
+      const values = await form.submit(request.searches ?? {});
+      const found = selected ? await records.getRecords(door.storedOf(request.collection)) : [];
+      return { records: selected?.length ?? null, values, found };
+    },
+    async execute(access, request, options) {
+      const { known, records, form } = await start(access, request, options, true);
+      const formValues = await form.submit(request.searches ?? {});
+      const place = { entry: known.entry, access, signal: options?.signal };
+      const base = contextBase(place, records, options?.progress);
+      return run(place, Object.freeze({ ...base, formValues, hasFieldChanged: () => false }));
+    },
+  };
+}
+
+/** An action about no chosen records has none that could satisfy a condition. */
+function mayTrigger(access: Access, collection: string, { name, definition }: ActionEntry): boolean {
+  if (!access.canTrigger(collection, name)) return false;
+  return definition.scope !== 'Global' || access.triggerCondition(collection, name) === null;
+}
+
+async function run({ entry, signal }: CodePlace, context: object): Promise<ActionResult> {
+  const execute = entry.definition.execute as (context: object, builder: object) => unknown;
+  const builder = createResultBuilder();
+  const result = await runUserCode(entry, 'execute', () => execute(context, builder), signal);
+  if (result === undefined || result === null) return builder.success();
+  if (!isActionResult(result))
+    throw actionFailure(entry, 'execute', 'it must return what a method of the result builder gave, or nothing');
+  if (result.type === 'file' && entry.definition.generateFile !== true)
+    throw actionFailure(entry, 'execute', 'it returned a file: define it with generateFile: true');
+  return result;
+}
+
+/** What is known of a call when its code is called. */
+interface CodePlace {
+  readonly entry: ActionEntry;
+  readonly access: Access;
+  readonly signal: StopSignal | undefined;
+}
+
+/** What every context of a call has; those of `Single` actions have the functions for one record as well. */
+function contextBase(
+  { entry, access, signal: stop = new Stop() }: CodePlace,
+  records: Records,
+  report: ReportProgress = () => undefined,
+): Record<string, unknown> {
+  const { collection, filter, ai, getRecords, getRecordIds, getCompositeRecordIds, ...one } = records;
+  const { caller } = access;
+  const progress = checkedReport(report);
+  const signal = toAbortSignal(stop);
+  const many = { collection, filter, caller, ai, signal, progress, getRecords, getRecordIds, getCompositeRecordIds };
+  return entry.definition.scope === 'Single' ? { ...many, ...one } : many;
+}
+
+function checkedReport(report: ReportProgress): ReportProgress {
+  const isCount = (value: unknown) => typeof value === 'number' && Number.isFinite(value) && value >= 0;
+  return (done, total, message) => {
+    if (!isCount(done) || !(total === undefined || isCount(total)))
+      throw new TypeError('progress: give how much is done, and of how much where that is known, as numbers from 0');
+    report(done, total, message === undefined ? undefined : String(message));
+  };
+}

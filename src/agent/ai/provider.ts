@@ -1,0 +1,202 @@
+// The language model provider of the host application, in the chat-completions format for all providers (spec 2 and
+// 4.1, addAi). The first request loads the official client, so the start stays fast. Only this file uses the clients,
+// because they hold the key.
+import { type StopSignal, toAbortSignal } from '../../core/clock/stop.ts';
+import { type Clock, systemClock } from '../../core/clock.ts';
+import { fail } from '../../core/errors.ts';
+import { callSite } from '../customize/call-site.ts';
+import { checkRows, isText, type OptionRows } from '../customize/option-checks.ts';
+import { fromMessages, toMessages } from './anthropic.ts';
+import { fromEvents } from './anthropic-stream.ts';
+import type {
+  AiAnswer,
+  AiCallOptions,
+  AiChunk,
+  AiProvider,
+  AiProviderKind,
+  AiProviderOptions,
+  AiRequest,
+} from './definitions.ts';
+import { failureOf, retryAfterSeconds } from './failure.ts';
+import { fromCompletion, toCompletion } from './openai.ts';
+import { fromChunks } from './openai-stream.ts';
+import { checkRequest } from './request.ts';
+import { stopInTime, streamInTime, type Within } from './timeout.ts';
+
+const DEFAULT_SECONDS = 60;
+const MOST_SECONDS = 600;
+/** Attempts after the first, by the client. */
+const RETRIES = 2;
+/** A provider that asks for a longer wait is not retried; the caller gets an error instead. */
+const LONGEST_WAIT_SECONDS = 5;
+
+const kinds = ['openai', 'anthropic'] as const satisfies readonly AiProviderKind[];
+
+const optionRows: OptionRows<AiProviderOptions> = {
+  name: { required: true, expected: 'a text that is not empty', takes: isText },
+  provider: {
+    required: true,
+    expected: "'openai' or 'anthropic'",
+    takes: (value) => (kinds as readonly unknown[]).includes(value),
+  },
+  apiKey: {
+    required: true,
+    expected: 'a text of visible ASCII characters, without spaces',
+    // The key becomes a header. An invalid one would appear in the client's error.
+    takes: (value) => typeof value === 'string' && /^[!-~]+$/.test(value),
+  },
+  model: { required: true, expected: 'a text that is not empty', takes: isText },
+  baseUrl: {
+    expected: "an http or https address without credentials, query or fragment, such as 'https://ai.example.com/v1'",
+    takes: isBaseUrl,
+  },
+};
+
+function isBaseUrl(value: unknown): boolean {
+  if (typeof value !== 'string' || !URL.canParse(value)) return false;
+  const { protocol, username, password } = new URL(value);
+  return /^https?:$/.test(protocol) && username === '' && password === '' && !/[?#]/.test(value);
+}
+
+const made = new WeakSet<object>();
+
+/** CONFIGURATION, with the user's line, for a missing, unknown or invalid option. Sends no request. */
+export function createAiProvider(options: AiProviderOptions): AiProvider {
+  checkRows('createAiProvider', options, optionRows, callSite(createAiProvider));
+  const { name, provider: kind, model, apiKey } = options;
+  const baseUrl = options.baseUrl?.replace(/\/+$/, '');
+  let opened: Promise<Door> | undefined;
+  const open = () => {
+    opened ??= openers[kind]({ apiKey, model, baseUrl, clock: systemClock });
+    return opened;
+  };
+  const prepare = (given: AiRequest, { signal, timeoutSeconds = DEFAULT_SECONDS }: AiCallOptions) => {
+    const request = checkRequest(given);
+    checkSeconds(timeoutSeconds);
+    return { request, limits: { provider: name, seconds: timeoutSeconds, signal, clock: systemClock } };
+  };
+  const explain = (error: unknown) => failureOf(error, { provider: name, apiKey, now: systemClock.now() });
+  const provider: AiProvider = Object.freeze({
+    name,
+    provider: kind,
+    model,
+    async ask(given: AiRequest, options: AiCallOptions = {}) {
+      const { request, limits } = prepare(given, options);
+      try {
+        return await stopInTime(limits, async (within) => (await open()).ask(request, within));
+      } catch (error) {
+        throw explain(error);
+      }
+    },
+    async *askInChunks(given: AiRequest, options: AiCallOptions = {}) {
+      const { request, limits } = prepare(given, options);
+      try {
+        yield* streamInTime(limits, async (within) => (await open()).open(request, within));
+      } catch (error) {
+        throw explain(error);
+      }
+    },
+  });
+  made.add(provider);
+  return provider;
+}
+
+export function isAiProvider(value: unknown): value is AiProvider {
+  return typeof value === 'object' && value !== null && made.has(value);
+}
+
+/** Wraps the provider to cancel its requests together with the call. */
+export function askWithin(provider: AiProvider, call: StopSignal | undefined): AiProvider {
+  if (!call) return provider;
+  const within = ({ signal, ...options }: AiCallOptions): AiCallOptions => {
+    const ofCall = toAbortSignal(call);
+    return { ...options, signal: signal ? AbortSignal.any([ofCall, signal]) : ofCall };
+  };
+  return Object.freeze({
+    ...provider,
+    ask: (request: AiRequest, options: AiCallOptions = {}) => provider.ask(request, within(options)),
+    askInChunks: (request: AiRequest, options: AiCallOptions = {}) => provider.askInChunks(request, within(options)),
+  });
+}
+
+function checkSeconds(seconds: unknown): void {
+  if (typeof seconds === 'number' && seconds > 0 && seconds <= MOST_SECONDS) return;
+  fail('INVALID_ARGUMENT', { argument: 'timeoutSeconds', problem: `expected a number up to ${MOST_SECONDS}.` });
+}
+
+interface Door {
+  ask(request: AiRequest, within: Within): Promise<AiAnswer>;
+  open(request: AiRequest, within: Within): Promise<AsyncIterable<AiChunk>>;
+}
+
+interface Settings {
+  readonly apiKey: string;
+  readonly model: string;
+  readonly baseUrl: string | undefined;
+  readonly clock: Clock;
+}
+
+/**
+ * Every setting is explicit, because the clients read defaults from the environment. A key must only go to its own
+ * endpoint.
+ */
+const openers: Readonly<Record<AiProviderKind, (settings: Settings) => Promise<Door>>> = {
+  async openai({ apiKey, model, baseUrl = 'https://api.openai.com/v1', clock }) {
+    const { OpenAI } = await import('openai');
+    const client = new OpenAI({
+      apiKey,
+      adminAPIKey: null,
+      organization: null,
+      project: null,
+      webhookSecret: null,
+      baseURL: baseUrl,
+      ...clientOptions(clock),
+    });
+    return {
+      ask: async (request, within) =>
+        fromCompletion(await client.chat.completions.create(toCompletion(request, model), within)),
+      open: async (request, within) =>
+        fromChunks(
+          await client.chat.completions.create(
+            { ...toCompletion(request, model), stream: true, stream_options: { include_usage: true } },
+            within,
+          ),
+        ),
+    };
+  },
+  async anthropic({ apiKey, model, baseUrl = 'https://api.anthropic.com', clock }) {
+    const { Anthropic } = await import('@anthropic-ai/sdk');
+    const client = new Anthropic({
+      apiKey,
+      webhookKey: null,
+      baseURL: baseUrl,
+      openTelemetry: false,
+      ...clientOptions(clock),
+    });
+    const seconds = () => Math.floor(clock.now() / 1000);
+    return {
+      ask: async (request, within) =>
+        fromMessages(await client.messages.create(toMessages(request, model), within), seconds()),
+      open: async (request, within) =>
+        fromEvents(await client.messages.create({ ...toMessages(request, model), stream: true }, within), seconds()),
+    };
+  },
+};
+
+/** At `debug` the clients would log requests, and `OPENAI_LOG` or `ANTHROPIC_LOG` could enable that. */
+const clientOptions = (clock: Clock) => ({ maxRetries: RETRIES, logLevel: 'off' as const, fetch: createFetch(clock) });
+
+/**
+ * Does not follow redirects, since request and key are for one host. The wait between two attempts cannot be cancelled.
+ * A long wait is declined in advance with a header that the clients respect.
+ */
+function createFetch(clock: Clock): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, { ...init, redirect: 'manual' });
+    if (response.ok || (retryAfterSeconds(response.headers, clock.now()) ?? 0) <= LONGEST_WAIT_SECONDS) return response;
+    const headers = new Headers(response.headers);
+    headers.set('x-should-retry', 'false');
+    const { status, statusText } = response;
+    return new Response(response.body, { status, statusText, headers });
+  };
+}

@@ -1,0 +1,81 @@
+// What two schemas say otherwise, for somebody who reads the log of a check: a line for each collection, field, segment and
+// action that one of them lacks, and for each property that differs. `meta` is left out: it tells of the machine.
+import { nearNames } from '../../core/suggestions.ts';
+import type { SchemaFile } from './schema-file.ts';
+
+export interface SchemaDifference {
+  readonly collection: string;
+  readonly line: string;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** What of a collection is a list of things with names, and which property is the name. */
+const lists = [
+  { of: 'fields', name: 'field', called: 'field' },
+  { of: 'segments', name: 'name', called: 'segment' },
+  { of: 'actions', name: 'name', called: 'action' },
+] as const;
+
+/** `known`: of the file; `now`: of what is served. */
+export function compareSchemas(known: SchemaFile, now: SchemaFile): readonly SchemaDifference[] {
+  const [before, after] = [byName(known.collections, 'name'), byName(now.collections, 'name')];
+  return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((collection) => {
+    const lines = compareThings(`collection '${collection}'`, before.get(collection), after.get(collection), () =>
+      nearNames(collection, [...(before.has(collection) ? after : before).keys()]),
+    );
+    return lines.map((line) => ({ collection, line }));
+  });
+}
+
+function byName(things: unknown, name: string): ReadonlyMap<string, Values> {
+  const all = Array.isArray(things) ? (things as readonly Values[]) : [];
+  return new Map(all.map((thing) => [String(thing?.[name]), thing]));
+}
+
+function compareThings(
+  what: string,
+  before: Values | undefined,
+  after: Values | undefined,
+  near: () => readonly string[],
+): readonly string[] {
+  const told = () => {
+    const names = near();
+    return names.length > 0 ? ` Near: ${names.join(', ')}.` : '';
+  };
+  if (!before) return [`${what}: is served, and not in the file.${told()}`];
+  if (!after) return [`${what}: is in the file, and not served.${told()}`];
+  const properties = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+  return properties.flatMap((property) => {
+    if (same(before[property], after[property])) return [];
+    const list = lists.find(({ of }) => of === property);
+    if (!list || !what.startsWith('collection '))
+      return [`${what}: ${property} is ${shown(after[property])}, and ${shown(before[property])} in the file.`];
+    const [old, fresh] = [byName(before[property], list.name), byName(after[property], list.name)];
+    const lines = [...new Set([...old.keys(), ...fresh.keys()])]
+      .sort()
+      .flatMap((name) =>
+        compareThings(`${list.called} '${name}' of ${what}`, old.get(name), fresh.get(name), () =>
+          nearNames(name, [...(old.has(name) ? fresh : old).keys()]),
+        ),
+      );
+    // The position of an action is part of its address.
+    return lines.length > 0 ? lines : [`${what}: its ${property} are in another order.`];
+  });
+}
+
+const same = (one: unknown, other: unknown): boolean => ordered(one) === ordered(other);
+
+/** As JSON, with the keys of objects in order: the file may have been formatted by another tool. */
+function ordered(value: unknown): string {
+  const sorted = (_: string, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part;
+  return JSON.stringify(value, sorted) ?? 'nothing';
+}
+
+function shown(value: unknown): string {
+  const text = ordered(value);
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}

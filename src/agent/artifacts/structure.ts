@@ -1,0 +1,96 @@
+// What the data sources hold, as plain data: what customizations are written against, in another process and without the
+// database. It tells names and types; no record, no address and no secret is in it. A source made of it describes the same,
+// and answers no statement.
+import { type Access, mayCustomize } from '../../core/caller.ts';
+import { fail } from '../../core/errors.ts';
+import type { Operator } from '../../core/filter.ts';
+import type { ChosenTable } from '../model/build.ts';
+import type { DescribedColumn, DescribedTable, Source } from '../sources/source.ts';
+
+export interface Structure {
+  readonly sources: readonly StructureSource[];
+  /** Lists of operators; columns name theirs by its place here. */
+  readonly operators: readonly (readonly Operator[])[];
+}
+
+export interface StructureSource {
+  /** Those that are served, sorted by the names of their collections. */
+  readonly tables: readonly StructureTable[];
+}
+
+export interface StructureTable extends Omit<DescribedTable, 'columns'> {
+  /** Of the collection; another than that of the table where the agent renames it. */
+  readonly collection: string;
+  readonly columns: readonly StructureColumn[];
+}
+
+export interface StructureColumn extends Omit<DescribedColumn, 'operators'> {
+  readonly operators: number;
+}
+
+/** DENIED for who neither administers nor develops here. */
+export async function describeStructure(
+  look: () => Promise<readonly ChosenTable[]>,
+  { caller }: Access,
+): Promise<Structure> {
+  // OWASP ASVS 4.1.3: names of what a role does not show are for those who write the code alone.
+  if (!mayCustomize(caller.permissionLevel)) {
+    const problem = `The structure is for admins and developers, and you are ${caller.permissionLevel} here. Ask an administrator for the level.`;
+    fail('DENIED', { problem });
+  }
+  const chosen = await look();
+  const lists = new Map<string, number>();
+  const placeOf = (operators: ReadonlySet<Operator>): number => {
+    const list = [...operators].sort().join(' ');
+    const place = lists.get(list) ?? lists.size;
+    lists.set(list, place);
+    return place;
+  };
+  const sources = [...new Set(chosen.map(({ source }) => source))].map((source): StructureSource => {
+    const own = chosen.filter((each) => each.source === source);
+    const served = new Set(own.map(({ table }) => table.name));
+    const tables = own
+      .map(({ table, name }): StructureTable => {
+        const columns = table.columns.map((column) => ({ ...column, operators: placeOf(column.operators) }));
+        // What is left out is not named either.
+        const foreignKeys = table.foreignKeys.filter(({ table }) => served.has(table));
+        return { ...table, collection: name, columns, foreignKeys };
+      })
+      .sort((a, b) => (a.collection < b.collection ? -1 : 1));
+    return { tables };
+  });
+  return { sources, operators: [...lists.keys()].map((list) => list.split(' ').filter(Boolean) as Operator[]) };
+}
+
+/** Sources that tell what was told of others, in their order; every statement fails. */
+export function createStructureSources(structure: Structure): readonly Source[] {
+  return structure.sources.map(({ tables }, at): Source => {
+    const name = `data source ${at + 1}`;
+    const refuse = (): never =>
+      fail('CONFIGURATION', { problem: `${name}: only its structure is known here, so that nothing can be read.` });
+    return {
+      name,
+      describe: async () => ({
+        tables: tables.map(({ collection: _collection, columns, ...table }) => ({
+          ...table,
+          columns: columns.map((column) => ({
+            ...column,
+            operators: new Set(structure.operators[column.operators] ?? []),
+          })),
+        })),
+        skipped: [],
+      }),
+      read: async () => refuse(),
+      count: async () => refuse(),
+      explain: refuse,
+      close: async () => {},
+    };
+  });
+}
+
+/** How collections are called that have another name than their table, by source: the `rename` of addDataSource. */
+export function renamesOf({ tables }: StructureSource): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    tables.filter(({ name, collection }) => name !== collection).map(({ name, collection }) => [name, collection]),
+  );
+}

@@ -1,0 +1,177 @@
+// Charts are functions of the user: they read data and describe the chart with a builder. Charts of the agent are
+// visible to every caller whose Access includes them: all except those of endpoints limited to some collections. A
+// chart of a collection shows one record, which the caller must be allowed to read.
+import type { Access } from '../../core/caller.ts';
+import { CodeFailure } from '../../core/errors/code-failure.ts';
+import { fail, isAppError } from '../../core/errors.ts';
+import { nearNames } from '../../core/suggestions.ts';
+import type { CustomizationContext } from '../customize/context.ts';
+import { type RecordId, unpackId } from '../encode/record-id.ts';
+import { shapeRecords } from '../encode/records.ts';
+import { executeRead } from '../execute/read.ts';
+import { lowerConditions } from '../lower/filter.ts';
+import { and } from '../lower/simplify.ts';
+import type { Collection } from '../model/types.ts';
+import {
+  type Call,
+  callOf,
+  getCollection,
+  type Operations,
+  readOptions,
+  rowsLimitOf,
+  scopesOf,
+} from '../operations/call.ts';
+import { planRead, totalOrder } from '../plan/read.ts';
+import type { Query } from '../plan/types.ts';
+import { keysFilter, planTarget } from '../plan/write.ts';
+import type { CallOptions } from '../requests.ts';
+import { resolveName } from '../resolve/names.ts';
+import { insideViewOf, viewOf } from '../resolve/visibility.ts';
+import { packReady } from '../write/transaction.ts';
+import { createChartBuilder } from './builder.ts';
+import type {
+  ChartBuilder,
+  ChartContext,
+  ChartDefinition,
+  ChartEntry,
+  ChartResult,
+  RecordChartContext,
+} from './definitions.ts';
+
+export interface Charts {
+  /** The charts of the agent, or of one collection, in the order of the calls. UNKNOWN_COLLECTION. */
+  names(access: Access, collection?: string): readonly string[];
+  /**
+   * UNKNOWN_CHART. RECORD_NOT_FOUND, also for a record that the caller may not see. CHART_FAILED if the code throws, or
+   * returns a value that the builder did not make. Errors of the engine in the chart's code pass unchanged.
+   */
+  render(access: Access, request: ChartRequest, options?: CallOptions): Promise<ChartResult>;
+}
+
+export interface ChartRequest {
+  readonly chart: string;
+  /** For a chart of a collection, with the `id` of the record. */
+  readonly collection?: string;
+  readonly id?: RecordId;
+  /** The timezone of days and weeks. IANA name; defaults to the caller's timezone. */
+  readonly timezone?: string;
+}
+
+type AnyChart = ChartDefinition<ChartContext> & ChartDefinition<RecordChartContext>;
+
+/** CONFIGURATION for two charts with the same name, and for a record chart of a collection without a key. */
+export function createCharts(ops: Operations, entries: readonly ChartEntry[]): Charts {
+  const byHome = new Map<string | undefined, Map<string, ChartEntry>>();
+  for (const entry of entries) {
+    const others = byHome.get(entry.collection) ?? new Map<string, ChartEntry>();
+    checkEntry(ops, entry, others.get(entry.name));
+    byHome.set(entry.collection, others.set(entry.name, entry));
+  }
+
+  const chartsOf = (access: Access, collection: string | undefined) =>
+    collection === undefined && access.collections !== null ? undefined : byHome.get(collection);
+
+  function find(access: Access, { chart, collection }: ChartRequest): ChartEntry {
+    const known = chartsOf(access, collection);
+    const near = nearNames(String(chart), [...(known?.keys() ?? [])]);
+    return known?.get(chart) ?? fail('UNKNOWN_CHART', { chart: String(chart), near });
+  }
+
+  return {
+    names(access, collection) {
+      if (collection !== undefined) getCollection(ops.model, access, collection);
+      return [...(chartsOf(access, collection)?.keys() ?? [])];
+    },
+    async render(access, request, options = {}) {
+      const home = request.collection === undefined ? undefined : getCollection(ops.model, access, request.collection);
+      const entry = find(access, request);
+      const { timezone, id } = request;
+      const call = callOf(ops, access, { ...(timezone !== undefined && { timezone }) }, options);
+      const context = home ? await recordContext(call, home, id) : call.code();
+      return run(entry, context, call.moment.zone);
+    },
+  };
+}
+
+function checkEntry(ops: Operations, { collection, name, at }: ChartEntry, other: ChartEntry | undefined): void {
+  const refuse = (problem: string) => fail('CONFIGURATION', { problem: `${problem}. (${at})` });
+  if (typeof name !== 'string' || name.trim() === '') refuse('A chart needs a name');
+  if (other) refuse(`This adds the chart '${name}' a second time; the first is at ${other.at}`);
+  if (collection !== undefined && ops.model.inside.get(collection)?.key.length === 0)
+    refuse(`The chart '${name}' is about one record, and '${collection}' has no key to choose it by`);
+}
+
+/** Checks that the caller may read the record, within the row scope, before the chart's code runs. */
+async function recordContext(
+  call: Call,
+  collection: Collection,
+  id: RecordId | undefined,
+): Promise<RecordChartContext> {
+  const { ops, access } = call;
+  const { name } = collection;
+  if (!access.can('read', name)) fail('FORBIDDEN', { verb: 'read', collection: name });
+  const visible = viewOf(access, collection);
+  // Callers must not probe the values of a key that is hidden from them.
+  if (!collection.key.every((column) => visible.columns.includes(column)))
+    fail('FORBIDDEN', {
+      verb: 'read',
+      collection: name,
+      why: 'its key is hidden from you. An administrator can show it.',
+    });
+  if (id === undefined)
+    fail('INVALID_ARGUMENT', { argument: 'id', problem: `this chart is about one record of '${name}': send its id.` });
+  const key = unpackId(collection.key, id, 'id', call.moment);
+  const view = insideViewOf(access, collection);
+  const target = planTarget(view);
+  const packed = packReady(target, key);
+  const getRecord = async (fields: readonly string[]): Promise<Record<string, unknown>> => {
+    const scope = scopesOf(call);
+    const scoped = await lowerConditions(scope, {}, { view, moment: call.moment, code: call.code });
+    const query: Query = {
+      collection,
+      select: fields.map((field) => resolveName(view, field)),
+      where: and(scoped, keysFilter(target, [key])),
+      order: totalOrder(collection, []),
+      limit: 1,
+      skip: 0,
+      cursor: false,
+    };
+    const plan = planRead(query, scope, rowsLimitOf(ops));
+    const { rows } = await executeRead(plan, 1, readOptions(ops, call.options), call);
+    return shapeRecords(rows, plan.shape)[0] ?? fail('RECORD_NOT_FOUND', { collection: name, id: packed });
+  };
+  await getRecord([]);
+  const compositeRecordId = Object.freeze(key.map((part) => (typeof part === 'number' ? part : String(part))));
+  const recordId = compositeRecordId.length === 1 ? compositeRecordId[0]! : packed;
+  return Object.freeze({ ...call.code(), recordId, compositeRecordId, getRecord });
+}
+
+async function run(entry: ChartEntry, context: CustomizationContext, timezone: string): Promise<ChartResult> {
+  const { name, at } = entry;
+  const failWith = (cause: unknown) =>
+    fail('CHART_FAILED', { chart: name }, new CodeFailure(`the chart '${name}', added at ${at}, failed`, cause));
+  const { builder, made } = watchBuilder(createChartBuilder(timezone));
+  let result: ChartResult;
+  try {
+    result = await (entry.definition as AnyChart)(context as RecordChartContext, builder);
+  } catch (error) {
+    if (isAppError(error)) throw error;
+    return failWith(error);
+  }
+  if (made.has(result)) return result;
+  return failWith(new TypeError('it must return what a method of the result builder gave'));
+}
+
+/** Wraps the builder to record every result that it makes. */
+function watchBuilder(builder: ChartBuilder): { readonly builder: ChartBuilder; readonly made: ReadonlySet<unknown> } {
+  const made = new Set<unknown>();
+  const watched = Object.entries(builder).map(([name, make]: [string, (...given: unknown[]) => unknown]) => [
+    name,
+    (...given: unknown[]) => {
+      const result = make(...given);
+      made.add(result);
+      return result;
+    },
+  ]);
+  return { builder: Object.fromEntries(watched) as ChartBuilder, made };
+}

@@ -1,0 +1,147 @@
+// A cursor is the place after one row: the values that the order looks at, and a mark of the query that they belong to.
+// The next page is found by a condition, not by counting rows, so that rows that come and go in between neither hide
+// another nor show one twice. No cursor is made where the caller does not see one of these values, so that it needs no
+// encryption, and no signature: values are checked again when it comes back.
+import { fail } from '../../core/errors.ts';
+import { isBranch, isQuantified, type Operator, type PlainFilter, readQuantified } from '../../core/filter.ts';
+import { markOf } from '../../core/secret.ts';
+import type { Conditions } from '../lower/filter.ts';
+import { always, and, never, not, or } from '../lower/simplify.ts';
+import type { Collection, Moment } from '../model/types.ts';
+import type { Filter, Order, Path, Slot } from '../plan/types.ts';
+import { checkValue } from '../resolve/values.ts';
+import type { Row } from '../sources/source.ts';
+
+/** Marks a query: the same for every caller who asks the same. `arrangement`: what is shown in which order, as JSON. */
+export function fingerprint(
+  collection: Collection,
+  arrangement: readonly unknown[],
+  conditions: Conditions & { readonly timezone?: string; readonly within?: string },
+): string {
+  const parts = [
+    collection.name,
+    arrangement,
+    conditions.filter ? canonical(conditions.filter) : null,
+    conditions.search ?? '',
+    conditions.searchExtended ?? false,
+    conditions.timezone ?? '',
+    conditions.segment ?? '',
+    conditions.within ?? '',
+  ];
+  return markOf(JSON.stringify(parts));
+}
+
+/** Free of the order in which the caller wrote the properties. */
+function canonical(filter: PlainFilter): unknown {
+  if (isBranch(filter)) return [filter.aggregator, filter.conditions.map(canonical)];
+  if (!isQuantified(filter)) return [filter.field, filter.operator, filter.value ?? null];
+  const { quantifier, path, where } = readQuantified(filter);
+  return [quantifier, path, where ? canonical(where) : null];
+}
+
+export function writeCursor(mark: string, row: Row, keys: readonly Slot[]): string {
+  return Buffer.from(JSON.stringify([mark, ...keys.map((slot) => row[slot])])).toString('base64url');
+}
+
+export function orderArrangement(order: readonly Order[]): readonly unknown[] {
+  return order.map(({ path, ascending }) => [path.id, ascending]);
+}
+
+/** The values of the order; INVALID_CURSOR when it was not made for this query. */
+export function readCursor(cursor: string, mark: string, order: readonly Order[], moment: Moment): readonly unknown[] {
+  try {
+    const values = decodeCursor(cursor, mark);
+    if (values.length === order.length)
+      return order.map(({ path }, index) => checkCursorValue(path, values[index], moment));
+  } catch (cause) {
+    return fail('INVALID_CURSOR', {}, cause);
+  }
+  return fail('INVALID_CURSOR', {});
+}
+
+/**
+ * The next page of groups starts after `count` groups. A position and no values: groups are computed again for each
+ * page, so a group whose value changes between two pages may move from one to the other.
+ */
+export function writeGroupCursor(mark: string, count: number): string {
+  return Buffer.from(JSON.stringify([mark, count])).toString('base64url');
+}
+
+/** How many groups earlier pages held; INVALID_CURSOR when the cursor was not made for this query. */
+export function readGroupCursor(cursor: string, mark: string): number {
+  let values: readonly unknown[] = [];
+  try {
+    values = decodeCursor(cursor, mark);
+  } catch (cause) {
+    return fail('INVALID_CURSOR', {}, cause);
+  }
+  const [count] = values;
+  return values.length === 1 && Number.isSafeInteger(count) && (count as number) > 0
+    ? (count as number)
+    : fail('INVALID_CURSOR', {});
+}
+
+/** What follows the mark; nothing when the mark is of another query. */
+function decodeCursor(cursor: string, mark: string): readonly unknown[] {
+  const bytes = Buffer.from(cursor, 'base64url');
+  const [marked, ...values] = JSON.parse(bytes.toString()) as unknown[];
+  // Decoding passes over what is no base64url.
+  const isWhole = bytes.toString('base64url') === cursor;
+  return isWhole && marked === mark ? values : [];
+}
+
+// What databases hold and callers may not write: `infinity`, days that are none, years before 1 and after 9999, times of
+// more than a day or below zero.
+const oddDay = /^(?:-?infinity|\d{4,6}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|\+00)?)?(?: BC)?)$/;
+const oddForms: { readonly [type: string]: RegExp } = {
+  Date: oddDay,
+  Dateonly: oddDay,
+  Time: /^-?\d{2,3}:[0-5]\d:[0-5]\d(?:\.\d{1,6})?$/,
+};
+
+function checkCursorValue(path: Path, value: unknown, moment: Moment): unknown {
+  if (value === null) return null;
+  const { type } = path.field;
+  if (typeof type === 'string' && oddForms[type]?.test(String(value))) return value;
+  return checkValue('value', value, { column: path.field, at: 'cursor', moment, days: false });
+}
+
+/** The records that come after one with these values: nulls come first in ascending order, last in descending. */
+export function afterCursor(order: readonly Order[], values: readonly unknown[]): Filter {
+  let after: Filter = never;
+  for (let index = order.length - 1; index >= 0; index--)
+    after = or(comesAfter(order[index]!, values[index]), and(isSame(order[index]!.path, values[index]), after));
+  return order.length > 1 ? and(lowerBound(order[0], values[0]), after) : after;
+}
+
+function isSame(path: Path, value: unknown): Filter {
+  return value === null ? missing(path) : test(path, 'Equal', value);
+}
+
+function comesAfter({ path, ascending }: Order, value: unknown): Filter {
+  if (value === null) return ascending ? not(missing(path)) : never;
+  if (ascending) return test(path, 'GreaterThan', value);
+  return or(test(path, 'LessThan', value), missing(path));
+}
+
+/** Says again what the condition implies, so that a database that cannot see it starts in the right place of an index. */
+function lowerBound(first: Order | undefined, value: unknown): Filter {
+  if (!first || value === null) return always;
+  const { path, ascending } = first;
+  const is = ascending ? 'GreaterThanOrEqual' : 'LessThanOrEqual';
+  if (path.field.operators.get(is)?.by !== 'native' || !(ascending || isAlways(path))) return always;
+  return test(path, is, value);
+}
+
+function missing(path: Path): Filter {
+  return isAlways(path) ? never : test(path, 'Missing', null);
+}
+
+/** Whether the path has a value on every row. */
+function isAlways({ via, field }: Path): boolean {
+  return via.length === 0 && !field.nullable;
+}
+
+function test(path: Path, is: Operator, value: unknown): Filter {
+  return { op: 'test', path, is, value };
+}

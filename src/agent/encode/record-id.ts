@@ -1,0 +1,59 @@
+// A record's key as one text. Where the key has one column, the id is its value, whatever it holds. Where it has several,
+// their values are joined with `|`; a `|` or `\` within a value stands behind a `\`.
+import { fail } from '../../core/errors.ts';
+import type { Column, Moment } from '../model/types.ts';
+import { checkValue } from '../resolve/values.ts';
+
+/** As callers write it: packed, or the values of the key in its order. */
+export type RecordId = string | number | readonly (string | number)[];
+
+/** `values` in the order of the key, ready for JSON. */
+export function packId(values: readonly unknown[]): string {
+  if (values.length === 1) return String(values[0]);
+  return values.map((value) => String(value).replace(/[|\\]/g, '\\$&')).join('|');
+}
+
+/** The values of the key, canonical. INVALID_VALUE for one that the key's columns cannot hold. */
+export function unpackId(key: readonly Column[], given: RecordId, argument: string, moment: Moment): unknown[] {
+  const parts = partsOf(key, given);
+  if (parts.length !== key.length)
+    fail('INVALID_VALUE', {
+      at: argument,
+      expected:
+        key.length === 1
+          ? 'one value'
+          : `an id of ${key.length} parts, ${key.map(({ name }) => name).join('|')}${inParts(key, given)}`,
+      got: given,
+    });
+  return key.map((column, index) => {
+    const at = key.length === 1 ? argument : `${argument} (${column.name})`;
+    return checkValue('value', parts[index], { column, at, moment, days: false });
+  });
+}
+
+function partsOf(key: readonly Column[], given: RecordId): readonly unknown[] {
+  if (Array.isArray(given)) return given;
+  return key.length === 1 || typeof given !== 'string' ? [given] : splitId(given);
+}
+
+/** The id as it is written, where another sign than `|` stands between its parts. */
+function inParts(key: readonly Column[], given: RecordId): string {
+  const parts = typeof given === 'string' ? given.split(/[,;:/_\s-]+/) : [];
+  return parts.length === key.length ? ` (such as ${JSON.stringify(packId(parts))})` : '';
+}
+
+/** The texts of an id of several values. */
+export function splitId(packed: string): string[] {
+  const parts: string[] = [];
+  let part = '';
+  for (let at = 0; at < packed.length; at++) {
+    const next = packed[at + 1];
+    if (packed[at] === '|') {
+      parts.push(part);
+      part = '';
+    } else if (packed[at] === '\\' && (next === '|' || next === '\\')) part += packed[++at];
+    else part += packed[at];
+  }
+  parts.push(part);
+  return parts;
+}

@@ -1,0 +1,55 @@
+// Relations whose records code gives: asked once for each combination of what the code needs, a few at a time, and checked
+// before anything is made of them.
+import type { CodeRecord, CustomizationContext } from '../customize/context.ts';
+import { callCode, failCode } from '../customize/user-code.ts';
+import { binarySlots, readyRows } from '../encode/records.ts';
+import type { Column, External } from '../model/types.ts';
+import { pathTo } from '../resolve/paths.ts';
+import type { Row } from '../sources/source.ts';
+import { readMade } from './computed-values.ts';
+import { inTurns } from './fetch-related.ts';
+
+const CALLS_AT_ONCE = 4;
+
+/** Rows in the order of the columns, their place last, for each record. CUSTOMIZATION_FAILED. */
+export async function listExternal(
+  external: External,
+  records: readonly CodeRecord[],
+  context: CustomizationContext,
+): Promise<Row[][]> {
+  const found: Row[][] = [];
+  await inTurns(records, CALLS_AT_ONCE, async (record, index) => {
+    found[index] = await listOne(external, record, context);
+  });
+  return found;
+}
+
+/** As objects, ready for JSON. */
+export function readyExternal({ collection, columns }: External, rows: readonly Row[]): Record<string, unknown>[] {
+  readyRows(rows, binarySlots(columns.map((column) => pathTo(collection, [], column))));
+  return rows.map((row) => Object.fromEntries(columns.map(({ name }, at) => [name, row[at]])));
+}
+
+async function listOne(external: External, record: CodeRecord, context: CustomizationContext): Promise<Row[]> {
+  const { what, at, list, columns } = external;
+  const refuse = (problem: string): never => failCode(what, at, new Error(`listRecords gave ${problem}`));
+  const given: unknown = await callCode(what, at, async () => list(record, context));
+  if (!Array.isArray(given)) return refuse(`${given === null ? 'null' : typeof given} instead of a list of records`);
+  return given.map((each: unknown, place) => {
+    if (typeof each !== 'object' || each === null || Array.isArray(each))
+      return refuse(`something that is no record, at ${place}`);
+    const values = each as Readonly<Record<string, unknown>>;
+    return [
+      ...columns.map((column) => readValue(column, values[column.column], () => refuse(problemOf(column, place)))),
+      place,
+    ];
+  });
+}
+
+function readValue(column: Column, given: unknown, refuse: () => never): unknown {
+  return readMade(given ?? null, column, refuse);
+}
+
+function problemOf({ column, type }: Column, place: number): string {
+  return `a '${column}' that is no ${typeof type === 'string' ? type : `[${type[0]}]`}, at ${place}`;
+}

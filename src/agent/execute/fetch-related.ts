@@ -1,0 +1,129 @@
+// What another source has to tell before a statement can run, or once its rows are here. Keys go there each once, in lists
+// of a bounded length, a few statements at a time.
+
+import { and, not, or } from '../lower/simplify.ts';
+import type { Ask, Fetch, Filter, Lookup, Path } from '../plan/types.ts';
+import { keysFilter } from '../plan/write.ts';
+import { markOf } from '../sources/evaluate.ts';
+import type { Condition, Row } from '../sources/source.ts';
+
+/** Keys that one statement is given: far below what any database takes. */
+const KEYS_AT_ONCE = 1_000;
+export const STATEMENTS_AT_ONCE = 4;
+/** SQLite and MariaDB have a limit for one list. */
+const LIST_LIMIT = 16_000;
+
+/** The condition with what was found in place of its lookups. */
+export function settle<C extends Condition>(condition: C, found: ReadonlyMap<Lookup, readonly unknown[]>): C {
+  const visit = (filter: Filter): Filter => {
+    switch (filter.op) {
+      case 'found':
+        return isAmong(filter.own, found.get(filter.lookup)!);
+      case 'some':
+        return { ...filter, other: settle(filter.other, found) };
+      case 'not':
+        return not(visit(filter.of));
+      case 'and':
+        return and(...filter.of.map(visit));
+      case 'or':
+        return or(...filter.of.map(visit));
+      default:
+        return filter;
+    }
+  };
+  return {
+    ...condition,
+    where: visit(condition.where),
+    joins: condition.joins.map((join) => settle(join, found)),
+  };
+}
+
+function isAmong(path: Path, keys: readonly unknown[]): Filter {
+  return or(...slices(keys, LIST_LIMIT).map((value): Filter => ({ op: 'test', path, is: 'In', value })));
+}
+
+function slices<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
+}
+
+/** Each once; null is the key of nothing. */
+export function distinctKeys(rows: readonly Row[], slot: number, { field }: Path): unknown[] {
+  const keys = new Map<string, unknown>();
+  for (const row of rows) {
+    const value = row[slot] ?? null;
+    if (value !== null) keys.set(markOf(value, field), value);
+  }
+  return [...keys.values()];
+}
+
+/** Fills the slots of the fetch in every row. `read` gives the rows of its plan that satisfy a further condition. */
+export async function fetchRelated(
+  { via, from, type, query, plan, into }: Fetch,
+  rows: readonly Row[],
+  read: (where: Filter) => Promise<Row[]>,
+): Promise<void> {
+  const key = query.select[0]!.path;
+  const { only } = via.at(-1)!;
+  const isAbout = (row: Row): boolean => {
+    if (type === undefined || !only) return true;
+    const value = row[type] ?? null;
+    return value !== null && markOf(value, only.column) === markOf(only.value, only.column);
+  };
+  const keys = plan.select ? distinctKeys(rows.filter(isAbout), from, key) : [];
+  const found = new Map<string, Row>();
+  const batches = slices(keys, KEYS_AT_ONCE);
+  await inTurns(batches, STATEMENTS_AT_ONCE, async (value) => {
+    for (const row of await read({ op: 'test', path: key, is: 'In', value })) {
+      const mark = markOf(row[plan.columns[0]!], key.field);
+      if (!found.has(mark)) found.set(mark, row);
+    }
+  });
+  for (const row of rows) {
+    const value = row[from] ?? null;
+    const other = value === null || !isAbout(row) ? undefined : found.get(markOf(value, key.field));
+    for (const [at, slot] of into.entries()) row[slot] = other ? other[plan.columns[at + 1]!] : null;
+  }
+}
+
+/** Far below the depth that SQLite lets a condition have, where a key has several columns. */
+const ASKED_AT_ONCE = 400;
+
+/** Fills the slot of the condition in every row. `read` gives the keys of its plan that satisfy a further condition. */
+export async function askTold(
+  { key, from, into, plan }: Ask,
+  rows: readonly Row[],
+  read: (where: Filter) => Promise<Row[]>,
+): Promise<void> {
+  const markAt = (row: Row, slots: readonly number[]) =>
+    JSON.stringify(slots.map((slot, at) => markOf(row[slot], key[at]!.field)));
+  const found = new Set<string>();
+  await inTurns(slices(rows, ASKED_AT_ONCE), STATEMENTS_AT_ONCE, async (some) => {
+    const those = some.map((row) => from.map((slot) => row[slot]));
+    for (const row of await read(keysFilter({ key }, those))) found.add(markAt(row, plan.columns));
+  });
+  for (const row of rows) row[into] = found.has(markAt(row, from));
+}
+
+/** At most so many at a time; the first failure is thrown, and no further one is begun. */
+export async function inTurns<T>(
+  items: readonly T[],
+  most: number,
+  run: (item: T, index: number) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  let failed = false;
+  const work = async (): Promise<void> => {
+    while (next < items.length && !failed) {
+      const index = next++;
+      try {
+        await run(items[index]!, index);
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, work));
+}

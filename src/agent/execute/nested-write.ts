@@ -1,0 +1,249 @@
+// Records that are written together with those at the end of their to-one relations, within one transaction. The end that
+// a record points to is written first, since its key is needed; the end that points to the record, after it. An end that is
+// there is updated, one that is not is created: each record is treated as if it were written alone.
+import { fail } from '../../core/errors.ts';
+import { and, or } from '../lower/simplify.ts';
+import type { Collection, Column, Relation } from '../model/types.ts';
+import type { Filter } from '../plan/types.ts';
+import { equals, keysFilter, knownCondition, type Meant, type Target } from '../plan/write.ts';
+import { pathTo } from '../resolve/paths.ts';
+import { markOf } from '../sources/evaluate.ts';
+import type { Row } from '../sources/source.ts';
+import { type Draft, newDraft } from '../write/drafts.ts';
+import {
+  insertRecords,
+  keysOf,
+  NO_SUCH_RECORD,
+  readBack,
+  readMeant,
+  readRecords,
+  updateRecords,
+  type WriteContext,
+} from './write.ts';
+
+/** What the writing of related records asks for. */
+export interface Nest {
+  /** The writing at a collection; FORBIDDEN and READ_ONLY. `more` columns come back with its records. */
+  end(collection: Collection, verb: 'add' | 'edit', written: readonly Draft[], more: readonly Column[]): WriteContext;
+  /** INVALID_RECORD for what is missing of a record that turns out to be new. */
+  checkNew(collection: Collection, draft: Draft): void;
+  /** What the reader calls the relation. */
+  label(collection: Collection, relation: Relation): string;
+}
+
+export const isNested = (drafts: readonly Draft[]): boolean => drafts.some(({ related }) => related.size > 0);
+
+/** The columns of the collection that its related records are found by. */
+export function linkColumns(drafts: readonly Draft[]): Column[] {
+  return relationsOf(drafts).flatMap(({ on }) => on.map(({ from }) => from));
+}
+
+function relationsOf(drafts: readonly Draft[]): Relation[] {
+  return [...new Set(drafts.flatMap(({ related }) => [...related.keys()]))];
+}
+
+/** In the order of the drafts. The guards are asked once the records behind are there, too: a row scope may look at them. */
+export async function createNested(nest: Nest, context: WriteContext, drafts: readonly Draft[]): Promise<Row[]> {
+  const { target } = context;
+  const values = drafts.map((draft) => new Map(draft.values));
+  const relations = relationsOf(drafts);
+  for (const relation of relations)
+    if (!relation.inverse) {
+      const made: { readonly inner: Draft; readonly into: Map<Column, unknown> }[] = [];
+      for (const [index, { related }] of drafts.entries()) {
+        const inner = related.get(relation);
+        if (!inner) continue;
+        const given = pointed(nest, target, relation, values[index]!);
+        if (given) await updateEnds(nest, context, relation, [given], inner);
+        else made.push({ inner, into: values[index]! });
+      }
+      await createEnds(nest, relation, made);
+    }
+  const rows = await insertRecords({ ...context, guards: [] }, values);
+  for (const relation of relations)
+    if (relation.inverse) {
+      const inners = drafts.flatMap(({ related }, index) => {
+        const inner = related.get(relation);
+        return inner ? [pointing(target, relation, inner, rows[index]!)] : [];
+      });
+      await createBehind(nest, relation, inners);
+    }
+  return readBack(context, keysOf(target, rows));
+}
+
+/** In the order of the keys. */
+export async function updateNested(
+  nest: Nest,
+  context: WriteContext,
+  keys: readonly (readonly unknown[])[],
+  draft: Draft,
+  condition: Meant,
+): Promise<Row[]> {
+  const { target } = context;
+  const rows = await readRecords(context, keys, condition);
+  const own = new Map<number, Map<Column, unknown>>();
+  for (const [relation, inner] of draft.related) {
+    if (relation.inverse) {
+      await writeBehind(nest, context, relation, inner, rows, draft);
+      continue;
+    }
+    const given = pointed(nest, target, relation, draft.values);
+    const tuples = new Map<string, readonly unknown[]>();
+    const made: { readonly inner: Draft; readonly into: Map<Column, unknown> }[] = [];
+    for (const [index, row] of rows.entries()) {
+      const tuple = given ?? relation.on.map(({ from }) => row[slotOf(target, from)]);
+      if (!tuple.includes(null)) tuples.set(markTuple(relation, tuple), tuple);
+      else {
+        const into = own.get(index) ?? new Map(draft.values);
+        own.set(index, into);
+        made.push({ inner, into });
+      }
+    }
+    if (tuples.size) await updateEnds(nest, context, relation, [...tuples.values()], inner);
+    await createEnds(nest, relation, made);
+  }
+  // The records are known by now: what they were found by may have been changed above.
+  const write = async (some: readonly (readonly unknown[])[], values: ReadonlyMap<Column, unknown>) => {
+    if (values.size && some.length)
+      await updateRecords(
+        { ...context, guards: [], current: rows },
+        some,
+        values,
+        knownCondition(keysFilter(target, some), context.known.scope),
+      );
+  };
+  await write(
+    keys.filter((_, index) => !own.has(index)),
+    draft.values,
+  );
+  for (const [index, values] of own) await write([keys[index]!], values);
+  const next = keys.map((key) => target.collection.key.map((column, at) => draft.values.get(column) ?? key[at]));
+  return readBack(context, next);
+}
+
+/** The key that the record points to by what is written; undefined when nothing is written of it. */
+function pointed(
+  nest: Nest,
+  { collection }: Target,
+  relation: Relation,
+  values: ReadonlyMap<Column, unknown>,
+): readonly unknown[] | undefined {
+  const given = relation.on.map(({ from }) => values.get(from));
+  if (given.every((value) => value === undefined)) return undefined;
+  if (!given.some((value) => value === undefined || value === null)) return given;
+  const problem = 'there is no record to write where its key is null: leave the key out to have one created.';
+  return fail('INVALID_RECORD', {
+    collection: collection.name,
+    problems: [{ field: nest.label(collection, relation), problem }],
+  });
+}
+
+/** The draft of a record that points to this one. */
+function pointing(target: Target, relation: Relation, inner: Draft, row: Row): Draft {
+  const draft = { ...newDraft(), values: new Map(inner.values), related: inner.related };
+  for (const { from, to } of relation.on) draft.values.set(to, row[slotOf(target, from)]);
+  return draft;
+}
+
+const slotOf = ({ columns }: Target, column: Column): number => columns.findIndex(({ field }) => field === column);
+
+async function createEnds(
+  nest: Nest,
+  relation: Relation,
+  made: readonly { readonly inner: Draft; readonly into: Map<Column, unknown> }[],
+): Promise<void> {
+  if (made.length === 0) return;
+  const inners = made.map(({ inner }) => inner);
+  for (const inner of inners) nest.checkNew(relation.to, inner);
+  const targets = relation.on.map(({ to }) => to);
+  const end = nest.end(relation.to, 'add', inners, [...targets, ...linkColumns(inners)]);
+  const rows = await createNested(nest, end, inners);
+  for (const [index, { into }] of made.entries())
+    for (const { from, to } of relation.on) into.set(from, rows[index]![slotOf(end.target, to)]);
+}
+
+async function createBehind(nest: Nest, relation: Relation, inners: readonly Draft[]): Promise<void> {
+  if (inners.length === 0) return;
+  for (const inner of inners) nest.checkNew(relation.to, inner);
+  await createNested(nest, nest.end(relation.to, 'add', inners, linkColumns(inners)), inners);
+}
+
+/** The records of these keys are there, and the caller may see and edit them: all or INVALID_RECORD. */
+async function updateEnds(
+  nest: Nest,
+  context: WriteContext,
+  relation: Relation,
+  tuples: readonly (readonly unknown[])[],
+  inner: Draft,
+): Promise<void> {
+  const { target } = context;
+  const end = nest.end(relation.to, 'edit', [inner], linkColumns([inner]));
+  const keys = await findEnds(context, relation, tuples, end.target.key);
+  if (keys.length !== tuples.length)
+    fail('INVALID_RECORD', {
+      collection: target.collection.name,
+      problems: [{ field: nest.label(target.collection, relation), problem: NO_SUCH_RECORD }],
+    });
+  await updateEach(nest, end, keys, inner);
+}
+
+async function updateEach(nest: Nest, end: WriteContext, keys: readonly Row[], inner: Draft): Promise<void> {
+  const condition = knownCondition(keysFilter(end.target, keys), end.known.scope);
+  if (isNested([inner])) await updateNested(nest, end, keys, inner, condition);
+  else await updateRecords(end, keys, inner.values, condition);
+}
+
+/** Those that point to the records: the ones that are there are updated, the others created. */
+async function writeBehind(
+  nest: Nest,
+  context: WriteContext,
+  relation: Relation,
+  inner: Draft,
+  rows: readonly Row[],
+  { values }: Draft,
+): Promise<void> {
+  const { target } = context;
+  if (relation.on.some(({ from }) => values.has(from)))
+    fail('INVALID_RECORD', {
+      collection: target.collection.name,
+      problems: [
+        {
+          field: nest.label(target.collection, relation),
+          problem: 'cannot be written while the key that it points to is changed: do it in two calls.',
+        },
+      ],
+    });
+  const tuples = rows.map((row) => relation.on.map(({ from }) => row[slotOf(target, from)]));
+  const { key } = relation.to;
+  const columns = [...key, ...relation.on.map(({ to }) => to)].map((column) => pathTo(relation.to, [], column));
+  const found = await findEnds(context, relation, tuples, columns);
+  const there = new Set(found.map((row) => markTuple(relation, row.slice(key.length))));
+  if (found.length) {
+    const end = nest.end(relation.to, 'edit', [inner], linkColumns([inner]));
+    const keys = found.map((row) => row.slice(0, key.length));
+    await updateEach(nest, end, keys, inner);
+  }
+  const missing = rows.filter((_, index) => !there.has(markTuple(relation, tuples[index]!)));
+  await createBehind(
+    nest,
+    relation,
+    missing.map((row) => pointing(target, relation, inner, row)),
+  );
+}
+
+/** Within what the caller may see. */
+function findEnds(
+  { session, known }: WriteContext,
+  { to: collection, on }: Relation,
+  tuples: readonly (readonly unknown[])[],
+  columns: Target['key'],
+): Promise<Row[]> {
+  const keys: Filter[] = tuples.map((tuple) =>
+    and(...on.map(({ to }, at) => equals(pathTo(collection, [], to), tuple[at]))),
+  );
+  return readMeant({ session, known, collection }, columns, known.within(collection, or(...keys)));
+}
+
+function markTuple({ on }: Relation, tuple: readonly unknown[]): string {
+  return JSON.stringify(tuple.map((value, at) => (value === null ? null : markOf(value, on[at]!.to))));
+}

@@ -1,0 +1,100 @@
+// Days and instants in the timezone of a call. Calendar arithmetic is done on days, which have no zone; a day becomes an
+// instant at its first moment in the zone, which is not midnight where a clock change skips it, and the earlier of two
+// midnights where a clock change repeats it.
+import { DateTime } from 'luxon';
+import type { Edge, Moment } from '../model/types.ts';
+import { canonicalZone } from '../sources/zones.ts';
+
+/** `now` in milliseconds since the epoch; `given` must be a zone (`isZone` of agent/sources/zones.ts). */
+export function createMoment(now: number, given: string): Moment {
+  const zone = canonicalZone(given) ?? given;
+  return {
+    zone,
+    now: () => edge(now, zone),
+    startOf(unit, shift = 0) {
+      const local = DateTime.fromMillis(now, { zone });
+      const day = DateTime.utc(local.year, local.month, local.day)
+        .startOf(unit)
+        .plus({ [unit]: shift });
+      return { instant: new Date(startOfDay(day.year, day.month, day.day, zone)).toISOString(), day: day.toISODate()! };
+    },
+    hoursAgo: (hours) => edge(now - hours * 3_600_000, zone),
+  };
+}
+
+function edge(milliseconds: number, zone: string): Edge {
+  return {
+    instant: new Date(milliseconds).toISOString(),
+    day: DateTime.fromMillis(milliseconds, { zone }).toISODate()!,
+  };
+}
+
+function startOfDay(year: number, month: number, day: number, zone: string): number {
+  let first = DateTime.fromObject({ year, month, day }, { zone });
+  for (let earlier = first.minus({ minutes: 30 }); earlier.day === first.day; earlier = first.minus({ minutes: 30 }))
+    first = earlier;
+  return first.toMillis();
+}
+
+const instantForm =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
+
+/**
+ * The canonical form of an instant, or undefined. Without an offset it is read in the zone, and is undefined where the clock there
+ * skipped it; a day alone is its first moment there, and is refused unless `days` is true.
+ */
+export function readInstant(text: string, zone: string, days: boolean): string | undefined {
+  const read = readLocal(text, zone, days);
+  return read?.isSkipped ? undefined : read?.instant;
+}
+
+/** The same, with the moment that a time which the clock skipped would have been, had it not been put forward. */
+export function readLocal(
+  text: string,
+  zone: string,
+  days: boolean,
+): { readonly instant: string; readonly isSkipped: boolean } | undefined {
+  const found = instantForm.exec(text.trim());
+  if (!found || !readDay(text.trim().slice(0, 10))) return undefined;
+  const [, year, month, day, hour, minute, second = '00', fraction = '', offset] = found;
+  if (hour === undefined) {
+    if (!days) return undefined;
+    const first = startOfDay(Number(year), Number(month), Number(day), zone);
+    return { instant: new Date(first).toISOString(), isSkipped: false };
+  }
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
+  const micros = fraction.padEnd(6, '0').slice(0, 6);
+  const local = { year, month, day, hour, minute, second, millisecond: micros.slice(0, 3) };
+  const time = DateTime.fromObject(
+    Object.fromEntries(Object.entries(local).map(([name, value]) => [name, Number(value)])),
+    {
+      zone:
+        offset === undefined
+          ? zone
+          : offset.toUpperCase() === 'Z'
+            ? 'utc'
+            : `UTC${offset.slice(0, 3)}:${offset.slice(3).replace(':', '') || '00'}`,
+    },
+  );
+  if (!time.isValid) return undefined;
+  const canonical = new Date(time.toMillis()).toISOString();
+  const instant = micros.endsWith('000') ? canonical : `${canonical.slice(0, -1)}${micros.slice(3)}Z`;
+  return { instant, isSkipped: time.hour !== Number(hour) || time.minute !== Number(minute) };
+}
+
+/** 'YYYY-MM-DD' when it is a day of the calendar. */
+export function readDay(text: string): string | undefined {
+  const found = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text);
+  if (!found) return undefined;
+  return DateTime.utc(Number(found[1]), Number(found[2]), Number(found[3])).isValid ? text : undefined;
+}
+
+/** 'HH:mm:ss', with the fraction when there is one. */
+export function readTime(text: string): string | undefined {
+  const found = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?$/.exec(text);
+  if (!found) return undefined;
+  const [, hour, minute, second = '00', fraction = ''] = found;
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
+  const digits = fraction.replace(/0+$/, '');
+  return `${hour}:${minute}:${second}${digits && `.${digits}`}`;
+}

@@ -1,0 +1,127 @@
+// What a search means: its words (search-grammar.ts) are looked for in every column that the caller sees, and those
+// that name a field in that field. Only what the caller sees is searched, so that a search tells nothing of hidden fields:
+// `secret:x` is a text like any other to who may not see `secret`.
+import { fail } from '../../core/errors.ts';
+import type { Operator } from '../../core/filter.ts';
+import type { Collection, Column, Field, Moment } from '../model/types.ts';
+import type { Filter, Path } from '../plan/types.ts';
+import { resolveName } from '../resolve/names.ts';
+import type { View } from '../resolve/visibility.ts';
+import { parseSearch, type Sought, type Word, wordsOf } from './search-grammar.ts';
+import { findValue, findWord, fold } from './search-terms.ts';
+import { join, never, not, or } from './simplify.ts';
+
+const WORDS_LIMIT = 16;
+const LENGTH_LIMIT = 1_000;
+
+/** `extended` searches the to-one relations as well. INVALID_ARGUMENT when there are too many words. */
+export function searchFilter(view: View, search: string, extended: boolean, moment: Moment): Filter {
+  checkSearch(search);
+  const sought = parseSearch(search);
+  if (wordsOf(sought).length > WORDS_LIMIT)
+    fail('INVALID_ARGUMENT', { argument: 'search', problem: `at most ${WORDS_LIMIT} words can be searched for.` });
+  const find = (each: Sought): Filter => {
+    if (each.op === 'not') return not(find(each.of));
+    if (each.op !== 'word') return join(each.op === 'all' ? 'and' : 'or', each.of.map(find));
+    return findNamed(view, each, moment) ?? findAnywhere(searchedPaths(view, extended), each, moment);
+  };
+  return find(sought);
+}
+
+/** INVALID_ARGUMENT. */
+export function checkSearch(search: string): void {
+  if (typeof search === 'string' && search.length <= LENGTH_LIMIT && !search.includes('\0')) return;
+  fail('INVALID_ARGUMENT', { argument: 'search', problem: `expected a text of at most ${LENGTH_LIMIT} characters.` });
+}
+
+function findAnywhere(paths: readonly Path[], { text }: Word, moment: Moment): Filter {
+  return paths.length ? or(...paths.map((path) => findWord(path, text, moment))) : never;
+}
+
+function findNamed(view: View, { named, quoted }: Word, moment: Moment): Filter | undefined {
+  for (const [field, value] of named) {
+    const name = findName(view, field);
+    if (name !== undefined) return findValue(resolveName(view, name).path, value, quoted, moment);
+  }
+  return undefined;
+}
+
+/** `orders.Placed_At` and `orders:placedat` are the field `orders:placed_at`; undefined when there is none to see. */
+function findName({ sight, collection: home }: View, text: string): string | undefined {
+  const find = (collection: Collection, parts: readonly string[]): readonly string[] | undefined => {
+    const fields = seenFields(sight, collection);
+    const [first = '', ...rest] = parts;
+    const named = fields.get(first) ? [first] : [...fields.keys()].filter((name) => fold(name) === fold(first));
+    for (const name of fold(first) ? named : []) {
+      const field = fields.get(name)!;
+      if (field.kind === 'column' && rest.length === 0) return [name];
+      if (field.kind !== 'one' || rest.length === 0) continue;
+      const further = find(field.to, rest);
+      if (further) return [name, ...further];
+    }
+    return undefined;
+  };
+  const parts = text.split(/[:.]/);
+  return parts.length > HOPS_LIMIT + 1 ? undefined : find(home, parts)?.join(':');
+}
+
+/** As many relations as a name may go through (agent/resolve/names.ts). */
+const HOPS_LIMIT = 8;
+
+const searched = new WeakMap<View, { own?: readonly Path[]; extended?: readonly Path[] }>();
+
+function searchedPaths(view: View, extended: boolean): readonly Path[] {
+  const known = searched.get(view) ?? {};
+  searched.set(view, known);
+  known.own ??= distinct(pathsOf(view, '', seenFields(view.sight, view.collection)));
+  if (extended) known.extended ??= distinct([...known.own, ...relatedPaths(view)]);
+  return known.extended && extended ? known.extended : known.own;
+}
+
+function relatedPaths(view: View): Path[] {
+  return [...view.sight.fields(view.collection)].flatMap(([name, field]) => {
+    if (field.kind !== 'one' || !view.relations.includes(field)) return [];
+    return pathsOf(view, `${name}:`, seenFields(view.sight, field.to));
+  });
+}
+
+function seenFields(sight: View['sight'], collection: Collection): ReadonlyMap<string, Field> {
+  return new Map([...sight.fields(collection)].filter(([, field]) => sight.sees(collection, field)));
+}
+
+function distinct(paths: readonly Path[]): readonly Path[] {
+  return [...new Map(paths.map((path) => [path.id, path])).values()];
+}
+
+function pathsOf(view: View, prefix: string, fields: ReadonlyMap<string, Field>): Path[] {
+  return [...fields].flatMap(([name, field]) =>
+    field.kind === 'column' && isSearched(field) ? [resolveName(view, `${prefix}${name}`).path] : [],
+  );
+}
+
+/** What `findWord` asks of a column; columns of other types are searched only by name. */
+const asks: { readonly [T in string]?: readonly Operator[] } = {
+  Enum: ['In'],
+  Number: ['Equal'],
+  Uuid: ['Equal'],
+  Boolean: ['Equal'],
+  Date: ['GreaterThanOrEqual', 'LessThan'],
+  Dateonly: ['GreaterThanOrEqual', 'LessThan'],
+};
+
+/** Never what would have every record read: an emulated operator is for those who ask for it, by its name too. */
+function isSearched(column: Column): boolean {
+  const { type, operators } = column;
+  if (typeof type !== 'string') return isAsked(column, 'IncludesAll');
+  if (type === 'String') {
+    const is = (['IContains', 'Contains', 'Equal'] as const).find((each) => operators.has(each));
+    return is !== undefined && isAsked(column, is);
+  }
+  return asks[type]?.every((operator) => isAsked(column, operator)) ?? false;
+}
+
+function isAsked({ operators }: Column, operator: Operator): boolean {
+  const by = operators.get(operator)?.by;
+  if (by === undefined || by === 'here') return false;
+  return typeof by !== 'object' || !('say' in by) || ![...operators.values()].some((answer) => answer.by === 'here');
+}

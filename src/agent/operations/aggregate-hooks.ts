@@ -1,0 +1,44 @@
+// Runs the hooks around an aggregate. A count is an aggregate of all records in one group.
+
+import type { HookAggregation } from '../customize/hooks.ts';
+import type { Filter } from '../plan/types.ts';
+import type { AggregateRequest } from '../requests.ts';
+import { insidePath } from '../resolve/internal-names.ts';
+import type { View } from '../resolve/visibility.ts';
+import type { Call } from './call.ts';
+import { createNarrowing, runHooks } from './hooks.ts';
+
+export interface Counted {
+  readonly value: unknown;
+  /** In the requested order. */
+  readonly groups: readonly unknown[];
+}
+
+/**
+ * Calls `run` with the conditions that the hooks add to the filter. Returns as many groups as `run`, with the values
+ * that the hooks set.
+ */
+export async function runAggregateHooks(
+  { code, moment }: Call,
+  view: View,
+  request: Omit<AggregateRequest, 'limit' | 'collection'>,
+  run: (narrowed: Filter) => Promise<readonly Counted[]>,
+): Promise<readonly Counted[]> {
+  const { collection } = view;
+  const narrowing = createNarrowing('Aggregate', { view, moment }, request);
+  const groups = (request.groups ?? []).map((group) => ({ ...group, field: insidePath(view, group.field) }));
+  const aggregation: HookAggregation = Object.freeze({
+    operation: request.operation,
+    ...(request.field !== undefined && { field: insidePath(view, request.field) }),
+    groups: Object.freeze(groups),
+  });
+  await runHooks(collection, ['Before', 'Aggregate'], code, { ...narrowing.told, aggregation });
+  const found = await run(await narrowing.lower({ view, moment, code }));
+  const result = found.map(({ value, groups: values }) => ({
+    value,
+    group: Object.freeze(Object.fromEntries(groups.map(({ field }, at) => [field, values[at]]))),
+  }));
+  const told = { filter: narrowing.filter(), aggregation, result: Object.freeze(result) };
+  await runHooks(collection, ['After', 'Aggregate'], code, told);
+  return found.map((each, at) => ({ ...each, value: result[at]!.value ?? null }));
+}

@@ -1,0 +1,245 @@
+// The reading operations of the engine. Each consists of phases in this order: permissions -> hooks -> names and
+// values -> one filter -> one plan -> one statement -> in-memory steps -> hooks.
+
+import type { Access } from '../../core/caller.ts';
+import { fail, isAppError } from '../../core/errors.ts';
+import type { MaybePromise } from '../customize/context.ts';
+import { whenDone } from '../customize/user-code.ts';
+import { afterCursor, fingerprint, orderArrangement, readCursor, writeCursor } from '../encode/cursor.ts';
+import { isFile, pickColumns, shapeRecords } from '../encode/records.ts';
+import { executeRead, lookUpAll } from '../execute/read.ts';
+import { type Conditions, lowerConditions, type ScopeOf } from '../lower/filter.ts';
+import { always, and } from '../lower/simplify.ts';
+import { describeCollection, summarizeCollection } from '../model/describe.ts';
+import type { Collection } from '../model/types.ts';
+import { planAway } from '../plan/cross-source.ts';
+import { explainRead } from '../plan/explain.ts';
+import { planJoins, plannerOf, planRead, totalOrder } from '../plan/read.ts';
+import { splitFilter } from '../plan/residual.ts';
+import type { Filter, Named, Order, Query } from '../plan/types.ts';
+import type {
+  CallOptions,
+  CollectionDescription,
+  CollectionSummary,
+  CountRequest,
+  ListAnswer,
+  ListRequest,
+} from '../requests.ts';
+import { insidePath } from '../resolve/internal-names.ts';
+import { resolveName, resolveSort } from '../resolve/names.ts';
+import { type View, viewOf } from '../resolve/visibility.ts';
+import { runAggregateHooks } from './aggregate-hooks.ts';
+import type { Call, Operations, Within } from './call.ts';
+import {
+  callOf,
+  checkLimit,
+  checkSkip,
+  everywhere,
+  getCollection,
+  narrowWithin,
+  planWithin,
+  readOptions,
+  rowsLimitOf,
+  scopesOf,
+} from './call.ts';
+import { createNarrowing, hasHooks, type Narrowing, type Opened, openRecords, runHooks } from './hooks.ts';
+
+const FIELDS_LIMIT = 2000;
+
+export async function list(
+  ops: Operations,
+  access: Access,
+  request: ListRequest,
+  options: CallOptions = {},
+): Promise<ListAnswer> {
+  const collection = getCollection(ops.model, access, request.collection);
+  return listFrom(callOf(ops, access, request, options), viewOf(access, collection), request, everywhere);
+}
+
+export async function listFrom(call: Call, view: View, request: ListConditions, within: Within): Promise<ListAnswer> {
+  const { collection } = view;
+  const hooked = hasHooks(collection, 'List') ? await beforeList(call, view, request) : null;
+  const prepared = prepareList(call, view, request, hooked ? narrowWithin(within, hooked.narrowed) : within);
+  const { query, scope, mark } = prepared instanceof Promise ? await prepared : prepared;
+  const { plan, rows, hasMore } = await readPage(call, query, scope, within);
+  const shown = hooked ? await afterList(call, view, hooked, openRecords(view, rows, plan, query.select)) : null;
+  let marked: string | undefined;
+  return {
+    columns: query.select.map((named) => named.name),
+    rows: shown?.rows ?? pickColumns(rows, plan),
+    hasMore,
+    files: query.select.filter(({ path }) => isFile(path.field)).map((named) => named.name),
+    cursorAfter(index) {
+      const row = rows[index];
+      if (!row || !query.cursor) return undefined;
+      marked ??= mark();
+      return writeCursor(marked, row, plan.keys);
+    },
+    records: () => shown?.records ?? shapeRecords(rows, plan.shape),
+  };
+}
+
+/** Reads the page. If it is too large and the caller accepts cursors, reads a shorter one. Throws ANSWER_TOO_LARGE. */
+async function readPage(call: Call, query: Query, scope: ScopeOf, within: Within) {
+  const { ops, options } = call;
+  for (let { limit } = query; ; limit = limit && Math.ceil(limit / 4)) {
+    const asked = { ...query, limit };
+    const plan = planWithin(planRead(asked, scope, rowsLimitOf(ops)), within);
+    ops.observe({ type: 'query.planned', collection: query.collection.name, plan: () => explainRead(asked, plan) });
+    try {
+      return { plan, ...(await executeRead(plan, limit, readOptions(ops, options), call)) };
+    } catch (error) {
+      const isCut = options.cutsPages && query.cursor && limit !== null && limit > 1;
+      if (!isCut || !isAppError(error, 'ANSWER_TOO_LARGE')) throw error;
+    }
+  }
+}
+
+interface HookedList {
+  readonly narrowing: Narrowing;
+  readonly narrowed: Filter;
+  readonly projection: readonly string[];
+}
+
+async function beforeList(call: Call, view: View, request: ListConditions): Promise<HookedList> {
+  checkLimit(request.limit, call.ops.limits.pageSizeLimit);
+  const { fields = view.everything } = request;
+  const projection = fields.map((field) => insidePath(view, resolveName(view, field).name));
+  const { moment, code } = call;
+  const narrowing = createNarrowing('List', { view, moment }, request);
+  await runHooks(view.collection, ['Before', 'List'], code, { ...narrowing.told, projection });
+  return { narrowing, narrowed: await narrowing.lower({ view, moment, code }), projection };
+}
+
+async function afterList({ code }: Call, { collection }: View, { narrowing, projection }: HookedList, opened: Opened) {
+  const told = { filter: narrowing.filter(), projection, records: opened.records };
+  await runHooks(collection, ['After', 'List'], code, told);
+  return opened.close();
+}
+
+/** The plan as text, without hooks, which are not part of a plan. */
+export async function explainList(ops: Operations, access: Access, request: ListRequest): Promise<string> {
+  const collection = getCollection(ops.model, access, request.collection);
+  const call = callOf(ops, access, request, {});
+  const { query, scope } = await prepareList(call, viewOf(access, collection), request, everywhere);
+  return explainRead(query, planRead(query, scope, rowsLimitOf(ops)));
+}
+
+/** Throws NOT_COUNTABLE. */
+export async function count(
+  ops: Operations,
+  access: Access,
+  request: CountRequest,
+  options: CallOptions = {},
+): Promise<number> {
+  const collection = getCollection(ops.model, access, request.collection);
+  if (!collection.rules.countable) fail('NOT_COUNTABLE', { collection: collection.name });
+  const call = callOf(ops, access, request, options);
+  const view = viewOf(access, collection);
+  return countFrom(call, view, request, everywhere);
+}
+
+export async function countFrom(call: Call, view: View, conditions: Conditions, within: Within): Promise<number> {
+  if (!hasHooks(view.collection, 'Aggregate')) return countRecords(call, view, conditions, within);
+  const wish = { ...conditions, operation: 'Count' } as const;
+  const [counted] = await runAggregateHooks(call, view, wish, async (narrowed) => {
+    return [{ value: await countRecords(call, view, conditions, narrowWithin(within, narrowed)), groups: [] }];
+  });
+  return Number(counted?.value);
+}
+
+export async function countRecords(
+  call: Call,
+  view: View,
+  conditions: Conditions,
+  within = everywhere,
+): Promise<number> {
+  const { moment, code } = call;
+  const { collection } = view;
+  const scope = scopesOf(call);
+  const lowered = await lowerConditions(scope, conditions, { view, moment, code });
+  return countWhere(call, collection, and(lowered, within.where), within.source);
+}
+
+/** How many records satisfy a lowered filter. */
+export async function countWhere(
+  call: Call,
+  collection: Collection,
+  lowered: Filter,
+  source = collection.source,
+): Promise<number> {
+  const { ops, options } = call;
+  const scope = scopesOf(call);
+  const planner = plannerOf(scope, rowsLimitOf(ops));
+  const where = planAway(collection, lowered, planner);
+  if (where.op === 'never') return 0;
+  const reading = readOptions(ops, options);
+  if (splitFilter(where).rest.op === 'always') {
+    const condition = await lookUpAll({ where, joins: planJoins(where, scope, [], planner) }, reading, call);
+    return source.count({ table: collection.table, ...condition }, reading);
+  }
+  const query: Query = { collection, select: [], where, order: [], limit: null, skip: 0, cursor: false };
+  const plan = { ...planRead(query, scope, rowsLimitOf(ops)), source };
+  return (await executeRead(plan, null, reading, call)).rows.length;
+}
+
+export function index({ model }: Operations, access: Access): CollectionSummary[] {
+  return [...model.collections.values()]
+    .filter((collection) => access.can('browse', collection.name))
+    .map((collection) => summarizeCollection(access, collection, viewOf(access, collection)));
+}
+
+export function describe({ model }: Operations, access: Access, name: string): CollectionDescription {
+  const collection = getCollection(model, access, name);
+  return describeCollection(access, collection, viewOf(access, collection));
+}
+
+type ListConditions = Omit<ListRequest, 'collection'>;
+
+interface Prepared {
+  readonly query: Query;
+  readonly scope: ScopeOf;
+  readonly mark: () => string;
+}
+
+/** Synchronous, unless customization code is asynchronous. */
+function prepareList(call: Call, view: View, request: ListConditions, within: Within): MaybePromise<Prepared> {
+  const { ops, moment, code } = call;
+  const { collection } = view;
+  const limit = checkLimit(request.limit, ops.limits.pageSizeLimit);
+  const select = request.fields
+    ? selectFields(view, request.fields)
+    : view.everything.map((field) => resolveName(view, field));
+  const order = totalOrder(collection, resolveSort(view, request.sort ?? []));
+  const scope = scopesOf(call);
+  const mark = () =>
+    fingerprint(collection, orderArrangement(order), { ...request, ...(within.mark && { within: within.mark }) });
+  const cursor = hasCursor(view, order);
+  const from = request.cursor;
+  if (from !== undefined && !cursor) fail('INVALID_CURSOR', {});
+  const after = from === undefined ? always : afterCursor(order, readCursor(from, mark(), order, moment));
+  const skip = from === undefined ? checkSkip(request.skip ?? 0) : 0;
+  const lowering = { view, moment, code };
+  const conditions = lowerConditions(scope, request, lowering);
+  return whenDone(
+    conditions,
+    (where): Prepared => ({
+      query: { collection, select, where: and(where, within.where), after, order, limit, skip, cursor },
+      scope,
+      mark,
+    }),
+  );
+}
+
+/** Resolves names in any spelling and removes duplicates. */
+function selectFields(view: View, fields: readonly string[]): readonly Named[] {
+  if (fields.length > FIELDS_LIMIT)
+    fail('INVALID_ARGUMENT', { argument: 'fields', problem: `at most ${FIELDS_LIMIT} names, got ${fields.length}.` });
+  const named = fields.map((field) => resolveName(view, field));
+  return [...new Map(named.map((each) => [each.name, each])).values()];
+}
+
+/** Cursors contain the sort and key values in readable form, so there is no cursor if any of them is hidden. */
+function hasCursor({ collection: { key }, columns }: View, order: readonly Order[]): boolean {
+  return key.length > 0 && key.every((column) => columns.includes(column)) && !order.some(({ hidden }) => hidden);
+}

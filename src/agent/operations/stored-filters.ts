@@ -1,0 +1,68 @@
+// Stored filters: row scopes, conditions of roles and workflows, segments. Some are older than the rule that
+// conditions through to-many relations must be unambiguous (agent/resolve/ambiguity.ts). They keep their old meaning
+// when used, and are reported when a user views or saves them.
+import type { Access } from '../../core/caller.ts';
+import { isAppError } from '../../core/errors.ts';
+import type { PlainFilter } from '../../core/filter.ts';
+import { type Ambiguity, findAmbiguities, makeExplicit } from '../resolve/ambiguity.ts';
+import { resolveFilter } from '../resolve/filter.ts';
+import { insideViewOf, scopeViewOf, type View } from '../resolve/visibility.ts';
+import { momentOf, type Operations } from './call.ts';
+import { undecidedByScope } from './read-only-scopes.ts';
+
+export interface UnclearSegment {
+  readonly collection: string;
+  readonly segment: string;
+  readonly problem: string;
+}
+
+export interface StoredFilters {
+  /** The ambiguous conditions of a filter. Empty for an invalid filter, which other checks report. */
+  findAmbiguities(access: Access, collection: string, filter: PlainFilter): readonly Ambiguity[];
+  /** Rewrites the filter with its old meaning into an unambiguous form. */
+  keepMeaning(access: Access, collection: string, filter: PlainFilter): PlainFilter;
+  /** The field of a row scope that the database cannot evaluate, which makes the collection read-only. */
+  findUndecided(access: Access, collection: string, filter: PlainFilter): string | undefined;
+  /** Ambiguous segments with a fixed filter. */
+  unclearSegments(access: Access): readonly UnclearSegment[];
+}
+
+export function createStoredFilters(ops: Operations): StoredFilters {
+  const { collections } = ops.model;
+  const look = (access: Access, view: View, filter: PlainFilter): readonly Ambiguity[] => {
+    try {
+      resolveFilter(view, filter, momentOf(ops, access, {}));
+    } catch (error) {
+      // A variable such as {{currentUser.id}} is not a valid value of the field, but names and ambiguities can be
+      // checked.
+      if (!isAppError(error, 'INVALID_VALUE')) return [];
+    }
+    return findAmbiguities(view, filter);
+  };
+  return {
+    findAmbiguities(access, name, filter) {
+      const collection = collections.get(name);
+      return collection ? look(access, scopeViewOf(access, collection), filter) : [];
+    },
+    findUndecided(access, name, filter) {
+      const collection = collections.get(name);
+      return collection && undecidedByScope(ops, access, collection, filter);
+    },
+    keepMeaning(access, name, filter) {
+      const collection = collections.get(name);
+      return collection ? makeExplicit(scopeViewOf(access, collection), filter) : filter;
+    },
+    unclearSegments: (access) =>
+      [...collections.values()].flatMap((collection) =>
+        [...collection.rules.segments].flatMap(([segment, { definition }]) =>
+          typeof definition === 'function'
+            ? []
+            : look(access, insideViewOf(access, collection), definition).map(({ problem }) => ({
+                collection: collection.name,
+                segment,
+                problem,
+              })),
+        ),
+      ),
+  };
+}

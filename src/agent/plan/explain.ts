@@ -1,0 +1,175 @@
+// Formats a plan as text, for people and golden files. Shows `?` for a value, and the length of a list.
+
+import { settle } from '../execute/fetch-related.ts';
+import type { Collection } from '../model/types.ts';
+import { idOf } from '../resolve/paths.ts';
+import type { Condition, GroupSelect, Join } from '../sources/source.ts';
+import type { AggregatePlan } from './aggregate.ts';
+import { lookupsOf } from './cross-source.ts';
+import type { Filter, Lookup, Order, Query, ReadPlan, Step } from './types.ts';
+
+export function explainRead(query: Query, plan: ReadPlan): string {
+  const lines = [`list ${query.collection.name}`];
+  const { select } = plan;
+  for (const lookup of plan.lookups) lines.push(...explainLookup(lookup).split('\n').map(indent));
+  if (!select) return `${lines[0]}\n  nothing: no record can match\n`;
+  lines.push('  columns');
+  for (const [slot, path] of select.columns.entries()) lines.push(`    ${slot} ${path.id}${roleOf(slot, plan)}`);
+  if (query.select.length)
+    lines.push(`  answer ${query.select.map((named, index) => `${named.name}=${plan.columns[index]}`).join(' ')}`);
+  for (const join of select.joins) lines.push(`  ${explainJoin(join)}`);
+  lines.push(`  where ${explainFilter(select.where)}`);
+  lines.push(`  order ${select.order.map(explainOrder).join(', ') || 'none'}`);
+  const isSliced = plan.steps.some((step) => step.kind === 'slice');
+  if (isSliced) lines.push(`  limit ${select.limit}, to be read whole`);
+  else if (query.limit !== null) lines.push(`  limit ${query.limit} + 1${query.skip ? ` after ${query.skip}` : ''}`);
+  lines.push('  sql');
+  lines.push(...indented(plan.source.explain(withKeys(select))));
+  for (const step of [...plan.steps, ...plan.finish]) lines.push(...explainStep(step).split('\n').map(indent));
+  return textOf(lines);
+}
+
+/** `here` explains how records are read for in-memory grouping; null if the source groups them. */
+export function explainGroup(
+  { name }: Collection,
+  { source, columns, group }: AggregatePlan,
+  here: string | null,
+): string {
+  const lines = [`aggregate ${name}`];
+  if (!group) return textOf([...lines, '  nothing: no record can match']);
+  const { operation, value, groups, order, limit, skip, joins, where } = group;
+  for (const lookup of lookupsOf(group)) lines.push(...explainLookup(lookup).split('\n').map(indent));
+  lines.push(`  answer ${columns.join(', ')}`);
+  lines.push(`  value ${operation} of ${value?.id ?? 'records'}`);
+  if (groups.length) lines.push(`  groups ${groups.map(explainKey).join(', ')}`);
+  for (const join of joins) lines.push(`  ${explainJoin(join)}`);
+  lines.push(`  where ${explainFilter(where)}`);
+  const placed = order.map(({ by, ascending }) => {
+    const what = by === 'value' ? 'value' : explainKey(groups[by]!);
+    return `${what}${ascending ? '' : ' descending'}`;
+  });
+  lines.push(`  order ${placed.join(', ') || 'none'}`);
+  if (limit !== undefined) lines.push(`  limit ${limit - 1} + 1${skip ? ` after ${skip}` : ''}`);
+  if (here === null) lines.push('  sql', ...indented(source.explain(withKeys(group))));
+  else lines.push('  then group here what is read', ...indented(here));
+  return textOf(lines);
+}
+
+function explainKey({ path, bucket }: GroupSelect['groups'][number]): string {
+  if (!bucket) return path.id;
+  return `${bucket.unit.toLowerCase()} of ${path.id}${bucket.offsets ? ` in ${bucket.offsets.zone}` : ''}`;
+}
+
+const indented = (text: string): string[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => `    ${line}`);
+
+function textOf(lines: readonly string[]): string {
+  return `${lines.join('\n').replaceAll('\0scope', ' (scope)').replaceAll('\0removed', ' (removed)')}\n`;
+}
+
+/** Fills lookups with two sample keys, for SQL text with several keys. The text contains no values. */
+function withKeys<C extends Condition>(condition: C): C {
+  const sample = ({ query }: Lookup) => (query.select[0]!.path.field.type === 'Number' ? [1, 2] : ['a', 'b']);
+  return settle(condition, new Map(lookupsOf(condition).map((lookup) => [lookup, sample(lookup)])));
+}
+
+const indent = (line: string): string => `  ${line}`;
+
+/** The lookup runs before the statement that uses its result. */
+function explainLookup({ query, plan }: Lookup): string {
+  return `first look up ${query.select[0]!.name} in\n${explainRead(query, plan).trimEnd().split('\n').map(indent).join('\n')}`;
+}
+
+function explainJoin({ via, where, joins }: Join): string {
+  const { to, on, only } = via.at(-1)!;
+  const type = only ? [`${only.column.column} = '${only.value}'`] : [];
+  const pairs = [...on.map(({ from, to: other }) => `${from.column} = ${other.column}`), ...type].join(' and ');
+  const further = explainJoins(joins.filter((each) => each.where.op !== 'always'));
+  return `join ${idOf(via)} to ${to.name} on ${pairs}${further}${where.op === 'always' ? '' : ` where ${explainFilter(where)}`}`;
+}
+
+function explainJoins(joins: readonly Join[]): string {
+  return joins.map((join) => ` ${explainJoin(join)}`).join('');
+}
+
+function usesSlot(step: Step, slot: number): boolean {
+  if (step.kind === 'compute') return step.from.includes(slot);
+  if (step.kind === 'fetch') return step.from === slot || step.type === slot;
+  if (step.kind === 'ask') return step.from.includes(slot);
+  if (step.kind === 'keep') return [...step.slots.values()].includes(slot);
+  return step.kind === 'sort' && step.by.some((each) => each.slot === slot);
+}
+
+function explainStep(step: Step): string {
+  switch (step.kind) {
+    case 'bound':
+      return `then refuse more rows than that, because of ${step.field}`;
+    case 'fetch': {
+      const { query, plan, via, from, into } = step;
+      const places = query.select.slice(1).map((named, at) => `${into[at]} ${named.name}`);
+      const condition = plan.select ? explainFilter(plan.select.where) : 'never';
+      const where = condition === 'always' ? '' : ` where ${condition}`;
+      const further = [
+        ...plan.lookups.map((each) => explainLookup(each)),
+        ...[...plan.steps, ...plan.finish].map(explainStep),
+      ];
+      const first = `then fetch ${idOf(via)} from ${query.collection.name} by ${query.select[0]!.name} = ${from}: ${places.join(', ')}${where}`;
+      return [first, ...further.map(indent)].join('\n');
+    }
+    case 'compute': {
+      const guard = step.guard === null ? '' : ` unless ${step.guard} is null`;
+      return `then ${step.made.external ? 'call for' : 'compute'} ${step.into} ${step.path.id} from ${step.from.join(' ')}${guard}`;
+    }
+    case 'ask': {
+      const lines = [`then ask of ${step.from.join(' ')} for ${step.into}: ${explainFilter(step.of)}`];
+      return [...lines, ...step.plan.lookups.map((each) => indent(explainLookup(each)))].join('\n');
+    }
+    case 'keep':
+      return `then keep ${explainFilter(step.where)}`;
+    case 'sort':
+      return `then sort by ${step.by.map(({ slot, order }) => `${slot} ${explainOrder(order)}`).join(', ')}`;
+    case 'slice':
+      return `then take ${step.limit - 1} + 1${step.skip ? ` after ${step.skip}` : ''}`;
+  }
+}
+
+function roleOf(slot: number, plan: ReadPlan): string {
+  if (plan.columns.includes(slot)) return '';
+  const isNeeded = [...plan.steps, ...plan.finish].some((step) => usesSlot(step, slot));
+  if (isNeeded) return ' (for what comes after)';
+  return plan.keys.includes(slot) ? ' (for the cursor)' : ' (whether there is a record)';
+}
+
+function explainOrder({ path, ascending }: Order): string {
+  return `${path.id}${ascending ? '' : ' descending'}`;
+}
+
+export function explainFilter(filter: Filter): string {
+  switch (filter.op) {
+    case 'and':
+    case 'or':
+      return `(${filter.of.map(explainFilter).join(` ${filter.op} `)})`;
+    case 'not':
+      return `not ${explainFilter(filter.of)}`;
+    case 'test':
+      return `${filter.path.id} ${filter.is}${explainValue(filter.value)}`;
+    case 'some': {
+      const { own, other, after } = filter;
+      const before = after ? ` before it by ${after.map(({ id }) => id).join(', ')}` : '';
+      const pairs = other.keys.map((key, at) => `${key.id} = ${own[at]!.id}`).join(' and ');
+      return `some ${other.collection.name} on ${pairs}${before}${explainJoins(other.joins)} where ${explainFilter(other.where)}`;
+    }
+    case 'found':
+      return `${filter.own.id} among ${filter.lookup.query.collection.name}:${filter.lookup.query.select[0]!.name}`;
+    default:
+      return filter.op;
+  }
+}
+
+function explainValue(value: unknown): string {
+  if (value === null) return '';
+  return Array.isArray(value) ? ` [${value.length}]` : ' ?';
+}

@@ -1,0 +1,179 @@
+// Plans a Query as a ReadPlan: one statement and the slot of each value in its rows. Each column is selected once, even
+// if requested several times. Parent joins come first, and each join applies the row scope of its collection.
+import { fail } from '../../core/errors.ts';
+import { binarySlots } from '../encode/records.ts';
+import type { ScopeOf } from '../lower/filter.ts';
+import { lowest } from '../lower/lowest-key.ts';
+import { and } from '../lower/simplify.ts';
+import type { Collection, Relation } from '../model/types.ts';
+import { idOf, isUnscoped, pathTo } from '../resolve/paths.ts';
+import type { Condition, Join, Select } from '../sources/source.ts';
+import { lookupsOf, type Planner, planAway, planLeft } from './cross-source.ts';
+import { eachTest, eachTold, isSortedHere, splitFilter } from './residual.ts';
+import { planCompute, planFetches, planSteps, SlotList, shapeOf } from './steps.ts';
+import type { Filter, Order, Path, Query, ReadPlan, Slot } from './types.ts';
+
+/** MariaDB joins at most 61 tables, SQLite 64. */
+const JOINS_LIMIT = 40;
+
+/** `rowsLimit` is the maximum number of rows to read if the database cannot filter or sort by itself. */
+export function planRead(query: Query, scope: ScopeOf, rowsLimit: number): ReadPlan {
+  const { collection, order } = query;
+  const planner = plannerOf(scope, rowsLimit);
+  const asAsked = planAway(collection, query.where, planner);
+  const where = query.after ? and(asAsked, query.after) : asAsked;
+  const { native, rest: left } = splitFilter(where);
+  const rest = planLeft(collection, left, planner);
+  // Number of order clauses up to the last one that the database cannot sort by. It sorts by the remaining clauses.
+  const sorted = order.findLastIndex(isSortedHere) + 1;
+  const isBounded = rest.op !== 'always' || sorted > 0;
+  const slots = new SlotList(query);
+
+  if (isBounded) {
+    eachTest(rest, ({ path }) => slots.want(path));
+    eachTold(rest, (told) => slots.wantTold(told));
+    for (const { path } of order.slice(0, sorted)) slots.want(path);
+  }
+  const early = { fetched: slots.fetched.length, made: slots.made.length };
+  const asked = query.select.map((named) => slots.want(named.path));
+  for (const named of query.select) for (const hop of named.through) slots.want(hop.present);
+  const keys = query.cursor ? order.map(({ path }) => slots.want(path)) : [];
+
+  const { columns, fetched, made } = slots;
+  const slot = (path: Path): Slot => slots.at(path);
+  const { width } = slots;
+  const isPlain = width === columns.length;
+  const isNever = where.op === 'never';
+  const select = isNever ? null : planSelect(query, planner, columns, native, sorted, isBounded ? rowsLimit : null);
+  return {
+    source: collection.source,
+    lookups: select ? lookupsOf(select) : none,
+    select,
+    steps: isBounded && !isNever ? planSteps(query, slots, early, rest, sorted, planner) : none,
+    finish: isPlain
+      ? none
+      : [
+          ...planFetches(query, slots, fetched.slice(early.fetched), planner),
+          ...made.slice(early.made).map((path) => planCompute(query, slots, path)),
+        ],
+    width,
+    columns: isPlain ? asked : query.select.map((named) => slot(named.path)),
+    keys: isPlain ? keys : order.slice(0, keys.length).map(({ path }) => slot(path)),
+    binary: binarySlots(isPlain ? columns : [...columns, ...fetched, ...made]),
+    shape: shapeOf(query.select, 0, slot),
+  };
+}
+
+const none: readonly never[] = Object.freeze([]);
+
+/** `bound` is the limit of rows if the page is cut after reading. */
+function planSelect(
+  { collection, order, limit, skip }: Query,
+  planner: Planner,
+  columns: readonly Path[],
+  where: Filter,
+  sorted: number,
+  bound: number | null,
+): Select {
+  const joins = new JoinList(planner.scope, planner);
+  for (const path of columns) joins.add(path);
+  joins.addAll(where);
+  const native = sorted === 0 ? order : order.slice(sorted);
+  for (const { path } of native) joins.add(path);
+  const select = { table: collection.table, columns, joins: joins.list, where, order: native };
+  const most = bound ?? limit;
+  if (most === null) return select;
+  return skip > 0 && bound === null ? { ...select, limit: most + 1, skip } : { ...select, limit: most + 1 };
+}
+
+export function plannerOf(scope: ScopeOf, rowsLimit: number): Planner {
+  const planner: Planner = {
+    scope,
+    plan: (query) => planRead(query, scope, rowsLimit),
+    joins: (where) => planJoins(where, scope, [], planner),
+  };
+  return planner;
+}
+
+/** The joins for a condition and further paths. Row scopes that need lookups require a planner. */
+export function planJoins(
+  where: Filter,
+  scope: ScopeOf,
+  paths: readonly Path[] = [],
+  planner?: Planner,
+): readonly Join[] {
+  const joins = new JoinList(scope, planner);
+  for (const path of paths) joins.add(path);
+  joins.addAll(where);
+  return joins.list;
+}
+
+class JoinList {
+  readonly list: Join[] = [];
+  readonly #seen = new Set<string>();
+  readonly #scope: ScopeOf;
+
+  readonly #planner: Planner | undefined;
+
+  constructor(scope: ScopeOf, planner: Planner | undefined) {
+    this.#scope = scope;
+    this.#planner = planner;
+  }
+
+  add({ via }: Path): void {
+    for (let length = 1; length <= via.length; length++) {
+      if (via[length - 1]!.reach === 'fetch') return;
+      const part = length === via.length ? via : via.slice(0, length);
+      const id = idOf(part);
+      if (this.#seen.has(id)) continue;
+      if (this.list.length === JOINS_LIMIT)
+        fail('INVALID_ARGUMENT', {
+          argument: 'fields',
+          problem: `this call goes through more than ${JOINS_LIMIT} relations; ask for fewer.`,
+        });
+      this.#seen.add(id);
+      this.list.push({ via: part, ...this.#visible(part[part.length - 1]!) });
+    }
+  }
+
+  addAll(where: Filter): void {
+    if (where.op === 'test') this.add(where.path);
+    else if (where.op === 'found') this.add(where.own);
+    else if (where.op === 'some') for (const path of where.own) this.add(path);
+    else if (where.op === 'not') this.addAll(where.of);
+    else if (where.op === 'and' || where.op === 'or') for (const each of where.of) this.addAll(each);
+  }
+
+  #visible(relation: Relation): Condition {
+    if (isUnscoped(relation)) return { where: lowest(relation), joins: none };
+    const scoped = this.#scope(relation.to);
+    const where = this.#planner ? planAway(relation.to, scoped, this.#planner) : scoped;
+    // Fail closed: a join cannot apply a row scope that is decided after reading.
+    if (splitFilter(where).rest.op !== 'always')
+      fail('CONFIGURATION', {
+        problem: `The row scope of '${relation.to.name}' uses a field that the database cannot decide, so that no relation to it can be followed; an administrator has to correct it.`,
+      });
+    const joins = where.op === 'always' ? none : planJoins(where, this.#scope, [], this.#planner);
+    return { where: and(where, lowest(relation, { where, joins })), joins };
+  }
+}
+
+/**
+ * A total order: the requested order, then the key. Pages therefore cannot overlap. Without a key, every sortable
+ * column follows, and only rows with equal values can change places.
+ */
+export function totalOrder(collection: Collection, asked: readonly Order[]): readonly Order[] {
+  const order = [...asked];
+  const last = collection.key.length
+    ? collection.key
+    : [...collection.inside.values()].filter(
+        (field) =>
+          field.kind === 'column' && field.sortable && !field.made && !field.route && field.order === undefined,
+      );
+  for (const column of last) {
+    if (column.kind !== 'column') continue;
+    const path = pathTo(collection, [], column);
+    if (!order.some((other) => other.path.id === path.id)) order.push({ path, ascending: true });
+  }
+  return order;
+}

@@ -1,0 +1,213 @@
+// The phases of a read, as data: PlainFilter (from the caller) -> Filter (resolved and lowered) -> Query -> ReadPlan.
+import type { Operator } from '../../core/filter.ts';
+import type { BinaryMode } from '../customize/definitions.ts';
+import type { Collection, Column, Made, Relation } from '../model/types.ts';
+import type { Condition, Select, Source } from '../sources/source.ts';
+
+/** A resolved field: the to-one relations to follow, then the column. Interned per collection: one object per id. */
+export interface Path {
+  /** `relation:relation:column` */
+  readonly id: string;
+  readonly via: readonly Relation[];
+  readonly field: Column;
+}
+
+/**
+ * A condition on a record. Every test is true or false, never SQL's "unknown". For a missing value, NotEqual, NotIn,
+ * NotContains, Missing, Blank and `Equal null` are true; all other tests are false.
+ */
+export type Filter =
+  | { readonly op: 'and' | 'or'; readonly of: readonly Filter[] }
+  | { readonly op: 'not'; readonly of: Filter }
+  | { readonly op: 'test'; readonly path: Path; readonly is: Operator; readonly value: unknown }
+  | Some
+  /** `own` is among the keys that the lookup reads first, usually from another source. False for null. */
+  | { readonly op: 'found'; readonly own: Path; readonly lookup: Lookup }
+  | Any
+  | { readonly op: 'always' }
+  | { readonly op: 'never' };
+
+/** A collection of the same source has a record with `keys` equal to `own`, without nulls. */
+export interface Some {
+  readonly op: 'some';
+  readonly own: readonly Path[];
+  readonly other: Other;
+  /** For two records of one collection: the other record sorts before this one by these columns, nulls first. */
+  readonly after?: readonly Path[];
+}
+
+/**
+ * At least one record of a to-many relation satisfies `of`, a condition on the foreign collection. `via` leads to the
+ * collection that has the relation. Planning replaces this by `some` or `found`.
+ */
+export interface Any {
+  readonly op: 'any';
+  readonly via: readonly Relation[];
+  readonly relation: Relation;
+  readonly of: Filter;
+  /** Whether the caller's row scope applies to the foreign collection and to the collection of a many-to-many link. */
+  readonly scoped: boolean;
+}
+
+/** The records of a collection that satisfy a condition. */
+export interface Other extends Condition {
+  readonly collection: Collection;
+  readonly keys: readonly Path[];
+}
+
+/** A query that runs before the statement that needs it. Its result is the first column of every row. */
+export interface Lookup {
+  readonly query: Query;
+  readonly plan: ReadPlan;
+  /** For error messages: the requested relations and the collection that they start at. */
+  readonly of: { readonly collection: string; readonly name: string };
+}
+
+/** A path to sort by, with its direction. */
+export interface Order {
+  readonly path: Path;
+  readonly ascending: boolean;
+  /** Customization code sorts by it in place of another field. The caller does not see it. */
+  readonly hidden?: boolean;
+}
+
+/** A column as the caller requested it. */
+export interface Named {
+  /** The requested name, with `:` for `@@@`. It can differ from `path`: `relation:key` reads the own foreign key. */
+  readonly name: string;
+  readonly path: Path;
+  /** The relations in the name, in order. `leaf` is its last part. */
+  readonly through: readonly Hop[];
+  readonly leaf: string;
+}
+
+export interface Hop {
+  readonly name: string;
+  /** A column that is null exactly if the related record is missing. */
+  readonly present: Path;
+}
+
+export interface Query {
+  readonly collection: Collection;
+  readonly select: readonly Named[];
+  readonly where: Filter;
+  /** A further condition, on the values of `order` only. The database decides it if it decides the order. */
+  readonly after?: Filter;
+  /** A total order: it ends with the key of the collection. */
+  readonly order: readonly Order[];
+  /** Page size; null reads all records. One extra record is read, to detect a further page. */
+  readonly limit: number | null;
+  readonly skip: number;
+  /** Whether the response may have a cursor. */
+  readonly cursor: boolean;
+}
+
+/** Plain data: the statement (`select`, or null if no record can match) and how its rows become records. */
+export interface ReadPlan {
+  readonly source: Source;
+  readonly select: Select | null;
+  /** Lookups that run before the statement. */
+  readonly lookups: readonly Lookup[];
+  /** Steps after the statement, in order, for what the database cannot decide. Empty for most reads. */
+  readonly steps: readonly Step[];
+  /** Fetches and computations for output only. They skip the extra row that is read beyond the page. */
+  readonly finish: readonly (Fetch | Compute)[];
+  /** Number of slots of a row after the steps. */
+  readonly width: number;
+  /** The slot of each requested column. */
+  readonly columns: readonly Slot[];
+  /** The slots of the values of the order. Empty if the response may not have a cursor. */
+  readonly keys: readonly Slot[];
+  /** Slots with binary values, to encode for JSON. */
+  readonly binary: readonly BinarySlot[];
+  readonly shape: Shape;
+}
+
+export type Step = Bound | Fetch | Compute | Ask | Keep | Sort | Slice;
+
+/** Throws if the statement returned more rows than the engine reads at once. `field` is the reason for reading them. */
+export interface Bound {
+  readonly kind: 'bound';
+  readonly collection: string;
+  readonly field: string;
+  readonly column: Column;
+  /** Advice for the error, in place of the default one about fields. */
+  readonly cure?: string;
+}
+
+/** Reads columns of related records in another source, by their keys. */
+export interface Fetch {
+  readonly kind: 'fetch';
+  readonly via: readonly Relation[];
+  /** The slot of the key. */
+  readonly from: Slot;
+  /** For a polymorphic relation: the slot with the type of the related record. */
+  readonly type?: Slot;
+  readonly query: Query;
+  /** Returns the key, then the columns. Execution adds the keys to its statement. */
+  readonly plan: ReadPlan;
+  readonly into: readonly Slot[];
+}
+
+/** Computes the values of an added field from other values of the row. */
+export interface Compute {
+  readonly kind: 'compute';
+  readonly path: Path;
+  readonly made: Made;
+  /** The arguments of the code, and the slots that they use. */
+  readonly shape: Shape;
+  readonly from: readonly Slot[];
+  /** A slot that is null if the related record is missing: the field is then null too. Null for own fields. */
+  readonly guard: Slot | null;
+  readonly into: Slot;
+}
+
+/** Asks the database which of the rows in memory satisfy a condition that their values cannot decide. */
+export interface Ask {
+  readonly kind: 'ask';
+  readonly of: Told;
+  /** Returns the keys of the records that satisfy it. Execution adds the keys of the rows to its statement. */
+  readonly plan: ReadPlan;
+  readonly key: readonly Path[];
+  /** The slots of the key. */
+  readonly from: readonly Slot[];
+  readonly into: Slot;
+}
+
+/** A condition that only the database of the records, or another source, can decide. */
+export type Told = Filter & { readonly op: 'some' | 'found' };
+
+export interface Keep {
+  readonly kind: 'keep';
+  readonly where: Filter;
+  /** By path id. */
+  readonly slots: ReadonlyMap<string, Slot>;
+  readonly told: ReadonlyMap<Told, Slot>;
+}
+
+/** A stable sort: equal rows keep the order of the database. */
+export interface Sort {
+  readonly kind: 'sort';
+  readonly by: readonly { readonly slot: Slot; readonly order: Order }[];
+}
+
+export interface Slice {
+  readonly kind: 'slice';
+  readonly skip: number;
+  readonly limit: number;
+}
+
+export interface BinarySlot {
+  readonly slot: Slot;
+  readonly mode: BinaryMode;
+}
+
+/** The slot of each value of a record. */
+export interface Shape {
+  readonly leaves: readonly (readonly [name: string, slot: Slot])[];
+  /** A relation is null when its `present` slot is. */
+  readonly nested: readonly (readonly [name: string, present: Slot, shape: Shape])[];
+}
+
+/** A position in a row. Rows have no names. */
+export type Slot = number;

@@ -1,0 +1,291 @@
+// Requests and answers of the engine.
+import type { StopSignal } from '../core/clock/stop.ts';
+import type { PlainFilter, PlainSort } from '../core/filter.ts';
+import type { ReportProgress } from './actions/definitions.ts';
+import type { RecordId } from './encode/record-id.ts';
+import type { Written } from './execute/written-records.ts';
+import type { BucketUnit, Operation } from './sources/source.ts';
+import type { RecordChange, WriteEffect } from './write/effects.ts';
+
+export interface EngineLimits {
+  /** The maximum number of records in one list. */
+  readonly pageSizeLimit: number;
+  /** The engine stops a statement that takes longer. */
+  readonly queryTimeoutMs: number;
+  /** The maximum number of rows read at once where the database cannot apply the filter; default 100,000. */
+  readonly rowsLimit?: number;
+  /** The maximum number of concurrent statements per user; further ones wait. Default 3. */
+  readonly queriesAtOnce?: number;
+}
+
+export interface CallOptions {
+  /** Stops the statement in the database. */
+  readonly signal?: StopSignal;
+  /** Reports the progress of an action or of a write of many records. */
+  readonly progress?: ReportProgress;
+  /**
+   * Collects every record that the call writes, including writes by code and by failed calls (agent/write/effects.ts).
+   */
+  readonly written?: Written[];
+  /** Shortens a page that exceeds the memory limit; `hasMore` and the cursor continue after it. */
+  readonly cutsPages?: boolean;
+  /** The user's id, if the access does not have it. Callers share the connections of a database. */
+  readonly user?: number;
+}
+
+export interface CountRequest {
+  readonly collection: string;
+  readonly filter?: PlainFilter | null;
+  readonly search?: string;
+  /** Searches the to-one relations as well. */
+  readonly searchExtended?: boolean;
+  /** One of the segments listed by `describe`. */
+  readonly segment?: string;
+  /** IANA name; defaults to the caller's timezone. */
+  readonly timezone?: string;
+}
+
+export interface ListRequest extends CountRequest {
+  /** Columns, or `relation:column` through to-one relations. Default: every visible column of the collection. */
+  readonly fields?: readonly string[];
+  readonly sort?: readonly PlainSort[];
+  /** 1 to the configured limit. */
+  readonly limit: number;
+  /** Ignored with a cursor. */
+  readonly skip?: number;
+  /** A cursor from an earlier answer to the same request. */
+  readonly cursor?: string;
+}
+
+export interface GetRequest {
+  readonly collection: string;
+  readonly id: RecordId;
+  /** As in a list. */
+  readonly fields?: readonly string[];
+  readonly timezone?: string;
+}
+
+export interface ListAnswer {
+  /** In the order of the request. */
+  readonly columns: readonly string[];
+  /** Values by position, as many as `columns`: canonical values (agent/sources/source.ts) converted for JSON. */
+  readonly rows: readonly (readonly unknown[])[];
+  readonly hasMore: boolean;
+  /** The columns with file values: `data:` URIs. */
+  readonly files: readonly string[];
+  /** The cursor after row `index`; only for a collection with a primary key. */
+  cursorAfter(index: number): string | undefined;
+  /** The same rows as objects, with nested relations; null for a missing relation. */
+  records(): Record<string, unknown>[];
+}
+
+export interface AggregateRequest extends CountRequest {
+  readonly operation: Operation;
+  /** The aggregated field: a Number for Sum and Avg. Count of a field counts its non-null values. */
+  readonly field?: string;
+  readonly groups?: readonly PlainGroup[];
+  /** The maximum number of groups: 1 to the configured limit. */
+  readonly limit: number;
+  /** `value`, the default: the largest value first, then by group. `groups`: ascending, so the oldest date first. */
+  readonly order?: 'value' | 'groups';
+  /** From the answer to the same request: returns the groups after it. INVALID_CURSOR for a different request. */
+  readonly cursor?: string;
+}
+
+/** One record, and a to-many relation of its collection. */
+export interface Parent {
+  readonly collection: string;
+  readonly id: RecordId;
+  readonly relation: string;
+}
+
+export type ListRelatedRequest = Omit<ListRequest, 'collection'> & Parent;
+
+export type CountRelatedRequest = Omit<CountRequest, 'collection'> & Parent;
+
+export type AggregateRelatedRequest = Omit<AggregateRequest, 'collection'> & Parent;
+
+export interface PlainGroup {
+  /** A field, or `relation:field`. */
+  readonly field: string;
+  /** For a Date or a Dateonly: groups by this period, in the timezone of the request. */
+  readonly bucket?: BucketUnit;
+}
+
+export interface AggregateAnswer {
+  /** The groups in the order of the request, a bucket as `month(field)`; then the value, as `count` or `sum(field)`. */
+  readonly columns: readonly string[];
+  /** A bucket is the first day of its period, 'YYYY-MM-DD'. */
+  readonly rows: readonly (readonly unknown[])[];
+  readonly hasMore: boolean;
+  /** Warns that groups without records are omitted: for groups behind a relation, and for periods and enums. */
+  readonly note?: string;
+  /** The cursor for the groups after row `index`. */
+  cursorAfter(index: number): string;
+}
+
+export interface WriteOptions extends CallOptions {
+  /** Executes the write, reports the result and rolls it back. */
+  readonly preview?: boolean;
+  /** With a preview: adds `found` to the answer. */
+  readonly found?: boolean;
+  /** Nested writes are limited to the relations that code allows (`allowNestedWrites`). Tools set this. */
+  readonly onlyAllowedRelations?: boolean;
+  /**
+   * For an approved write: called before the commit with the current effects, to compare them with `found.effects` of
+   * the preview. Throws to roll the write back.
+   */
+  readonly approved?: (effects: unknown) => void;
+}
+
+export interface CreateRequest {
+  readonly collection: string;
+  /** Values by field; at most 500 records. An omitted field takes the default of the database. */
+  readonly records: readonly Readonly<Record<string, unknown>>[];
+  /** The timezone for instants without an offset. IANA name; defaults to the caller's timezone. */
+  readonly timezone?: string;
+}
+
+export interface UpdateRequest {
+  readonly collection: string;
+  /** Either ids, at most 500, or a filter that matches at most 500 records. */
+  readonly ids?: readonly RecordId[];
+  readonly filter?: PlainFilter;
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly timezone?: string;
+}
+
+export interface DeleteRequest {
+  readonly collection: string;
+  /** 1 to 500. */
+  readonly ids: readonly RecordId[];
+}
+
+export interface LinkRequest {
+  readonly collection: string;
+  readonly id: RecordId;
+  /** A relation of `collection`, made of a foreign key of the other collection. */
+  readonly relation: string;
+  /** Records of the other collection. */
+  readonly ids: readonly RecordId[];
+}
+
+export interface PointersRequest {
+  readonly collection: string;
+  /** A to-one relation of `collection`. */
+  readonly relation: string;
+  readonly to: RecordId | null;
+}
+
+export interface PointRequest extends PointersRequest {
+  readonly id: RecordId;
+}
+
+export interface WayBackRequest {
+  readonly collection: string;
+  /** A to-many relation of `collection`. */
+  readonly relation: string;
+}
+
+export interface WayBack {
+  /** The foreign collection; many to many, the through collection. */
+  readonly collection: string;
+  /** Its to-one relation back to the record. */
+  readonly home: string;
+  /** Many to many: its relation to the foreign collection. */
+  readonly foreign?: string;
+}
+
+export interface WriteAnswer {
+  /** The number of records in the write, changed or not. */
+  readonly count: number;
+  /**
+   * Packed ids (agent/encode/record-id.ts), in the order of the request. Empty for a preview, and when the key is
+   * hidden from the caller.
+   */
+  readonly ids: readonly string[];
+  /** Every visible column as stored now, or before a delete; empty for a preview. */
+  readonly records: readonly Readonly<Record<string, unknown>>[];
+  /** For a preview: one for each record. */
+  readonly changes?: readonly RecordChange[];
+  /**
+   * Every record that the call wrote, or for a preview would write, in all collections and as the caller may see them.
+   * Includes the records of `count`.
+   */
+  readonly effects: readonly WriteEffect[];
+  /** Further possible changes that the engine cannot determine, as sentences; usually empty. */
+  readonly unseen: readonly string[];
+  /** For a preview with `found`: the current state of the records, to detect later changes. Never shown. */
+  readonly found?: {
+    /** The existing records, with every visible stored column. */
+    readonly records: readonly Readonly<Record<string, unknown>>[];
+    /** The value that the write itself passes to `approved`. */
+    readonly effects: unknown;
+  };
+}
+
+export interface CollectionSummary {
+  readonly name: string;
+  readonly kind: 'table' | 'view';
+  /** Number of visible columns. */
+  readonly fields: number;
+  /** Names of visible relations. */
+  readonly relations: readonly string[];
+  readonly writable: boolean;
+}
+
+export interface CollectionDescription {
+  readonly name: string;
+  readonly kind: 'table' | 'view';
+  /** Empty without a primary key, or when part of it is hidden from the caller. */
+  readonly key: readonly string[];
+  readonly fields: readonly FieldDescription[];
+  readonly relations: readonly RelationDescription[];
+  /** Names that a list accepts as `segment`. */
+  readonly segments: readonly string[];
+  readonly searchable: boolean;
+  readonly countable: boolean;
+  readonly permissions: { readonly add: boolean; readonly edit: boolean; readonly delete: boolean };
+}
+
+export interface FieldDescription {
+  readonly name: string;
+  /** `String`, `[String]` for an array, or `{ city: String }` for a Json of known shape. */
+  readonly type: string;
+  readonly nullable: boolean;
+  readonly readOnly: boolean;
+  /** Required in a create. */
+  readonly required: boolean;
+  readonly isKey: boolean;
+  readonly sortable: boolean;
+  readonly enumValues?: readonly string[];
+  /** For a Binary: `datauri` for files, or `hex` for short bytes such as a UUID. All values have this form. */
+  readonly binaryMode?: 'datauri' | 'hex';
+  /** For a timestamp without a zone: the IANA timezone of its values. Absent for instants. */
+  readonly timezone?: string;
+  /** In the order of core/filter.ts. */
+  readonly operators: readonly string[];
+}
+
+export interface RelationDescription {
+  readonly name: string;
+  /** The previous name, which callers may still use. */
+  readonly formerly?: string;
+  readonly kind: 'one' | 'many';
+  readonly to: string;
+  /** Many to many: the collection of the pairs, which `associate` writes to. Absent if hidden from the caller. */
+  readonly through?: string;
+  /**
+   * Polymorphic: the required value of a type field. The field is in this collection for a to-one relation, otherwise
+   * in the foreign one.
+   */
+  readonly only?: { readonly field: string; readonly value: string | number };
+  /** The related record can be written together with one of this collection. */
+  readonly isWritten?: true;
+  /** A to-one relation with several candidates: the one with the lowest key that the caller may see. */
+  readonly isLowest?: true;
+  /** For records from code, outside any collection: their fields and types. */
+  readonly fields?: Readonly<Record<string, string>>;
+  /** The relation's own columns; they hold the key of the foreign collection. */
+  readonly columns: readonly string[];
+}

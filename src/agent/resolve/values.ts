@@ -1,0 +1,312 @@
+// Converts values from callers to canonical values of a column (agent/sources/source.ts). Unambiguous variants are
+// accepted, such as a number as text or one value for a list. Errors for other values name the expected form.
+import { fail } from '../../core/errors.ts';
+import { nearNames } from '../../core/suggestions.ts';
+import { readDay, readLocal, readTime } from '../lower/dates.ts';
+import type { Column, Moment, Takes } from '../model/types.ts';
+import { isGeometry } from '../sources/geometry.ts';
+import { compilePattern, type Pattern } from '../sources/pattern.ts';
+import type { PrimitiveType } from '../sources/source.ts';
+import { readInterval, readNetwork } from '../sources/special-texts.ts';
+
+const LIST_LIMIT = 10_000;
+/** SQLite allows 50,000 bytes per pattern, and a case-insensitive letter takes up to ten. */
+const PATTERN_LIMIT = 5_000;
+const DAYS_LIMIT = 100_000;
+const HOURS_LIMIT = 1_000_000;
+
+interface Asked {
+  readonly column: Column;
+  /** For messages: the field and the operator. */
+  readonly at: string;
+  readonly moment: Moment;
+  /** Accept a day without a time as its first moment. */
+  readonly days: boolean;
+}
+
+/** Removes a time of midnight UTC from a day. */
+const withoutMidnight = (text: string): string => text.replace(/[T ]00:00(:00(\.0+)?)?(Z|\+00:00)?$/, '');
+
+/**
+ * The canonical value for `takes`: null if it accepts null, an array if it accepts several values. Arrays can contain
+ * null.
+ */
+export function checkValue(takes: Takes, given: unknown, asked: Asked): unknown {
+  switch (takes) {
+    case 'nothing':
+      return null;
+    case 'value or null':
+      if (given === null) return null;
+      return Array.isArray(asked.column.type) ? whole(given, asked) : one(given, asked);
+    case 'value':
+      return one(given, asked);
+    case 'values': {
+      const items = Array.isArray(given) ? given : [given];
+      if (given === undefined || items.length > LIST_LIMIT)
+        return refuse(asked, `a list of at most ${LIST_LIMIT} values`, given);
+      // Some databases cannot search an array for null.
+      if (Array.isArray(asked.column.type) && (items.length === 0 || items.includes(null)))
+        return refuse(asked, 'a list of at least one value, without null; for no array at all, Missing', given);
+      return items.map((item) => (item === null ? null : one(item, asked)));
+    }
+    case 'text':
+      return short(given, asked);
+    case 'pattern': {
+      const pattern = short(given, asked);
+      // A trailing escape has no meaning, and PostgreSQL rejects it.
+      if (/(?<!\\)(?:\\\\)*\\$/.test(pattern))
+        return refuse(asked, "a pattern that does not end in a single '\\'", given);
+      return pattern;
+    }
+    case 'expression':
+      return expression(given, asked);
+    case 'length':
+      return count(given, asked, 0, Number.MAX_SAFE_INTEGER, 'a whole number of characters');
+    case 'days':
+      return count(given, asked, 1, DAYS_LIMIT, `a whole number of days from 1 to ${DAYS_LIMIT}`);
+    case 'hours':
+      return count(given, asked, 0, HOURS_LIMIT, `a whole number of hours from 0 to ${HOURS_LIMIT}`);
+  }
+}
+
+/** The canonical form of a value to write. Null stays null. */
+export function checkStored(given: unknown, asked: Asked): unknown {
+  if (given === null) return null;
+  const { type, nativeType } = asked.column;
+  if (typeof type !== 'string') {
+    return whole(given, asked);
+  }
+  if (type === 'Json') return checkDocument(given, asked);
+  if (type === 'Point') {
+    const numbers = Array.isArray(given) && given.length === 2 ? given.map(readNumber) : [];
+    if (numbers.length !== 2 || numbers.some((number) => typeof number !== 'number'))
+      return refuse(asked, 'a point such as [2.35, 48.85]', given);
+    return numbers;
+  }
+  if (type === 'String' && isGeometry(nativeType)) return wellKnownText(given, asked);
+  const value = one(given, asked);
+  // Databases would round without an error.
+  if (
+    type === 'Number' &&
+    /^(tiny|small|medium|big)?(int|serial)/i.test(nativeType) &&
+    !/^-?\d+(e\+\d+)?$/.test(String(value))
+  )
+    return refuse(asked, 'a whole number', given);
+  const scale = type === 'Number' ? scaleOf(nativeType) : undefined;
+  if (scale !== undefined && !fitsScale(value, scale))
+    return refuse(asked, `a number with at most ${scale} digits after the point, as its column holds`, given);
+  return value;
+}
+
+/** The scale of a decimal type: 4 for DECIMAL(20,4), 0 for DECIMAL(20). */
+function scaleOf(nativeType: string): number | undefined {
+  const found = /^(?:decimal|numeric|dec|fixed)\s*\(\s*\d+\s*(?:,\s*(\d+)\s*)?\)/i.exec(nativeType);
+  return found ? Number(found[1] ?? 0) : undefined;
+}
+
+/** Ignores rounding errors of calculated doubles, as in 59.970000000000006. */
+function fitsScale(value: unknown, scale: number): boolean {
+  if (typeof value === 'number') return decimalsOf(String(Number(value.toPrecision(15)))) <= scale;
+  return decimalsOf(String(value)) <= scale;
+}
+
+function decimalsOf(text: string): number {
+  const [, fraction = '', power = '0'] = /^-?\d*(?:\.(\d*?)0*)?(?:e([+-]?\d+))?$/i.exec(text) ?? [];
+  return fraction.length - Number(power);
+}
+
+/** Half of a UTF-16 surrogate pair. Databases would store another character. */
+const half = /\p{Cs}/u;
+
+/** PostgreSQL keeps neither in JSONB. */
+function checkDocument(given: unknown, asked: Asked): unknown {
+  const printed = JSON.stringify(given) ?? '';
+  if (/(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i.test(printed))
+    return refuse(
+      asked,
+      'JSON without NUL characters and halves of characters (lone surrogates)',
+      'a document that has one',
+    );
+  return given;
+}
+
+function wellKnownText(given: unknown, asked: Asked): string {
+  const isText =
+    typeof given === 'string' && /^\s*(?:(?:MULTI)?(?:POINT|LINESTRING|POLYGON)|GEOMETRYCOLLECTION)\s*\(/i.test(given);
+  if (!isText) return refuse(asked, "well-known text such as 'POINT(2.35 48.85)'", given);
+  // MariaDB accepts one of the two forms only.
+  return /^\s*MULTIPOINT/i.test(given) ? given.replace(/\(([^()]*)\)(?=\s*[,)])/g, '$1') : given;
+}
+
+/** A complete list value, which can contain null. */
+function whole(given: unknown, asked: Asked): unknown {
+  if (!Array.isArray(given) || given.length > LIST_LIMIT)
+    return refuse(asked, `a list of at most ${LIST_LIMIT} values`, given);
+  const { nativeType, enumValues = [] } = asked.column;
+  if (!/^set\b/i.test(nativeType)) return given.map((item) => (item === null ? null : one(item, asked)));
+  // A MySQL SET stores each label once, in the order of its definition.
+  const chosen = new Set(given.map((item) => one(item, asked)));
+  return enumValues.filter((label) => chosen.has(label));
+}
+
+function one(given: unknown, asked: Asked): unknown {
+  const { type } = asked.column;
+  return readers[typeof type === 'string' ? type : type[0]](given, asked);
+}
+
+const readers: { readonly [T in PrimitiveType]: (given: unknown, asked: Asked) => unknown } = {
+  String: (given, asked) => {
+    const special = asked.column.collation;
+    const value = text(given, asked);
+    if (special === 'interval' && readInterval(value) === undefined)
+      return refuse(asked, "an interval such as '9 days', '1 day 02:30:00' or 'P1DT2H30M'", given);
+    if (special === 'network' && readNetwork(value) === undefined)
+      return refuse(asked, "an address such as '10.0.0.9', '10.0.0.0/8' or '::1'", given);
+    return value;
+  },
+  Number: (given, asked) => {
+    if (isRounded(given) && !isFloat(asked.column)) return refuseRounded(asked, given);
+    return readNotFinite(given) ?? readNumber(given) ?? refuse(asked, 'a number', given);
+  },
+  Boolean: (given, asked) => {
+    if (given === true || given === 1 || (typeof given === 'string' && /^(?:true|1)$/i.test(given))) return true;
+    if (given === false || given === 0 || (typeof given === 'string' && /^(?:false|0)$/i.test(given))) return false;
+    return refuse(asked, 'true or false', given);
+  },
+  Date: (given, asked) =>
+    readInfinite(given) ??
+    (given instanceof Date && !Number.isNaN(given.getTime()) ? given.toISOString() : undefined) ??
+    (typeof given === 'string' ? readMoment(given, asked) : undefined) ??
+    refuse(
+      asked,
+      asked.days
+        ? "an instant such as '2025-03-30T08:00:00Z', or a day such as '2025-03-30'"
+        : "an instant such as '2025-03-30T08:00:00Z' (for a whole day, GreaterThanOrEqual it and LessThan the next)",
+      given,
+    ),
+  Dateonly: (given, asked) =>
+    readInfinite(given) ??
+    (typeof given === 'string' ? readDay(withoutMidnight(given.trim())) : undefined) ??
+    refuse(asked, "a day such as '2025-03-30'", given),
+  Time: (given, asked) =>
+    (typeof given === 'string' ? (readTime(given.trim()) ?? readDuration(given.trim(), asked)) : undefined) ??
+    refuse(asked, "a time such as '14:30:00'", given),
+  Enum: (given, asked) => {
+    const values = asked.column.enumValues ?? [];
+    if (typeof given === 'string' && values.includes(given)) return given;
+    const near = nearNames(String(given), values);
+    const offered = near.length ? near : values.slice(0, 10);
+    return refuse(asked, `one of ${offered.join(', ')}${offered.length < values.length ? ', ...' : ''}`, given);
+  },
+  Uuid: (given, asked) =>
+    (typeof given === 'string' ? readUuid(given) : undefined) ??
+    refuse(asked, "a UUID such as '9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d'", given),
+  Binary: (given, asked) =>
+    (given instanceof Uint8Array ? Buffer.from(given) : undefined) ??
+    (typeof given === 'string' ? readBinary(given) : undefined) ??
+    refuse(asked, "hexadecimal digits, or a 'data:...;base64,' URI", given),
+  Json: (given, asked) => refuse(asked, 'no comparison with JSON', given),
+  Point: (given, asked) => refuse(asked, 'no comparison with points', given),
+};
+
+function readMoment(given: string, asked: Asked): string | undefined {
+  const { zone } = asked.moment;
+  const read = readLocal(given, zone, asked.days);
+  if (!read?.isSkipped) return read?.instant;
+  return refuse(
+    asked,
+    `a time with its offset, such as '${read.instant}': the clock of ${zone} skipped this one`,
+    given,
+  );
+}
+
+function text(given: unknown, asked: Asked): string {
+  if (typeof given === 'string') {
+    if (given.includes('\0')) return refuse(asked, 'a text without NUL characters', given);
+    if (half.test(given)) return refuse(asked, 'a text without halves of characters (lone surrogates)', given);
+    return given;
+  }
+  if (isRounded(given)) return refuseRounded(asked, given);
+  if (typeof given === 'number' || typeof given === 'boolean') return String(given);
+  return refuse(asked, 'a text', given);
+}
+
+/** A text to search for. */
+function short(given: unknown, asked: Asked): string {
+  const wanted = text(given, asked);
+  if (wanted.length > PATTERN_LIMIT)
+    return refuse(asked, `a text of at most ${PATTERN_LIMIT} characters`, `${wanted.length} characters`);
+  return wanted;
+}
+
+/** RFC 8259 section 6: JSON integers beyond 2^53 lose precision, and a rounded key could match another record. */
+const isRounded = (given: unknown): boolean => Number.isInteger(given) && !Number.isSafeInteger(given);
+
+const isFloat = ({ nativeType, made }: Column): boolean => made !== undefined || /real|floa|doub/i.test(nativeType);
+
+const refuseRounded = (asked: Asked, given: unknown): never =>
+  refuse(asked, 'its digits as a text, since JSON numbers above 9007199254740991 are rounded', given);
+
+function expression(given: unknown, asked: Asked): Pattern {
+  const written = given instanceof RegExp ? given : text(given, asked);
+  try {
+    return compilePattern(written);
+  } catch (cause) {
+    const why = (cause as SyntaxError).message;
+    return refuse(asked, `a regular expression in the syntax of RE2, without lookaround (${why})`, String(written));
+  }
+}
+
+/** Some databases lack these values. The source rejects those that its column cannot be compared with. */
+function readNotFinite(given: unknown): string | undefined {
+  return ['NaN', 'Infinity', '-Infinity'].find((each) => each.toLowerCase() === String(given).trim().toLowerCase());
+}
+
+/** Times outside 00:00 to 23:59:59: the end of a day, and the range of TIME in MySQL and MariaDB. */
+function readDuration(text: string, { column }: Asked): string | undefined {
+  if (/^24:00:00$/.test(text)) return text;
+  if (!/^time(?:\(\d\))?$/i.test(column.nativeType)) return undefined;
+  return /^-?(?:[0-7]?\d\d|8[0-3]\d):[0-5]\d:[0-5]\d(?:\.\d{1,6})?$/.test(text) ? text : undefined;
+}
+
+const readInfinite = (given: unknown): string | undefined =>
+  /^-?infinity$/i.test(String(given).trim()) ? String(given).trim().toLowerCase() : undefined;
+
+/** A number, or a text of digits if a number would lose precision. Undefined for other values. */
+export function readNumber(given: unknown): number | string | undefined {
+  if (typeof given === 'number') return Number.isFinite(given) ? given : undefined;
+  if (typeof given === 'bigint') return readNumber(String(given));
+  if (typeof given !== 'string') return undefined;
+  const found = /^([+-]?)0*(\d*)(?:\.(\d*?)0*)?$/.exec(given.trim());
+  if (!found || !/\d/.test(given) || given.length > 1000) return undefined;
+  const [, sign, whole = '', fraction = ''] = found;
+  const exact = `${sign === '-' ? '-' : ''}${whole || '0'}${fraction && `.${fraction}`}`;
+  if (whole.length + fraction.length <= 15) return Number(exact) || 0;
+  return fraction === '' && Number.isSafeInteger(Number(exact)) ? Number(exact) : exact;
+}
+
+export function readUuid(given: string): string | undefined {
+  const digits = given.trim().toLowerCase();
+  return /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(digits) ? digits : undefined;
+}
+
+function readBinary(given: string): Buffer | undefined {
+  return /^(?:[0-9a-f]{2})*$/i.test(given) ? Buffer.from(given, 'hex') : readDataUri(given);
+}
+
+/** The bytes of a base64 `data:` URI. Undefined for other texts. */
+export function readDataUri(given: string): Buffer | undefined {
+  const found = /^data:[^,]*;base64,([A-Za-z0-9+/_-]*={0,2})$/.exec(given);
+  return found ? Buffer.from(found[1]!, 'base64') : undefined;
+}
+
+function count(given: unknown, asked: Asked, least: number, most: number, expected: string): number {
+  const number = readNumber(given);
+  if (typeof number !== 'number' || !Number.isInteger(number) || number < least || number > most)
+    return refuse(asked, expected, given);
+  return number;
+}
+
+function refuse(asked: Asked, expected: string, got: unknown): never {
+  return fail('INVALID_VALUE', { at: asked.at, expected, got: got === undefined ? null : got });
+}
