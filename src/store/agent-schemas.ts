@@ -1,10 +1,10 @@
-// What an agent serves, as it told at its last start: the text of its schema file, one for each environment. Whoever asks for
-// it (the command of the cloud, a client of tests) need not reach the agent.
+// The schema file that an agent reported at its last start, one for each environment. Readers such as the cloud command
+// and test clients do not have to reach the agent.
 import type { Clock } from '../core/clock.ts';
 import { hashToken } from '../core/secret.ts';
-import type { Database } from './database.ts';
-import type { PlaceReader } from './roles.ts';
-import type { Tables } from './schema-tables.ts';
+import type { Database } from './database/database.ts';
+import type { Tables } from './migrations/first-tables.ts';
+import type { PlaceReader } from './permissions/roles.ts';
 import type { AgentSchemas } from './store.ts';
 
 export const agentSchemaTables: Tables = {

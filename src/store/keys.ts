@@ -1,15 +1,15 @@
-// Keys of the installation: signing keys, cookie keys. They lie in the storage, so that every process has the same, and
-// are sealed with the installation's secret, which does not: a copy of the storage alone signs nothing. A key is replaced by
-// the next generation of its purpose; the ones of before go on to verify until they are retired. Both raise a version, so
-// that every process has taken them up when it answers its next request.
+// Keys of the installation: signing keys and cookie keys. They are stored in the database because all processes share
+// them. They are encrypted with the installation's secret, which is not in the database, and a copy of the database
+// cannot sign. Rotation adds the next generation of a purpose. Older generations verify until they are retired. Both
+// operations raise a version, and every process has loaded the change before its next response.
 import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
 import type { Clock } from '../core/clock.ts';
 import { AppError, fail } from '../core/errors.ts';
 import { decrypt, encrypt, makeSigningKey, randomToken } from '../core/secret.ts';
-import type { Database } from './database.ts';
-import { logChange } from './roles.ts';
+import type { Database } from './database/database.ts';
+import { logChange } from './permissions/roles.ts';
 import type { KeyGeneration, Keys } from './store.ts';
 import type { VersionRows } from './versions.ts';
 
@@ -25,10 +25,13 @@ interface GenerationRow {
   readonly created_at: number | string;
 }
 
-/** Purposes whose keys are no random texts. */
+/** Generators for the purposes that need more than a random string. */
 const makers: Readonly<Record<string, () => string>> = { 'oauth-signing': makeSigningKey };
 
-/** Of an agent that asks this process for its keys (platform/door.ts): its own, so that it signs nothing in our name. */
+/**
+ * The purpose of a key that an agent requests from this process (remote-store/rpc-server.ts). Each agent has its own
+ * keys and cannot sign for this process.
+ */
 export const agentPurpose = (environmentId: number, purpose: string): string => `agent/${environmentId}/${purpose}`;
 const plainPurpose = (purpose: string): string => purpose.replace(/^agent\/\d+\//, '');
 
@@ -68,7 +71,8 @@ export function createKeys(database: Database, versions: VersionRows, clock: Clo
       let rows = await rowsOf(purpose);
       if (rows.length === 0) {
         const sealed = encrypt(await make(), getSecret());
-        // Two processes at once: the primary key (purpose, generation) lets one in, and both read what is there then.
+        // Two processes may insert at once. The primary key (purpose, generation) admits one, and both read the stored
+        // row.
         await knex('installation_keys')
           .insert({ purpose, generation: 1, key_id: randomToken(96), sealed, created_at: clock.now() })
           .onConflict(['purpose', 'generation'])
@@ -83,7 +87,7 @@ export function createKeys(database: Database, versions: VersionRows, clock: Clo
         const newest = (await listOf(trx, purpose)).filter(({ replacedAt }) => replacedAt === null);
         const made: KeyGeneration[] = [];
         for (const { purpose, generation } of newest) {
-          // A key that is sealed with another secret than the others would be of no use to them.
+          // Check that the older keys use the same secret: a new key under another secret would be unusable.
           for (const row of await rowsOf(purpose, trx)) unseal(row.sealed, getSecret());
           const next = { purpose, generation: generation + 1, key_id: randomToken(96), created_at: clock.now() };
           const sealed = encrypt((makers[plainPurpose(purpose)] ?? randomToken)(), getSecret());
@@ -119,26 +123,36 @@ function unseal(sealed: string, secret: string): string {
   }
 }
 
+/** CONFIGURATION when the secret cannot decrypt the stored keys. Sign-in would fail for every user. */
+export async function checkSecret(knex: Knex, getSecret: () => string): Promise<void> {
+  const [row] = await knex('installation_keys').orderBy('created_at', 'desc').limit(1).select('sealed');
+  if (row) unseal(row.sealed, getSecret());
+}
+
 /**
- * The secret of the installation: the configured one, else a file in the data folder, made by whichever process comes
- * first. Read when it is first needed; for a storage in memory it lives as long as the process.
+ * The secret of the installation: the configured one, else a file in the data folder that the first process creates. It
+ * is read on first use. For an in-memory storage it lasts as long as the process.
  */
 export function createSecretReader(options: {
   readonly configured: string | null;
   readonly dataDir: string;
   readonly inMemory: boolean;
+  /** With false, a missing file is an error. */
+  readonly make?: false;
 }): () => string {
   let secret = options.configured;
   return () => {
-    secret ??= options.inMemory ? randomToken() : readSecretFile(options.dataDir);
+    secret ??= options.inMemory ? randomToken() : readSecretFile(options.dataDir, options.make ?? true);
     return secret;
   };
 }
 
-function readSecretFile(dataDir: string): string {
+function readSecretFile(dataDir: string, make: boolean): string {
   const path = join(dataDir, 'secret');
   try {
-    return readFound(path) ?? makeSecretFile(dataDir, path);
+    const found = readFound(path);
+    if (found === undefined && !make) throw new Error('there is no such file');
+    return found ?? makeSecretFile(dataDir, path);
   } catch (cause) {
     throw new AppError('CONFIGURATION', { problem: `SERVICE_SECRET: '${path}' cannot be read or made.` }, cause);
   }
@@ -155,7 +169,7 @@ function readFound(path: string): string | undefined {
   }
 }
 
-/** Written whole under another name, then linked: nobody reads half a secret, and a second one is never put in its place. */
+/** Writes a temporary file and links it. No reader sees a partial secret, and an existing secret is never replaced. */
 function makeSecretFile(dataDir: string, path: string): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   chmodSync(dataDir, 0o700);

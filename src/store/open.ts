@@ -3,61 +3,70 @@ import type { Config } from '../core/config.ts';
 import { AppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import type { SqliteKind } from '../core/sqlite.ts';
-import { createActivityLog } from './activity.ts';
-import { type ActivityRows, createActivityRows } from './activity-rows.ts';
-import { createActivitySearch } from './activity-search.ts';
-import { createAdminLog } from './admin-log.ts';
 import { createAgentSchemas } from './agent-schemas.ts';
-import { createAgentSessions } from './agent-sessions.ts';
-import { createApprovals } from './approvals.ts';
-import { createConnections } from './connections.ts';
-import { type Database, openDatabase } from './database.ts';
-import { createFileRows } from './files.ts';
-import { createIdempotencyKeys, createIdempotencyRows, type IdempotencyRows } from './idempotency.ts';
-import { createIdentities } from './identities.ts';
-import { createIdentity } from './identity.ts';
-import { createKeys, createSecretReader } from './keys.ts';
-import { createWindows } from './limits.ts';
-import { createLinks } from './links.ts';
-import { createLogRetention, type LogRetention } from './log-retention.ts';
-import { createMembers } from './members.ts';
-import { createNotes } from './notes.ts';
-import { createOAuthRows } from './oauth.ts';
-import { createPermissions, type PermissionRows } from './permissions.ts';
-import { createQuotas } from './quotas.ts';
-import { createRedisQuotas } from './redis-quotas.ts';
-import { createRemotes } from './remotes.ts';
-import { createRights } from './rights.ts';
-import { createPlaceReader } from './roles.ts';
-import { createRuns } from './runs.ts';
-import { migrate } from './schema.ts';
-import { createSecondFactors } from './second-factors.ts';
-import { createSessions } from './sessions.ts';
+import { createApprovals } from './approvals/approvals.ts';
+import { createIdempotencyKeys, createIdempotencyRows, type IdempotencyRows } from './approvals/idempotency.ts';
+import { createActivityLog } from './audit/activity.ts';
+import { type ActivityRows, createActivityRows } from './audit/activity-rows.ts';
+import { createActivitySearch } from './audit/activity-search.ts';
+import { createAdminLog } from './audit/admin-log.ts';
+import { createLogRetention, type LogRetention } from './audit/log-retention.ts';
+import { watchWriting } from './audit/log-writing.ts';
+import { type Database, openDatabase } from './database/database.ts';
+import { createFileRows } from './files/files.ts';
+import { checkSecret, createKeys, createSecretReader } from './keys.ts';
+import { createWindows } from './limits/limits.ts';
+import { createQuotas } from './limits/quotas.ts';
+import { createRedisQuotas } from './limits/redis-quotas.ts';
+import { migrate } from './migrations/migrations.ts';
+import { createNotes } from './notes/notes.ts';
+import { createConnections } from './oauth/connections.ts';
+import { createOAuthRows } from './oauth/oauth.ts';
+import { createTokens } from './oauth/tokens.ts';
+import { createPermissions, type PermissionRows } from './permissions/permissions.ts';
+import { createRights } from './permissions/rights.ts';
+import { createPlaceReader } from './permissions/roles.ts';
+import { createRemotes } from './remotes/remotes.ts';
+import { createAgentSessions } from './sessions/agent-sessions.ts';
+import { createSessions } from './sessions/sessions.ts';
 import { createSettingRows } from './settings.ts';
 import type { Store } from './store.ts';
-import { createTokens } from './tokens.ts';
+import { createIdentities } from './users/identities.ts';
+import { createIdentity } from './users/identity.ts';
+import { createMembers } from './users/members.ts';
+import { createLinks } from './users/one-time-links.ts';
+import { createSecondFactors } from './users/second-factors.ts';
 import { createVersionRows } from './versions.ts';
-import { createWorkflows } from './workflows.ts';
+import { createRuns } from './workflows/runs.ts';
+import { createWorkflows } from './workflows/workflows.ts';
 
 export interface OpenedStore extends Store {
-  /** The SQLite driver in use, so that the composition can warn of `wasm`; undefined on a server. */
+  /** The SQLite driver in use; the startup code warns about `wasm`. Undefined for a database server. */
   readonly sqliteKind?: SqliteKind;
-  /** Absent where another process has the storage, and this one asks it (platform/remote-store.ts). */
+  /** Absent when another process owns the storage and this process calls it (remote-store/remote-store.ts). */
   readonly relay?: Relay;
-  /** The same: how long the logs are kept is the business of who has them. */
+  /** Absent for the same reason: the process that owns the logs decides how long they are stored. */
   readonly retention?: LogRetention;
-  /** Whether the storage is a sandbox for tests: only there tokens of the testing client are taken. */
+  /**
+   * CONFIGURATION when the secret differs from the one that encrypted the stored keys. Absent under the same condition
+   * as `relay`.
+   */
+  readonly checkSecret?: () => Promise<void>;
+  /** True for a sandbox storage for tests. Tokens of the testing client are accepted only there. */
   readonly isSandbox?: true;
 }
 
-/** What a call needs that another process has under way: its steps by an id, and facts in place of an Access. */
+/** Operations for a process without a storage of its own. Steps are addressed by id, and facts replace an `Access`. */
 export interface Relay {
   readonly factsOf: PermissionRows['factsOf'];
   readonly activity: Pick<ActivityRows, 'insert' | 'insertAll' | 'completeMark'>;
   readonly idempotency: IdempotencyRows;
 }
 
-/** Opens and migrates. CONFIGURATION when the storage cannot be used as configured; the text names the variable. */
+/**
+ * Opens and migrates the storage. CONFIGURATION when the storage cannot be used as configured; the message names the
+ * variable.
+ */
 export async function openStore(options: {
   readonly config: Pick<
     Config,
@@ -95,7 +104,7 @@ export async function openStore(options: {
   const versions = createVersionRows(database);
   const getPlace = createPlaceReader(config.environment);
   const getOwnPlace = () => getPlace(database.knex);
-  const activityRows = createActivityRows(database, getOwnPlace);
+  const { rows: activityRows, needWriting } = watchWriting(createActivityRows(database, getOwnPlace), database);
   const activity = createActivityLog(activityRows, observe, clock);
   const permissions = createPermissions(database, versions, getPlace, observe, clock);
   const tokens = createTokens(database, versions, clock);
@@ -138,7 +147,12 @@ export async function openStore(options: {
     versions: versions.current,
     relay: { factsOf: permissions.factsOf, activity: activityRows, idempotency: idempotencyRows },
     retention,
-    ready: () => ask(database),
+    checkSecret: () => checkSecret(database.knex, getSecret),
+    async ready() {
+      await ask(database);
+      await needWriting();
+      await checkSecret(database.knex, getSecret);
+    },
     async close() {
       await retention.stop();
       await activity.flush();

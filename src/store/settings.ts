@@ -1,4 +1,4 @@
-import type { Database } from './database.ts';
+import type { Database } from './database/database.ts';
 import type { SettingRows } from './store.ts';
 
 export function createSettingRows({ knex }: Database): SettingRows {

@@ -1,18 +1,19 @@
-// What the platform keeps, as the rooms above see it: one object with a part for each subject. No HTTP, no protocol.
+// The interface of the storage: one object with a part for each subject. It knows no HTTP and no protocol.
 
 import type { Quotas, Windows } from '../core/limit.ts';
-import type { ReadableActivityLog } from './activity-types.ts';
-import type { Approvals, IdempotencyKeys } from './approval-types.ts';
-import type { FileRows } from './file-types.ts';
-import type { Identities, Identity, Members } from './identity-types.ts';
-import type { AdminLog } from './log-types.ts';
-import type { Notes } from './note-types.ts';
-import type { Connections, OAuthRows } from './oauth-types.ts';
-import type { Remotes } from './remote-types.ts';
-import type { Permissions, Rights } from './rights-types.ts';
-import type { AgentSessions, Links, SecondFactors, Sessions } from './session-types.ts';
-import type { ApplicationTokens } from './token-types.ts';
-import type { Runs, Workflows } from './workflow-types.ts';
+import type { Approvals, IdempotencyKeys } from './approvals/types.ts';
+import type { ReadableActivityLog } from './audit/activity-types.ts';
+import type { AdminLog } from './audit/log-types.ts';
+import type { FileRows } from './files/types.ts';
+import type { Notes } from './notes/types.ts';
+import type { ApplicationTokens } from './oauth/token-types.ts';
+import type { Connections, OAuthRows } from './oauth/types.ts';
+import type { Permissions, Rights } from './permissions/types.ts';
+import type { Remotes } from './remotes/types.ts';
+import type { AgentSessions, Links, SecondFactors, Sessions } from './sessions/types.ts';
+import type { Identities, Identity, Members } from './users/types.ts';
+import type { Versions } from './version-types.ts';
+import type { Runs, Workflows } from './workflows/types.ts';
 
 export interface Store {
   readonly identity: Identity;
@@ -32,9 +33,9 @@ export interface Store {
   readonly agentSessions: AgentSessions;
   readonly links: Links;
   readonly secondFactors: SecondFactors;
-  /** Counts of attempts, for all processes together. */
+  /** Counts of attempts, shared by all processes. */
   readonly windows: Windows;
-  /** Calls of application tokens, for all processes together. */
+  /** Calls of application tokens, shared by all processes. */
   readonly quotas: Quotas;
   readonly tokens: ApplicationTokens;
   readonly connections: Connections;
@@ -44,23 +45,15 @@ export interface Store {
   readonly runs: Runs;
   readonly remotes: Remotes;
   /**
-   * The numbers that every call compares, so that a change is felt at once in every process (never a time to live).
-   * On SQLite it answers synchronously when nothing was committed since (`PRAGMA data_version`); else one small read.
+   * Version numbers that every call compares, which makes a change take effect at once in every process. There is no
+   * cache lifetime. SQLite returns them synchronously when no commit has happened since the last call (`PRAGMA
+   * data_version`). Otherwise the call costs one small query.
    */
   versions(): Versions | Promise<Versions>;
-  /** Rejects with SOURCE_UNAVAILABLE when the database does not answer. */
+  /** Rejects with SOURCE_UNAVAILABLE when the database does not respond. */
   ready(): Promise<void>;
-  /** Flushes what is batched, then closes. */
+  /** Flushes batched writes, then closes. */
   close(): Promise<void>;
-}
-
-export interface Versions {
-  /** Raised by every change of users, roles, permissions, teams or row scopes. */
-  readonly permissions: number;
-  /** Raised by every revocation of a grant or token. */
-  readonly grants: number;
-  /** Raised when a key of the installation is rotated or retired. */
-  readonly keys: number;
 }
 
 export interface SettingRows {
@@ -68,12 +61,12 @@ export interface SettingRows {
   set(key: string, value: string): Promise<void>;
 }
 
-/** The schema of the agent that serves the environment, as it told at its last start or restart. */
+/** The schema of the agent that serves the environment, as reported at its last start or restart. */
 export interface AgentSchemas {
-  /** SHA-256 of the document, base64url; undefined when no agent has told yet. */
+  /** SHA-256 of the document, base64url; undefined until an agent has reported one. */
   hash(): Promise<string | undefined>;
   get(): Promise<AgentSchema | undefined>;
-  /** In place of the one of before. */
+  /** Replaces the previous document. */
   keep(document: string): Promise<void>;
 }
 
@@ -90,25 +83,28 @@ export interface KeyGeneration {
   readonly generation: number;
   readonly id: string;
   readonly createdAt: number;
-  /** When the next one took its place; null for the one that signs. */
+  /** When the next generation replaced it; null for the generation that signs. */
   readonly replacedAt: number | null;
 }
 
-/** Keys of this installation, sealed at rest with the installation's secret. The newest of a purpose signs; all verify. */
+/**
+ * Keys of this installation, encrypted at rest with its secret. The newest key of a purpose signs; all of them verify.
+ */
 export interface Keys {
-  /** All generations of all purposes, newest first, without the keys themselves. */
+  /** All generations of all purposes, newest first, without the key values. */
   list(): Promise<readonly KeyGeneration[]>;
   /**
-   * Makes the next generation of a purpose, or of every purpose that has one, and answers them: from then on it signs, in
-   * every process, and those of before verify. Raises `versions().keys`. INVALID_ARGUMENT for a purpose that has none.
+   * Creates and returns the next generation of one purpose, or of every purpose that has a key. The new generation
+   * signs from then on, in every process, and the older ones still verify. Raises `versions().keys`. INVALID_ARGUMENT
+   * when the purpose has no key.
    */
   rotate(purpose?: string): Promise<readonly KeyGeneration[]>;
   /**
-   * Forgets generations that another took the place of before that time, and answers them: what they signed is no longer
-   * good. Never the newest. Raises `versions().keys`. INVALID_ARGUMENT for a purpose that has none.
+   * Deletes and returns the generations that were replaced before that time. Signatures made with them become invalid.
+   * The newest generation is never deleted. Raises `versions().keys`. INVALID_ARGUMENT when the purpose has no key.
    */
   retire(replacedBefore: number, purpose?: string): Promise<readonly KeyGeneration[]>;
-  /** Newest first; `make` is called, once in all processes, when there is none. */
+  /** Newest first. If the purpose has no key, `make` creates it; all processes share that one key. */
   of(
     purpose: string,
     make: () => string | Promise<string>,

@@ -1,17 +1,18 @@
-// The numbers that every call compares (DECISIONS: a change takes effect at once in every process). SQLite tells for
-// free whether anything was committed: `PRAGMA data_version`, asked on a connection that does nothing else, moves with
-// every commit of every other connection, our own included. Only then is the row read again. A server is asked each
-// time; calls share a read only while it has not been sent, since one under way may have missed a commit.
+// Version numbers that every call compares (DECISIONS: a change takes effect at once in every process). On SQLite,
+// `PRAGMA data_version` shows whether a commit has happened. The check uses a separate connection, where the number
+// changes with every commit of any other connection of this process or another. The row is read again only then. A
+// database server is queried each time. Calls share a query only until it starts, because a query in progress may have
+// missed a commit.
 import type { Knex } from 'knex';
 import type { SqliteConnection } from '../core/sqlite.ts';
-import type { Database } from './database.ts';
-import type { Versions } from './store.ts';
+import type { Database } from './database/database.ts';
+import type { Versions } from './version-types.ts';
 
 export type VersionName = keyof Versions;
 
 export interface VersionRows {
   current(): Versions | Promise<Versions>;
-  /** A transaction that raises one version with what it changes. */
+  /** Runs a transaction that also raises one version. */
   change<T>(name: VersionName, run: (trx: Knex.Transaction) => Promise<T>): Promise<T>;
 }
 
@@ -46,14 +47,14 @@ function toVersions(rows: readonly VersionRow[]): Versions {
 
 const names = ['permissions', 'grants', 'keys'] as const satisfies readonly VersionName[];
 
-/** In SQL, of SQLite: the numbers as values of a row. */
+/** SQL for SQLite: the numbers as columns of one row. */
 export const versionNumbers = names.map((name) => `(SELECT number FROM versions WHERE name = '${name}')`).join(', ');
 
 export function versionsOf([permissions, grants, keys]: readonly number[]): Versions {
   return Object.freeze({ permissions: permissions!, grants: grants!, keys: keys! });
 }
 
-/** Whether what somebody may do, and what was granted, stands as it did; keys are taken up by themselves. */
+/** Whether permissions and grants are unchanged. Keys are left out because each process reloads them separately. */
 export const sameRights = (a: Versions, b: Versions): boolean =>
   a.grants === b.grants && a.permissions === b.permissions;
 
@@ -77,18 +78,18 @@ function watchVersions(
       if (versions && now === seen) return versions;
       const found = versionsOf(statements.numbers.get() as number[]);
       seen = now;
-      // Most commits raise none: writes leave their marks in the same file.
+      // Most commits raise no version: marks of writes go to the same file.
       if (!versions || !isSame(versions, found)) versions = found;
       return versions;
     } catch (error) {
-      // Without WAL a writer keeps readers out, and it may be our own transaction: waiting here would never end.
+      // Without WAL a writer blocks readers. The writer may be our own transaction, and waiting for it would deadlock.
       if (/locked|busy/i.test((error as Error).message)) return read();
       throw error;
     }
   };
 }
 
-/** At most one run under way; calls that come meanwhile share the next one, which starts when it is done. */
+/** Limits `run` to one execution at a time. Calls during an execution share the next one, which starts when it ends. */
 function shareUnsent<T>(run: () => Promise<T>): () => Promise<T> {
   let underWay: Promise<unknown> | undefined;
   let unsent: Promise<T> | undefined;

@@ -1,0 +1,226 @@
+// Writes entries of the activity log. Every call writes one: on SQLite it uses statements that are prepared once,
+// because knex would build, queue and prepare each one at a higher cost. The driver is synchronous, and a statement
+// outside a transaction is a transaction of its own. During a transaction, and on servers, the writes use knex.
+
+import type { Knex } from 'knex';
+import type { SqliteConnection } from '../../core/sqlite.ts';
+import type { Database } from '../database/database.ts';
+import type { Versions } from '../version-types.ts';
+import { versionsOf } from '../versions.ts';
+import type { EntryWorkflow } from '../workflows/types.ts';
+import { type EntryDetails, hasDetails, putDetails, readDetails, toDetailRow } from './activity-details.ts';
+import { recordKeysOf } from './activity-keys.ts';
+import {
+  fromRow,
+  fromWorkflowRow,
+  RECORDS,
+  type Row,
+  recordColumns,
+  type StoredEntry,
+  TABLE,
+  toRow,
+  toWorkflowRow,
+  WORKFLOWS,
+  type WorkflowRow,
+} from './activity-row.ts';
+import type { Completed } from './activity-statements.ts';
+import { prepare, type Statements } from './activity-statements.ts';
+import type { ActivityEntry, ActivityLog } from './activity-types.ts';
+
+export interface ActivityRows {
+  /** Returns the id of the new row, and the current versions when they cost no extra query. */
+  insert(entry: ActivityEntry): Promise<Mark>;
+  /** Writes all entries or no entries. */
+  insertAll(entries: readonly ActivityEntry[]): Promise<void>;
+  complete(id: number, result: Completed): Promise<void>;
+  /** For another process: changes the entry only while it is `unknown`, and a final outcome is never overwritten. */
+  completeMark(id: number, result: Completed): Promise<void>;
+  readonly list: ActivityLog['list'];
+}
+
+export interface Mark {
+  readonly id: number;
+  readonly versions?: Versions;
+}
+
+/**
+ * Rows per INSERT. For SQLite knex writes a compound SELECT, and the WebAssembly stack limits its depth. On a server
+ * each statement costs a round trip, and larger batches are better.
+ */
+const ROWS_A_STATEMENT = { sqlite: 50, mysql: 500, postgres: 500 } as const;
+const PAGE_MOST = 1000;
+/** Number of values that every database accepts in one statement. */
+const IDS_A_STATEMENT = 500;
+
+export function createActivityRows(
+  database: Database,
+  getPlace: () => Promise<{ readonly environmentId: number }>,
+): ActivityRows {
+  const { knex, dialect } = database;
+  const together = ROWS_A_STATEMENT[dialect];
+  const statements = new WeakMap<SqliteConnection, Statements>();
+  const atOnce = <T>(run: (ready: Statements) => T) =>
+    database.sqlite?.atOnce((connection) => {
+      const made = statements.get(connection) ?? prepare(connection);
+      statements.set(connection, made);
+      return run(made);
+    });
+  /** Cached, because a process serves one environment. */
+  let environment: number | undefined;
+  const findEnvironment = async (): Promise<number> => {
+    environment = (await getPlace()).environmentId;
+    return environment;
+  };
+
+  /** `outcome`: changes the row only while it has this outcome. */
+  const update = async (
+    id: number,
+    { recordIds, workflow, effects, ...result }: Completed,
+    outcome?: 'unknown',
+  ): Promise<void> => {
+    const where = { id, ...(outcome && { outcome }) };
+    const row = {
+      outcome: result.outcome,
+      code: result.code ?? null,
+      duration_ms: result.durationMs,
+      ...(recordIds && { record_ids: JSON.stringify(recordIds) }),
+    };
+    if (!recordIds && !workflow && !effects) await knex(TABLE).where(where).update(row);
+    else
+      await database.write(async (trx) => {
+        if ((await trx(TABLE).where(where).update(row)) === 0) return;
+        const marked = await trx(TABLE).where({ id }).first<RecordRow>('environment_id', 'started_at');
+        await insertKeys(trx, together, keysOf({ ...marked, log_id: id }, recordIds));
+        if (workflow) await insertWorkflows(trx, [toWorkflowRow(id, workflow)]);
+        if (effects) await putDetails(trx, [toDetailRow(id, { effects })]);
+      });
+  };
+
+  return {
+    async insert(entry): Promise<Mark> {
+      const row = toRow(entry, environment ?? (await findEnvironment()));
+      const done = atOnce((ready) => ready.mark(row, recordKeysOf(entry.recordIds), entry));
+      if (done) {
+        const [id, ...numbers] = done.answer;
+        return { id: id!, versions: versionsOf(numbers) };
+      }
+      if (!hasMore(entry)) return { id: await database.insert(knex, TABLE, { ...row }) };
+      return database.write(async (trx) => {
+        const id = await database.insert(trx, TABLE, { ...row });
+        await insertKeys(trx, together, keysOf({ ...row, log_id: id }, entry.recordIds));
+        if (entry.workflow) await insertWorkflows(trx, [toWorkflowRow(id, entry.workflow)]);
+        if (hasDetails(entry)) await putDetails(trx, [toDetailRow(id, entry)]);
+        return { id };
+      });
+    },
+    async insertAll(entries) {
+      const of = environment ?? (await findEnvironment());
+      const rows = entries.map((entry) => toRow(entry, of));
+      if (!atOnce((ready) => ready.insertAll(rows, entries)))
+        await database.write(async (trx) => {
+          for (let at = 0; at < rows.length; at += together) {
+            const [some, told] = [rows.slice(at, at + together), entries.slice(at, at + together)];
+            const ids = await insertRows(database, trx, some, told.some(hasMore));
+            await insertKeys(
+              trx,
+              together,
+              ids.flatMap((id, n) => keysOf({ ...some[n]!, log_id: id }, told[n]!.recordIds)),
+            );
+            await insertWorkflows(
+              trx,
+              ids.flatMap((id, n) => (told[n]!.workflow ? [toWorkflowRow(id, told[n]!.workflow)] : [])),
+            );
+            await putDetails(
+              trx,
+              ids.flatMap((id, n) => (hasDetails(told[n]!) ? [toDetailRow(id, told[n]!)] : [])),
+            );
+          }
+        });
+    },
+    async complete(id, completed) {
+      if (!atOnce((ready) => ready.complete(id, completed))) await update(id, completed);
+    },
+    completeMark: (id, completed) => update(id, completed, 'unknown'),
+    async list({ limit, before }) {
+      const query = knex(TABLE)
+        .orderBy('id', 'desc')
+        .limit(Math.min(Math.max(1, limit), PAGE_MOST));
+      if (before !== undefined) query.where('id', '<', before);
+      const rows = (await query) as StoredEntry[];
+      const { workflows, details } = await readBeside(knex, rows);
+      return rows.map((row) => fromRow(row, workflows.get(Number(row.id)), details.get(Number(row.id))));
+    },
+  };
+}
+
+/** Whether the entry has rows in other tables. */
+const hasMore = (entry: ActivityEntry): boolean =>
+  entry.workflow !== undefined || hasDetails(entry) || (entry.recordIds !== undefined && entry.recordIds.length > 0);
+
+interface Beside {
+  readonly workflows: ReadonlyMap<number, EntryWorkflow>;
+  readonly details: ReadonlyMap<number, EntryDetails>;
+}
+
+/** Values that only few entries have, by entry id. They are stored in separate tables. */
+export async function readBeside(on: Knex, entries: readonly Pick<StoredEntry, 'id'>[]): Promise<Beside> {
+  const workflows = new Map<number, EntryWorkflow>();
+  const details = new Map<number, EntryDetails>();
+  for (let at = 0; at < entries.length; at += IDS_A_STATEMENT) {
+    const ids = entries.slice(at, at + IDS_A_STATEMENT).map(({ id }) => id);
+    const rows = await on(WORKFLOWS).whereIn('log_id', ids).select<WorkflowRow[]>();
+    for (const row of rows) workflows.set(Number(row.log_id), fromWorkflowRow(row));
+    for (const [id, each] of await readDetails(on, ids)) details.set(id, each);
+  }
+  return { workflows, details };
+}
+
+/** Ids of the rows in order, or an empty list when they are not requested. */
+async function insertRows(
+  { dialect }: Database,
+  trx: Knex.Transaction,
+  rows: readonly Row[],
+  wantsIds: boolean,
+): Promise<readonly number[]> {
+  if (!wantsIds) {
+    await trx(TABLE).insert(rows);
+    return [];
+  }
+  if (dialect === 'postgres')
+    return (await trx(TABLE).insert(rows).returning<{ id: number }[]>('id')).map(({ id }) => id);
+  const [told] = (await trx(TABLE).insert(rows)) as [number];
+  // The ids of one statement are consecutive. MySQL returns the first id, and its increment may exceed 1 in a cluster.
+  if (dialect === 'sqlite') return rows.map((_, n) => told - rows.length + 1 + n);
+  const [[{ step }]] = (await trx.raw('select @@auto_increment_increment as step')) as [[{ step: number }]];
+  return rows.map((_, n) => told + n * step);
+}
+
+interface RecordRow {
+  readonly environment_id: number;
+  readonly started_at: number;
+}
+
+function keysOf(
+  { environment_id, started_at, log_id }: RecordRow & { readonly log_id: number },
+  recordIds: readonly string[] | undefined,
+) {
+  return recordKeysOf(recordIds).map((record_key) => ({ environment_id, record_key, started_at, log_id }));
+}
+
+/** Ignores existing rows: a record may be in the mark and in the outcome. */
+async function insertKeys(
+  trx: Knex.Transaction,
+  together: number,
+  keys: readonly ReturnType<typeof keysOf>[number][],
+): Promise<void> {
+  for (let at = 0; at < keys.length; at += together) {
+    await trx(RECORDS)
+      .insert(keys.slice(at, at + together))
+      .onConflict([...recordColumns])
+      .ignore();
+  }
+}
+
+async function insertWorkflows(trx: Knex.Transaction, rows: readonly WorkflowRow[]): Promise<void> {
+  if (rows.length > 0) await trx(WORKFLOWS).insert(rows).onConflict('log_id').merge();
+}

@@ -1,0 +1,119 @@
+// The SQLite statements of the activity log, prepared once for each connection.
+
+import type { SqliteConnection } from '../../core/sqlite.ts';
+import { versionNumbers } from '../versions.ts';
+import type { EntryWorkflow } from '../workflows/types.ts';
+import { DETAILS, detailColumns, type EntryDetails, hasDetails, toDetailRow } from './activity-details.ts';
+import { recordKeysOf } from './activity-keys.ts';
+import {
+  columns,
+  RECORDS,
+  type Row,
+  recordColumns,
+  TABLE,
+  toWorkflowRow,
+  valuesOf,
+  WORKFLOWS,
+  workflowColumns,
+} from './activity-row.ts';
+import type { ActivityEntry, Intent } from './activity-types.ts';
+
+/** Rows per prepared INSERT: a row then costs half of a separate INSERT. */
+const ROWS_TOGETHER = 20;
+
+/** Values that only few entries have. */
+type More = EntryDetails & Pick<ActivityEntry, 'workflow'>;
+
+export interface Statements {
+  /** Returns the id and the version numbers. */
+  readonly mark: (row: Row, keys: readonly string[], more: More) => readonly number[];
+  readonly insertAll: (rows: readonly Row[], entries: readonly ActivityEntry[]) => void;
+  readonly complete: (id: number, completed: Completed) => void;
+}
+
+export function prepare(connection: SqliteConnection): Statements {
+  const places = `(${columns.map(() => '?').join(', ')})`;
+  const insertSome = (rows: number) => {
+    const all = new Array<string>(rows).fill(places);
+    return connection.prepare(`insert into ${TABLE} (${columns.join(', ')}) values ${all.join(', ')}`);
+  };
+  const insert = insertSome(1);
+  const mark = connection.prepare(`${insert.source} returning id, ${versionNumbers}`).raw();
+  const insertTogether = insertSome(ROWS_TOGETHER);
+  const intoRecords = `insert or ignore into ${RECORDS} (${recordColumns.join(', ')})`;
+  const insertKey = connection.prepare(`${intoRecords} values (?, ?, ?, ?)`);
+  const insertKeyOf = connection.prepare(
+    `${intoRecords} select environment_id, ?, started_at, id from ${TABLE} where id = ?`,
+  );
+  const insertWorkflow = connection.prepare(
+    `insert or replace into ${WORKFLOWS} (${workflowColumns.join(', ')}) values (?, ?, ?, ?, ?)`,
+  );
+  const insertDetails = connection.prepare(
+    `insert into ${DETAILS} (${detailColumns.join(', ')}) values (?, ?, ?, ?) on conflict (log_id) do update set
+      approval_id = coalesce(excluded.approval_id, approval_id), effects = coalesce(excluded.effects, effects),
+      dry_run = coalesce(excluded.dry_run, dry_run)`,
+  );
+  const complete = connection.prepare(
+    `update ${TABLE} set outcome = ?, code = ?, duration_ms = ?, record_ids = coalesce(?, record_ids) where id = ?`,
+  );
+  const completeOne = (id: number, { outcome, code, durationMs, recordIds }: Completed) =>
+    complete.run(outcome, code ?? null, durationMs, recordIds ? JSON.stringify(recordIds) : null, id);
+
+  const insertKeys = ({ environment_id, started_at }: Row, id: number, keys: readonly string[]): void => {
+    for (const key of keys) insertKey.run(environment_id, key, started_at, id);
+  };
+  const putWorkflow = (id: number, workflow: EntryWorkflow): void => {
+    const row = toWorkflowRow(id, workflow);
+    insertWorkflow.run(workflowColumns.map((column) => row[column]));
+  };
+  const putMore = (id: number, more: More): void => {
+    if (more.workflow) putWorkflow(id, more.workflow);
+    if (!hasDetails(more)) return;
+    const row = toDetailRow(id, more);
+    insertDetails.run(detailColumns.map((column) => row[column]));
+  };
+  // `get` would stop after the first row. Errors at the end of the statement, such as a full disk, appear only in the
+  // last step.
+  const markOne = (row: Row) => mark.all(valuesOf(row))[0] as [number, ...number[]];
+  const markWithMore = connection.transaction((row: Row, keys: readonly string[], more: More) => {
+    const marked = markOne(row);
+    insertKeys(row, marked[0], keys);
+    putMore(marked[0], more);
+    return marked;
+  });
+  const insertEach = connection.transaction((rows: readonly Row[], entries: readonly ActivityEntry[]) => {
+    let at = 0;
+    const put = (some: readonly Row[], { lastInsertRowid }: { lastInsertRowid: number | bigint }): void => {
+      // The ids of one statement are consecutive.
+      const first = Number(lastInsertRowid) - some.length + 1;
+      some.forEach((row, n) => {
+        const entry = entries[at + n]!;
+        if (row.record_ids !== null) insertKeys(row, first + n, recordKeysOf(entry.recordIds));
+        putMore(first + n, entry);
+      });
+      at += some.length;
+    };
+    while (at + ROWS_TOGETHER <= rows.length) {
+      const some = rows.slice(at, at + ROWS_TOGETHER);
+      put(some, insertTogether.run(some.flatMap(valuesOf)));
+    }
+    for (const row of rows.slice(at)) put([row], insert.run(valuesOf(row)));
+  });
+  const completeWithMore = connection.transaction((id: number, completed: Completed) => {
+    completeOne(id, completed);
+    for (const key of recordKeysOf(completed.recordIds)) insertKeyOf.run(key, id);
+    putMore(id, completed);
+  });
+  return {
+    mark: (row, keys, more) =>
+      keys.length === 0 && !more.workflow && !hasDetails(more) ? markOne(row) : markWithMore.immediate(row, keys, more),
+    insertAll: (rows, entries) => insertEach.immediate(rows, entries),
+    complete: (id, completed) =>
+      void (completed.recordIds || completed.workflow || completed.effects ? completeWithMore.immediate : completeOne)(
+        id,
+        completed,
+      ),
+  };
+}
+
+export type Completed = Parameters<Intent['complete']>[0] & Pick<ActivityEntry, 'durationMs'>;

@@ -1,0 +1,42 @@
+// Policies of a role: validated on write, and read when an `Access` is built.
+import {
+  findWishProblem,
+  freely,
+  type Policy,
+  type PolicyWish,
+  readPolicy,
+  type Verb,
+  type WriteVerb,
+} from '../../core/caller.ts';
+import { fail } from '../../core/errors.ts';
+import type { CollectionPermission } from './types.ts';
+
+const writeVerbs: readonly Verb[] = ['add', 'edit', 'delete'] satisfies readonly WriteVerb[];
+
+/** INVALID_ARGUMENT that names the problem: an invalid policy must not count as no policy. */
+export function checkPolicies(collection: string, { approval = {}, actions = {} }: CollectionPermission): void {
+  for (const [verb, wish] of Object.entries(approval)) {
+    const argument = `${collection}.approval.${verb}`;
+    if (!writeVerbs.includes(verb as Verb))
+      fail('INVALID_ARGUMENT', { argument, problem: 'expected add, edit or delete.' });
+    checkWish(argument, wish);
+  }
+  for (const [action, rights] of Object.entries(actions)) {
+    if (rights.approval !== undefined) checkWish(`${collection}.actions.${action}.approval`, rights.approval);
+  }
+}
+
+function checkWish(argument: string, wish: unknown): void {
+  const problem = findWishProblem(wish);
+  if (problem) fail('INVALID_ARGUMENT', { argument, problem });
+}
+
+/** Reads the stored text. Verbs without a restriction are left out. */
+export function readPolicies(text: string | null): Readonly<Partial<Record<Verb, Policy>>> {
+  const wishes = JSON.parse(text ?? '{}') as Partial<Record<Verb, PolicyWish>>;
+  return Object.fromEntries(
+    Object.entries(wishes)
+      .map(([verb, wish]) => [verb, readPolicy(wish)] as const)
+      .filter(([, policy]) => policy !== freely),
+  );
+}

@@ -1,0 +1,361 @@
+// Workflows of a rendering, with their versions and triggers. Publishing locks the row of the workflow, which
+// serializes its versions; the newest is active at once. Definitions in code are compared with the stored ones at every
+// start, and a new version is added only for a changed definition.
+import type { Knex } from 'knex';
+import type { Clock } from '../../core/clock.ts';
+import { fail } from '../../core/errors.ts';
+import { decrypt, encrypt, randomBase64, randomId, sign } from '../../core/secret.ts';
+import type { Database } from '../database/database.ts';
+import { isDuplicate } from '../database/duplicates.ts';
+import { createScripts } from '../database/prepared-statements.ts';
+import { createEnvironmentReader, logChange, type PlaceReader } from '../permissions/roles.ts';
+import type { CodeWorkflow, PublishWish, TriggerChange, Workflow, Workflows, WorkflowVersion } from './types.ts';
+
+/** Standard Webhooks: 24 to 64 random bytes. */
+const SIGNING_BYTES = 32;
+
+type Flag = boolean | number;
+
+interface Row {
+  readonly id: string;
+  readonly rendering_id: number;
+  readonly team: string;
+  readonly name: string;
+  readonly collection: string;
+  readonly source: Workflow['source'];
+  readonly active: Flag;
+  readonly version: number;
+  readonly trigger_enabled: Flag;
+  readonly trigger_version: number;
+  readonly trigger_key: string | null;
+  readonly needs_signature: Flag;
+  readonly callback_url: string | null;
+  readonly created_at: number | string;
+  readonly updated_at: number | string;
+}
+
+const rowColumns = [
+  ...['id', 'rendering_id', 'name', 'collection', 'source', 'active', 'version', 'trigger_enabled', 'trigger_version'],
+  ...['trigger_key', 'needs_signature', 'callback_url', 'created_at', 'updated_at'],
+] as const;
+
+type Lock = Pick<Row, 'id' | 'name' | 'source' | 'version' | 'trigger_enabled' | 'trigger_version' | 'trigger_key'>;
+
+export function createWorkflows(
+  database: Database,
+  getPlace: PlaceReader,
+  clock: Clock,
+  getSecret: () => string,
+): Workflows {
+  const { knex, dialect } = database;
+  const scripts = createScripts(database);
+  const secret = () => sign('workflow signing', getSecret());
+  const environment = createEnvironmentReader(knex, getPlace);
+
+  const select = (on: Knex, environmentId: number) =>
+    on('workflows as w')
+      .join('renderings', 'renderings.id', 'w.rendering_id')
+      .join('teams', 'teams.id', 'renderings.team_id')
+      .where('w.environment_id', environmentId)
+      .select('w.*', 'teams.name as team');
+
+  const find = async (on: Knex, environmentId: number, id: string): Promise<Workflow | undefined> => {
+    const row = (await select(on, environmentId).where('w.id', id).first()) as Row | undefined;
+    return row && toWorkflow(row);
+  };
+
+  /** Locks the row against other changes. */
+  const lock = async (trx: Knex, where: Readonly<Record<string, unknown>>): Promise<Lock | undefined> => {
+    const query = trx('workflows').where(where);
+    if (dialect !== 'sqlite') query.forUpdate();
+    return query.first<Lock | undefined>();
+  };
+
+  const change = <T>(
+    id: string,
+    run: (trx: Knex.Transaction, row: Lock) => Promise<T>,
+  ): Promise<Workflow | undefined> =>
+    database.write(async (trx) => {
+      const environmentId = await environment();
+      const row = await lock(trx, { id, environment_id: environmentId });
+      if (!row) return undefined;
+      await run(trx, row);
+      return find(trx, environmentId, id);
+    });
+
+  const addVersion = async (
+    trx: Knex,
+    id: string,
+    version: number,
+    { definition, by }: { readonly definition: string; readonly by: number | null },
+  ): Promise<void> => {
+    const now = clock.now();
+    await trx('workflow_versions').insert({ workflow_id: id, version, definition, created_at: now, created_by: by });
+  };
+
+  const newRow = (
+    environmentId: number,
+    wish: Pick<PublishWish, 'renderingId' | 'name' | 'collection' | 'concurrency'>,
+  ) => {
+    const now = clock.now();
+    return {
+      id: randomId(),
+      environment_id: environmentId,
+      rendering_id: wish.renderingId,
+      name: wish.name,
+      collection: wish.collection,
+      active: true,
+      version: 1,
+      concurrency: wish.concurrency,
+      trigger_enabled: false,
+      trigger_version: 0,
+      needs_signature: false,
+      created_at: now,
+      updated_at: now,
+    };
+  };
+
+  /** Publishes in one rendering. */
+  const publishOne = async (trx: Knex.Transaction, renderingId: number, code: CodeWorkflow): Promise<string> => {
+    const environmentId = await environment();
+    const known = await lock(trx, { rendering_id: renderingId, name: code.name });
+    if (!known) {
+      const row = newRow(environmentId, { ...code, renderingId });
+      await trx('workflows').insert({ ...row, source: 'code' });
+      await addVersion(trx, row.id, 1, { definition: code.definition, by: null });
+      return row.id;
+    }
+    if (known.source !== 'code') {
+      const problem = `The workflow '${code.name}' is defined in code, and a team has one of that name that was made in the console. Give one of them another name.`;
+      return fail('CONFIGURATION', { problem });
+    }
+    const { definition } = await trx('workflow_versions')
+      .where({ workflow_id: known.id, version: known.version })
+      .first<{ definition: string }>('definition');
+    const version = definition === code.definition ? known.version : known.version + 1;
+    const { collection, concurrency } = code;
+    if (version !== known.version) {
+      await addVersion(trx, known.id, version, { definition: code.definition, by: null });
+    }
+    await trx('workflows')
+      .where({ id: known.id })
+      .update({
+        collection,
+        concurrency,
+        active: true,
+        version,
+        ...(version !== known.version && { updated_at: clock.now() }),
+      });
+    return known.id;
+  };
+
+  return {
+    async publish(wish) {
+      const environmentId = await environment();
+      const { name, collection, concurrency, definition, by, of } = wish;
+      try {
+        return await database.write(async (trx) => {
+          const log = (id: string, action: string, version: number) =>
+            logChange(trx, { at: clock.now(), by, action, subject: name, detail: { workflow: id, version } });
+          if (!of) {
+            const row = newRow(environmentId, wish);
+            await trx('workflows').insert({ ...row, source: 'console' });
+            await addVersion(trx, row.id, 1, { definition, by });
+            await log(row.id, 'workflow.add', 1);
+            return (await find(trx, environmentId, row.id))!;
+          }
+          const known = await lock(trx, { id: of.id, environment_id: environmentId, rendering_id: wish.renderingId });
+          if (!known) return fail('INVALID_ARGUMENT', { argument: 'id', problem: 'there is no such workflow.' });
+          needConsole(known);
+          if (known.version !== of.since) {
+            const problem = `version ${known.version} was saved meanwhile; yours began with ${of.since}. Look at it, and save yours again.`;
+            return fail('INVALID_ARGUMENT', { argument: 'version', problem });
+          }
+          const version = known.version + 1;
+          await addVersion(trx, known.id, version, { definition, by });
+          await trx('workflows')
+            .where({ id: known.id })
+            .update({ name, collection, concurrency, version, active: true, updated_at: clock.now() });
+          await log(known.id, 'workflow.update', version);
+          return (await find(trx, environmentId, known.id))!;
+        });
+      } catch (error) {
+        if (!isDuplicate(error)) throw error;
+        return fail(
+          'INVALID_ARGUMENT',
+          { argument: 'name', problem: `the team has a workflow '${name}' already.` },
+          error,
+        );
+      }
+    },
+    async publishCode(definitions) {
+      const environmentId = await environment();
+      const renderings = await knex('renderings')
+        .join('teams', 'teams.id', 'renderings.team_id')
+        .where('renderings.environment_id', environmentId)
+        .select<{ id: number; team: string }[]>('renderings.id', 'teams.name as team');
+      // Usually the stored workflows are already current, at a start as at a sweep: one query is enough.
+      const standing = await knex('workflows as w')
+        .join('workflow_versions as v', (on) => on.on('v.workflow_id', 'w.id').andOn('v.version', 'w.version'))
+        .where({ 'w.environment_id': environmentId, 'w.source': 'code' })
+        .select<Standing[]>(
+          'w.id',
+          'w.rendering_id',
+          'w.name',
+          'w.collection',
+          'w.concurrency',
+          'w.active',
+          'v.definition',
+        );
+      const kept = new Set<string>();
+      for (const code of definitions) {
+        for (const { id, team } of renderings) {
+          if (code.teams && !code.teams.includes(team)) continue;
+          const same = standing.find((row) => row.rendering_id === id && stands(row, code));
+          kept.add(same ? same.id : await again(() => database.write((trx) => publishOne(trx, id, code))));
+        }
+      }
+      if (standing.every((row) => kept.has(row.id) || !row.active)) return;
+      await database.retry(() =>
+        knex('workflows')
+          .where({ environment_id: environmentId, source: 'code', active: true })
+          .whereNotIn('id', [...kept])
+          .update({ active: false, updated_at: clock.now() }),
+      );
+    },
+    async list({ renderingId, collection }) {
+      const query = select(knex, await environment()).orderBy(['w.name', 'w.rendering_id']);
+      if (renderingId !== undefined) query.where('w.rendering_id', renderingId);
+      if (collection !== undefined) query.where('w.collection', collection);
+      return ((await query) as Row[]).map(toWorkflow);
+    },
+    async find(id) {
+      const sql = `SELECT ${rowColumns.map((column) => `w.${column}`).join(', ')}, teams.name AS team FROM workflows w
+JOIN renderings ON renderings.id = w.rendering_id JOIN teams ON teams.id = renderings.team_id
+WHERE w.environment_id = ? AND w.id = ?`;
+      const [row] = await scripts.read<Row>({ sql, values: [await environment(), id] });
+      return row && toWorkflow(row);
+    },
+    async versions(id) {
+      const rows = await knex('workflow_versions')
+        .join('workflows as w', 'w.id', 'workflow_versions.workflow_id')
+        .where({ 'w.id': id, 'w.environment_id': await environment() })
+        .orderBy('workflow_versions.version', 'desc')
+        .select<{ version: number; created_at: number | string; created_by: number | null }[]>(
+          'workflow_versions.version',
+          'workflow_versions.created_at',
+          'workflow_versions.created_by',
+        );
+      return rows.map(
+        ({ version, created_at, created_by }): WorkflowVersion => ({
+          version,
+          createdAt: Number(created_at),
+          createdBy: created_by,
+        }),
+      );
+    },
+    async definition(id, version) {
+      const row = await knex('workflow_versions as v')
+        .join('workflows as w', 'w.id', 'v.workflow_id')
+        .where({ 'w.id': id, 'w.environment_id': await environment(), 'v.version': version })
+        .first<{ definition: string } | undefined>('v.definition');
+      return row?.definition;
+    },
+    setActive: (id, isActive, by) =>
+      change(id, async (trx, row) => {
+        needConsole(row);
+        await trx('workflows').where({ id }).update({ active: isActive, updated_at: clock.now() });
+        const action = isActive ? 'workflow.resume' : 'workflow.pause';
+        await logChange(trx, { at: clock.now(), by, action, subject: row.name, detail: { workflow: id } });
+      }),
+    changeTrigger: (id, wish, by) =>
+      change(id, async (trx, row) => {
+        const values = triggerValues(row, wish);
+        await trx('workflows')
+          .where({ id })
+          .update({ ...values, updated_at: clock.now() });
+        const detail = { workflow: id, ...wish, ...(wish.callbackUrl && { callbackUrl: hostOf(wish.callbackUrl) }) };
+        await logChange(trx, { at: clock.now(), by, action: 'trigger.update', subject: row.name, detail });
+      }),
+    async signingSecret(id, make) {
+      const known = async () => {
+        const row = await knex('workflows')
+          .where({ id, environment_id: await environment() })
+          .first<{ signing_secret: string | null } | undefined>('signing_secret');
+        return row?.signing_secret ? decrypt(row.signing_secret, secret()) : undefined;
+      };
+      const found = await known();
+      if (found !== undefined || !make) return found;
+      const sealed = encrypt(`whsec_${randomBase64(SIGNING_BYTES)}`, secret());
+      await database.retry(() =>
+        knex('workflows').where({ id }).whereNull('signing_secret').update({ signing_secret: sealed }),
+      );
+      return known();
+    },
+  };
+}
+
+interface Standing extends Pick<Row, 'id' | 'rendering_id' | 'name' | 'collection' | 'active'> {
+  readonly concurrency: number | null;
+  readonly definition: string;
+}
+
+const stands = (row: Standing, { name, collection, concurrency, definition }: CodeWorkflow): boolean =>
+  Boolean(row.active) &&
+  row.name === name &&
+  row.collection === collection &&
+  row.concurrency === concurrency &&
+  row.definition === definition;
+
+/** Repeats once: if two processes start simultaneously, the second attempt finds the row of the other. */
+async function again<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    return run();
+  }
+}
+
+function needConsole({ name, source }: Pick<Lock, 'name' | 'source'>): void {
+  if (source === 'console') return;
+  fail('INVALID_ARGUMENT', { argument: 'id', problem: `'${name}' is defined in code. Change it there.` });
+}
+
+function triggerValues(row: Lock, wish: TriggerChange) {
+  const { isEnabled, regenerate, keyId, needsSignature, callbackUrl } = wish;
+  const isFirst = isEnabled === true && row.trigger_version === 0;
+  const isNew = regenerate === true || isFirst;
+  return {
+    ...(isEnabled !== undefined && { trigger_enabled: isEnabled }),
+    ...(isNew && { trigger_version: row.trigger_version + 1 }),
+    ...(isNew && keyId !== undefined && { trigger_key: keyId }),
+    ...(needsSignature !== undefined && { needs_signature: needsSignature }),
+    ...(callbackUrl !== undefined && { callback_url: callbackUrl }),
+  };
+}
+
+/** Shows only the host: the path of a callback URL may contain a secret. */
+const hostOf = (url: string): string => new URL(url).host;
+
+function toWorkflow(row: Row): Workflow {
+  return {
+    id: row.id,
+    renderingId: row.rendering_id,
+    team: row.team,
+    name: row.name,
+    collection: row.collection,
+    source: row.source,
+    isActive: Boolean(row.active),
+    version: row.version,
+    trigger: {
+      isEnabled: Boolean(row.trigger_enabled),
+      version: row.trigger_version,
+      keyId: row.trigger_key,
+      needsSignature: Boolean(row.needs_signature),
+      callbackUrl: row.callback_url,
+    },
+    createdAt: Number(row.created_at),
+    updatedAt: Number(row.updated_at),
+  };
+}
