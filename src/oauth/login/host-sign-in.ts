@@ -1,0 +1,174 @@
+// Sign-in through the host application: the code of the application that mounts Portico identifies the user. It is
+// called only on our sign-in pages. Cookies of the host therefore give no access to /mcp or to any other endpoint for
+// programs.
+import type { IncomingMessage } from 'node:http';
+import { type PermissionLevel, permissionLevels } from '../../core/caller.ts';
+import type { Store } from '../../store/store.ts';
+import type { ExternalIdentity, User } from '../../store/users/types.ts';
+import { defaultRights } from '../sso/claims.ts';
+
+/**
+ * A user of the host application. Team, role, level and tags: a property that is present is set by the host at every
+ * sign-in, and null or undefined means the default. A property that is absent is left to the administrators.
+ */
+export interface HostCaller {
+  /** Permanent id of the user in the host application. Not an e-mail address, because addresses can change owners. */
+  readonly subject: string;
+  readonly email: string;
+  /** Whether the host has verified the e-mail address. Default false. */
+  readonly emailVerified?: boolean;
+  readonly firstName?: string | null | undefined;
+  readonly lastName?: string | null | undefined;
+  /** IANA name. */
+  readonly timezone?: string | null | undefined;
+  /** Name of an existing team; default `Operations`. */
+  readonly team?: string | null | undefined;
+  /** Name of an existing role; default `Member`. */
+  readonly role?: string | null | undefined;
+  /** Default `user`. */
+  readonly level?: PermissionLevel | null | undefined;
+  /** The complete set of tags; default no tags. */
+  readonly tags?: Readonly<Record<string, string>> | null | undefined;
+}
+
+/**
+ * Returns the user who is signed in to the host application, from the original request (its cookies). Returns null if
+ * no user is signed in. Middleware of the host has not run, unless the agent is mounted after it. Errors are logged,
+ * and the user sees an error message.
+ */
+export type Authenticate = (
+  req: IncomingMessage,
+) => HostCaller | null | undefined | Promise<HostCaller | null | undefined>;
+
+export interface HostSignInOptions {
+  readonly authenticate: Authenticate;
+  /** The host's sign-in page. `{returnTo}` in it is replaced by our URL to come back to. */
+  readonly signInUrl: string | null;
+  /** Whether users that the host does not know may sign in with a Portico password. */
+  readonly passwords: boolean;
+}
+
+export type HostAnswer =
+  | { readonly state: 'nobody' }
+  | { readonly state: 'ok'; readonly user: User }
+  /** `why` is only for the log. */
+  | { readonly state: 'refused'; readonly why: string };
+
+export interface HostSignIn {
+  readonly issuer: string;
+  readonly passwords: boolean;
+  /** URL where the host signs users in and then redirects them back to `returnTo`; undefined if not configured. */
+  signInUrl(returnTo: string): string | undefined;
+  /** Returns the Portico user for the host's user. Creates the user, or updates them with the host's data. */
+  ask(req: IncomingMessage): Promise<HostAnswer>;
+  /** Returns only the host's user, without creating or changing one; undefined if no user is signed in. */
+  peek(req: IncomingMessage): Promise<Pick<HostCaller, 'email'> | undefined>;
+  /** Whether the host still reports this user. `made`: the host signed the user in; false: a password did. */
+  isStill(req: IncomingMessage, userId: number, made: boolean): Promise<boolean>;
+}
+
+/** The issuer contains the environment: when several share a storage, host users of one are unknown in the others. */
+const hostIssuer = (environment: string | null): string => (environment === null ? 'host' : `host:${environment}`);
+
+export function createHostSignIn(
+  options: HostSignInOptions & {
+    readonly store: Pick<Store, 'identities'>;
+    readonly link: boolean;
+    readonly environment: string | null;
+  },
+): HostSignIn {
+  const { store, signInUrl } = options;
+  const issuer = hostIssuer(options.environment);
+  const read = async (req: IncomingMessage): Promise<ExternalIdentity | undefined> => {
+    const caller = await options.authenticate(req);
+    return caller === null || caller === undefined ? undefined : toIdentity(caller, issuer);
+  };
+  return {
+    issuer,
+    passwords: options.passwords,
+    signInUrl: (returnTo) => (signInUrl === null ? undefined : composeSignInUrl(signInUrl, returnTo)),
+    async ask(req) {
+      const identity = await read(req);
+      if (!identity) return { state: 'nobody' };
+      const admission = await store.identities.admit(identity, options);
+      if (admission.state === 'ok') return admission;
+      return { state: 'refused', why: `${admission.why} (subject ${identity.subject})` };
+    },
+    peek: read,
+    async isStill(req, userId, made) {
+      const identity = await read(req);
+      // A password was used because the host knew no user. By now the host may know a different one.
+      if (!identity) return !made;
+      return (await store.identities.findUserId(issuer, identity.subject)) === userId;
+    },
+  };
+}
+
+function composeSignInUrl(template: string, returnTo: string): string {
+  const encoded = encodeURIComponent(returnTo);
+  if (template.includes('{returnTo}')) return template.replaceAll('{returnTo}', encoded);
+  return `${template}${template.includes('?') ? '&' : '?'}returnTo=${encoded}`;
+}
+
+type Check = readonly [expected: string, takes: (value: unknown) => boolean, required?: true];
+
+const text =
+  (most: number) =>
+  (value: unknown): boolean =>
+    typeof value === 'string' && value.trim() !== '' && value.length <= most;
+const name: Check = ['a text of at most 191 characters', text(191)];
+
+const fields: Readonly<Record<keyof HostCaller, Check>> = {
+  subject: ['a text of at most 255 characters', text(255), true],
+  email: [
+    'an address such as ada@example.com',
+    (value) => text(254)(value) && /^[^\s@]+@[^\s@]+$/.test(`${value}`),
+    true,
+  ],
+  emailVerified: ['true or false', (value) => typeof value === 'boolean'],
+  firstName: name,
+  lastName: name,
+  timezone: name,
+  team: name,
+  role: name,
+  level: [`one of ${permissionLevels.join(', ')}`, (value) => (permissionLevels as readonly unknown[]).includes(value)],
+  tags: [
+    'an object of texts',
+    (value) =>
+      typeof value === 'object' &&
+      !Array.isArray(value) &&
+      Object.values(value as object).every((tag) => typeof tag === 'string'),
+  ],
+};
+
+/**
+ * Validates the host's result. An invalid caller is a bug in the host's code: the sign-in fails, and the log names the
+ * field.
+ */
+function toIdentity(caller: HostCaller, issuer: string): ExternalIdentity {
+  if (typeof caller !== 'object') throw new TypeError('authenticate: expected a caller or null');
+  for (const [field, [expected, takes, required]] of Object.entries(fields)) {
+    const value = caller[field as keyof HostCaller];
+    if (value === undefined || value === null ? required : !takes(value)) {
+      throw new TypeError(`authenticate: '${field}' of the caller must be ${expected}`);
+    }
+  }
+  const { subject, email, emailVerified, firstName, lastName, timezone, team, role, level, tags } = caller;
+  return {
+    issuer,
+    subject,
+    email,
+    emailVerified: emailVerified ?? false,
+    firstName: firstName ?? undefined,
+    lastName: lastName ?? undefined,
+    timezone: timezone ?? undefined,
+    // Fail closed: a property that is present but empty gets the least rights.
+    rights: {
+      team: 'team' in caller ? [team ?? defaultRights.team] : undefined,
+      role: 'role' in caller ? [role ?? defaultRights.role] : undefined,
+      level: 'level' in caller ? (level ?? defaultRights.level) : undefined,
+      tags: 'tags' in caller ? (tags ?? {}) : undefined,
+      onlyTheseTags: true,
+    },
+  };
+}

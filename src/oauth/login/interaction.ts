@@ -1,0 +1,350 @@
+// The sign-in and consent pages. An answer is checked in this order: the interaction exists and its cookie matches the
+// URL (oidc-provider), same site, CSRF token, not answered before. Then the checks of the answer itself run.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type Provider from 'oidc-provider';
+import type { InteractionResults } from 'oidc-provider';
+import type { Clock } from '../../core/clock.ts';
+import { isAppError } from '../../core/errors.ts';
+import type { Observe } from '../../core/observe.ts';
+import { sameText, sign } from '../../core/secret.ts';
+import { messagePage, sendPage } from '../../http/page.ts';
+import type { Store } from '../../store/store.ts';
+import type { User } from '../../store/users/types.ts';
+import { shownClient } from '../clients/display-name.ts';
+import { type Destination, describeRedirect, terminal } from '../clients/normalize.ts';
+import { createConsent, type ListCollections, type OfferedScopes } from '../consent/consent.ts';
+import { createDeviceConsent } from '../device/consent.ts';
+import type { Paths } from '../server/paths.ts';
+import { originalOf } from '../server/request.ts';
+import { createFederation } from '../sso/redirects.ts';
+import { completeSignIn, forgetSession } from './completion.ts';
+import type { Details, Note, Step } from './interaction-step.ts';
+import type { SignInWays } from './login-methods.ts';
+import { codePage, signInPage } from './page.ts';
+import type { SignIn, SignInAnswer } from './sign-in.ts';
+import {
+  readAction,
+  readCode,
+  readCredentials,
+  throttledText,
+  undecided,
+  wrongCode,
+  wrongPassword,
+} from './sign-in-form.ts';
+import { type DeviceCookie, readDevice, writeDevice } from './trusted-browsers.ts';
+
+export interface InteractionOptions {
+  readonly provider: Provider;
+  /** Newest first. */
+  readonly cookieKeys: readonly string[];
+  readonly store: Store;
+  readonly signIn: SignIn;
+  readonly paths: Paths;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly observe: Observe;
+  readonly addressOf: (req: object) => string;
+  readonly listCollections: ListCollections;
+  readonly offeredScopes: OfferedScopes;
+  readonly ways: SignInWays;
+  /** Resource of the command line; absent when command-line sign-in is off. */
+  readonly cloud?: string | undefined;
+}
+
+export interface Interaction {
+  show(req: IncomingMessage, res: ServerResponse, uid: string): Promise<void>;
+  answer(req: IncomingMessage, res: ServerResponse, uid: string, form: URLSearchParams): Promise<void>;
+  /** Handles the redirect back from the OpenID provider. */
+  finishSso(req: IncomingMessage, res: ServerResponse, query: URLSearchParams): Promise<void>;
+}
+
+export const expiredPage = messagePage({
+  title: 'This sign-in has expired',
+  text: 'It was not finished in time, or was finished already. Go back to your assistant and connect again.',
+});
+
+export const blockedPage = messagePage({
+  title: 'This app is blocked here',
+  text: 'An administrator does not let it connect. Nothing was sent to it.',
+});
+
+export function createInteraction(options: InteractionOptions): Interaction {
+  const { provider, cookieKeys, store, paths, observe, ways } = options;
+  const federation = createFederation(options);
+  const device = deviceCookie(paths);
+
+  const begin = async (req: IncomingMessage, res: ServerResponse, uid: string): Promise<Step | undefined> => {
+    const details = await provider.interactionDetails(req, res).catch((error: unknown) => {
+      if ((error as Error).name === 'SessionNotFound') return undefined;
+      throw error;
+    });
+    // OWASP session management: the page must belong to this browser's interaction.
+    if (!details || details.uid !== uid) {
+      sendPage(res, details ? 404 : 400, expiredPage);
+      return undefined;
+    }
+    const clientId = `${details.params.client_id}`;
+    const client = await provider.Client.find(clientId).catch((error: unknown) => {
+      if ((error as { error?: unknown }).error === 'unauthorized_client') return 'blocked' as const;
+      throw error;
+    });
+    if (!client || client === 'blocked') {
+      sendPage(res, 400, client ? blockedPage : expiredPage);
+      return undefined;
+    }
+    return {
+      req,
+      res,
+      details,
+      clientId,
+      client: shownClient(clientId, client.clientName),
+      csrf: makeCsrf(details, cookieKeys[0] ?? ''),
+      action: paths.interaction(uid),
+    };
+  };
+
+  const note: Note = (step, event, userId, detail) =>
+    observe({
+      type: 'security',
+      event,
+      clientId: step.clientId,
+      address: options.addressOf(step.req),
+      ...(userId === undefined ? {} : { userId }),
+      ...(detail === undefined ? {} : { detail }),
+    });
+
+  const consent = createConsent({ ...options, note });
+  const deviceConsent = createDeviceConsent({ ...options, resource: options.cloud ?? '', note });
+
+  const finish = (step: Step, result: InteractionResults, merge: boolean) =>
+    provider.interactionFinished(step.req, step.res, result, { mergeWithLastSubmission: merge });
+
+  const showSignIn = async (step: Step, email: string, problem?: string, status?: number): Promise<void> => {
+    const page = signInPage({
+      place: await store.identity.place(),
+      client: step.client,
+      destination: destinationOf(step),
+      action: step.action,
+      csrf: step.csrf,
+      email,
+      problem,
+      ways,
+      hostUrl: ways.host?.signInUrl(paths.origin + step.action),
+    });
+    const closed = ways.host !== undefined && !ways.passwords && ways.host.signInUrl('') === undefined;
+    sendPage(step.res, status ?? (problem === undefined ? (closed ? 401 : 200) : 400), page);
+  };
+
+  const showCode = async (step: Step, ticket: string, problem?: string): Promise<void> => {
+    const { action, csrf, client } = step;
+    const destination = destinationOf(step);
+    const page = codePage({ place: await store.identity.place(), client, destination, action, csrf, ticket, problem });
+    sendPage(step.res, problem === undefined ? 200 : 400, page);
+  };
+
+  const showConsent = async (step: Step): Promise<void> => {
+    const user = await findUser(step);
+    if (!user) return sendPage(step.res, 400, expiredPage);
+    if (step.details.deviceCode !== undefined) return deviceConsent.show(step, user);
+    await consent.show(step, user);
+  };
+
+  const findUser = async (step: Step): Promise<User | undefined> => {
+    const user = await store.identity.findUser(Number(step.details.session?.accountId));
+    return user?.disabled ? undefined : user;
+  };
+
+  const signIn = async (step: Step, form: URLSearchParams): Promise<void> => {
+    const credentials = readCredentials(form);
+    const answer = await options.signIn.password({ ...credentials, ...guesserOf(step) });
+    if (answer.state === 'failed') {
+      note(step, 'sign-in.failed');
+      return showSignIn(step, credentials.email, wrongPassword);
+    }
+    if (answer.state === 'code') {
+      note(step, 'sign-in.half', answer.user.id);
+      return showCode(step, answer.ticket);
+    }
+    await settle(step, answer);
+  };
+
+  const secondStep = async (step: Step, form: URLSearchParams): Promise<void> => {
+    const sent = readCode(form);
+    const answer = await options.signIn.code({ ...sent, ...guesserOf(step) });
+    if (answer.state === 'failed') {
+      note(step, 'totp.failed', answer.userId);
+      return showCode(step, sent.ticket, wrongCode);
+    }
+    if (answer.state === 'ok') note(step, `totp.${answer.by}`, answer.user.id);
+    await settle(step, answer);
+  };
+
+  // The second step is bound to the interaction: only this browser has its cookie.
+  const guesserOf = (step: Step) => ({
+    address: options.addressOf(step.req),
+    device: readDevice(step.req, device.name),
+    binding: `interaction ${step.details.uid}`,
+  });
+
+  const settle = async (step: Step, answer: SignInAnswer): Promise<void> => {
+    note(step, `sign-in.${answer.state}`, answer.state === 'ok' ? answer.user.id : undefined);
+    if (answer.state === 'throttled') return sendThrottled(step.res, answer.retryAfterSeconds);
+    if (answer.state !== 'ok') return showSignIn(step, '', 'That took too long. Sign in again.');
+    step.res.appendHeader('Set-Cookie', writeDevice(device, answer.device));
+    const { user, since } = answer;
+    redirect(step.res, await completeSignIn(options, step.details, { userId: user.id, issuer: null, since }));
+  };
+
+  /** Signs in the host application's user without showing a page. Consent follows. */
+  const signInByHost = async (step: Step): Promise<boolean> => {
+    const { host } = ways;
+    if (!host) return false;
+    const answer = await host.ask(originalOf(step.req));
+    if (answer.state === 'nobody') return false;
+    note(
+      step,
+      `sign-in.${answer.state}`,
+      answer.state === 'ok' ? answer.user.id : undefined,
+      answer.state === 'refused' ? answer.why : undefined,
+    );
+    if (answer.state === 'refused') {
+      await showSignIn(step, '', 'Your account cannot be used here. Ask an administrator to let you in.', 403);
+      return true;
+    }
+    redirect(step.res, await completeSignIn(options, step.details, { userId: answer.user.id, issuer: host.issuer }));
+    return true;
+  };
+
+  /** Whether the host still reports the user who is about to consent. */
+  const isStillThere = async (step: Step): Promise<boolean> => {
+    const { accountId, acr } = step.details.session ?? {};
+    if (!ways.host || accountId === undefined) return true;
+    const still = await ways.host.isStill(originalOf(step.req), Number(accountId), acr === ways.host.issuer);
+    if (!still) note(step, 'sign-in.changed', Number(accountId));
+    return still;
+  };
+
+  const beginSso = async (step: Step, again: boolean): Promise<void> => {
+    const loginHint = step.details.params.login_hint;
+    const hint = typeof loginHint === 'string' ? loginHint.slice(0, 254) : undefined;
+    try {
+      await federation.begin(step.req, step.res, { uid: step.details.uid, again, hint });
+    } catch (error) {
+      if (!isAppError(error, 'SSO_UNAVAILABLE')) throw error;
+      await showSignIn(step, '', error.message, error.status);
+    }
+  };
+
+  /** Shows the consent page again after a form without a button. Such a form decides nothing. */
+  const askAgain = async (step: Step, form: URLSearchParams): Promise<void> => {
+    if (!(await isStillThere(step))) return switchAccount(step);
+    const user = await findUser(step);
+    if (!user) return sendPage(step.res, 400, expiredPage);
+    if (step.details.deviceCode !== undefined) return deviceConsent.show(step, user, undecided);
+    await consent.look(step, user, form, undecided);
+  };
+
+  const look = async (step: Step, form: URLSearchParams): Promise<void> => {
+    const user = await findUser(step);
+    if (!user || step.details.deviceCode !== undefined) return sendPage(step.res, 400, expiredPage);
+    await consent.look(step, user, form);
+  };
+
+  const allow = async (step: Step, form: URLSearchParams): Promise<void> => {
+    const user = await findUser(step);
+    if (!user) return sendPage(step.res, 400, expiredPage);
+    const isDevice = step.details.deviceCode !== undefined;
+    const grantId = await (isDevice ? deviceConsent.allow(step, user) : consent.allow(step, user, form));
+    if (grantId !== undefined) await finish(step, { consent: { grantId } }, true);
+  };
+
+  const deny = async (step: Step): Promise<void> => {
+    const accountId = step.details.session?.accountId;
+    note(step, 'consent.denied', accountId === undefined ? undefined : Number(accountId));
+    // RFC 6749 section 4.1.2.1, RFC 9207 section 2: the client gets the error, with state and iss.
+    await finish(step, { error: 'access_denied', error_description: 'The user did not allow it.' }, false);
+  };
+
+  const switchAccount = async (step: Step): Promise<void> => {
+    await forgetSession(provider, step.details);
+    await step.details.destroy();
+    if (step.details.deviceCode !== undefined) return redirect(step.res, await deviceConsent.release(step));
+    const again = new URLSearchParams();
+    for (const [name, value] of Object.entries(step.details.params)) {
+      for (const one of [value].flat()) if (typeof one === 'string') again.append(name, one);
+    }
+    // The next request comes from our own page, so the original site is lost. Asking for consent forces the page.
+    const prompts = new Set(`${again.get('prompt') ?? ''} consent`.trim().split(' '));
+    again.set('prompt', [...prompts].join(' '));
+    redirect(step.res, `${paths.url('authorize')}?${again}`);
+  };
+
+  return {
+    async show(req, res, uid) {
+      const step = await begin(req, res, uid);
+      if (!step) return;
+      if (step.details.result) return redirect(res, step.details.returnTo);
+      if (step.details.prompt.name === 'consent') {
+        return (await isStillThere(step)) ? showConsent(step) : switchAccount(step);
+      }
+      if (await signInByHost(step)) return;
+      await showSignIn(step, `${step.details.params.login_hint ?? ''}`.slice(0, 254));
+    },
+    async answer(req, res, uid, form) {
+      const step = await begin(req, res, uid);
+      if (!step) return;
+      // Fetch Metadata: if the browser reports the origin of the form, it must be ours.
+      const site = req.headers['sec-fetch-site'];
+      const sameSite = site === undefined || site === 'same-origin';
+      // RFC 6749 section 10.12: the form must be ours, for this interaction, step and session.
+      const sent = form.get('csrf') ?? '';
+      if (!sameSite || !cookieKeys.some((key) => sameText(sent, makeCsrf(step.details, key)))) {
+        note(step, 'interaction.forged');
+        return sendPage(res, 400, expiredPage);
+      }
+      // Single use: pressing the button again leads to the same URL and changes no state.
+      if (step.details.result) return redirect(res, step.details.returnTo);
+      const action = readAction(form);
+      const consenting = step.details.prompt.name === 'consent';
+      if (action === 'sign-in' && !consenting && ways.passwords) return signIn(step, form);
+      if (action === 'code' && !consenting && ways.passwords) return secondStep(step, form);
+      if ((action === 'sso' || action === 'sso-again') && !consenting && ways.sso) {
+        return beginSso(step, action === 'sso-again');
+      }
+      if ((action === 'allow' || action === 'find') && consenting) {
+        if (!(await isStillThere(step))) return switchAccount(step);
+        return action === 'allow' ? allow(step, form) : look(step, form);
+      }
+      if (action === 'switch' && consenting) return switchAccount(step);
+      if (action === 'deny' || action === 'cancel') return deny(step);
+      if (action === undefined && consenting) return askAgain(step, form);
+      sendPage(res, 400, expiredPage);
+    },
+    finishSso: federation.finish,
+  };
+}
+
+function destinationOf({ details: { deviceCode, params } }: Step): Destination {
+  return deviceCode === undefined ? describeRedirect(`${params.redirect_uri}`) : terminal;
+}
+
+/** Cookie of a trusted browser. Its name follows the pattern of the provider's cookies. */
+function deviceCookie({ secure, origin, prefix }: Paths): DeviceCookie {
+  const { port } = new URL(origin);
+  return { name: `${secure ? '__Secure-' : ''}portico_device${port && `_${port}`}`, path: `${prefix}/oauth`, secure };
+}
+
+function makeCsrf(details: Details, key: string): string {
+  return sign(['csrf', details.uid, details.prompt.name, details.session?.cookie ?? ''].join(' '), key);
+}
+
+function sendThrottled(res: ServerResponse, seconds: number): void {
+  res.setHeader('Retry-After', `${seconds}`);
+  const text = throttledText(seconds, 'go back to your assistant and connect again.');
+  sendPage(res, 429, messagePage({ title: 'Please wait', text }));
+}
+
+/** RFC 9700 section 4.12: 303, because the browser must not repeat the form with the password. */
+function redirect(res: ServerResponse, location: string): void {
+  res.writeHead(303, { Location: location, 'Content-Length': '0' }).end();
+}

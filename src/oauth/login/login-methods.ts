@@ -1,0 +1,41 @@
+// The enabled sign-in methods: passwords, an OpenID provider, the host application. Each session records its method, so
+// disabling a method also invalidates the sessions that used it.
+import { fail } from '../../core/errors.ts';
+import { createSso, type Sso, type SsoOptions } from '../sso/sign-in.ts';
+import { createHostSignIn, type HostSignIn, type HostSignInOptions } from './host-sign-in.ts';
+
+export interface SignInWays {
+  readonly sso?: Sso | undefined;
+  readonly host?: HostSignIn | undefined;
+  /** Whether users can sign in with a password. */
+  readonly passwords: boolean;
+  /** Whether sessions from this issuer are valid; null for a password. */
+  accepts(issuer: string | null): boolean;
+}
+
+export const passwordsAlone: SignInWays = { passwords: true, accepts: (issuer) => issuer === null };
+
+export interface SignInWaysOptions extends SsoOptions {
+  readonly hostSignIn?: HostSignInOptions | undefined;
+}
+
+/** CONFIGURATION if two methods exclude each other, or if one of them is misconfigured. */
+export function createSignInWays({ hostSignIn, ...options }: SignInWaysOptions): SignInWays {
+  const { config, store } = options;
+  const sso = createSso(options);
+  if (sso && hostSignIn) {
+    fail('CONFIGURATION', {
+      problem: 'authenticate and SERVICE_SSO_ISSUER are two ways of signing in. Leave one of them out.',
+    });
+  }
+  const host =
+    hostSignIn && createHostSignIn({ ...hostSignIn, store, link: config.linkUsers, environment: config.environment });
+  const passwords = sso ? config.ssoPasswords : (host?.passwords ?? true);
+  const issuer = (sso ?? host)?.issuer;
+  return {
+    sso,
+    host,
+    passwords,
+    accepts: (made) => (made === null ? passwords : made === issuer),
+  };
+}

@@ -1,0 +1,192 @@
+// Verifies a password, plus a code of an authenticator app if the user has enabled one. All pages and processes share
+// one count of wrong attempts.
+import type { Clock } from '../../core/clock.ts';
+import type { Config } from '../../core/config.ts';
+import { isAppError } from '../../core/errors.ts';
+import { createAddressLimiter } from '../../core/limit/addresses.ts';
+import { createSharedLimiter, sharedLimiters } from '../../core/limit.ts';
+import { decrypt, encrypt, randomToken } from '../../core/secret.ts';
+import type { Store } from '../../store/store.ts';
+import type { User } from '../../store/users/types.ts';
+import { accountOf, createDevices } from './trusted-browsers.ts';
+
+export interface Guesser {
+  /** Client address, as the HTTP handler read it. */
+  readonly address: string;
+  /** Cookie from an earlier sign-in in this browser, if any. */
+  readonly device?: string | undefined;
+}
+
+export interface Credentials extends Guesser {
+  /** As typed, cut to the maximum length of an e-mail address. */
+  readonly email: string;
+  readonly password: string;
+  /** The interaction or console visit that the second step is bound to. */
+  readonly binding: string;
+}
+
+export interface Code extends Guesser {
+  /** Ticket from the first step. */
+  readonly ticket: string;
+  readonly code: string;
+  readonly binding: string;
+}
+
+export type SignInAnswer =
+  | {
+      readonly state: 'ok';
+      readonly user: User;
+      /** Start of the sign-in, in milliseconds since the epoch. */
+      readonly since: number;
+      /** Value for the cookie of this browser. */
+      readonly device: string;
+      /** Method of the second step, if there was one. */
+      readonly by?: 'app' | 'recovery';
+    }
+  /** The password was correct. The code must be sent with `ticket`. */
+  | { readonly state: 'code'; readonly ticket: string; readonly user: User }
+  | { readonly state: 'failed'; readonly userId?: number }
+  /** The second step is too late, or comes from another browser. The user must start again. */
+  | { readonly state: 'stale' }
+  | { readonly state: 'throttled'; readonly retryAfterSeconds: number };
+
+export type ConfirmAnswer =
+  | { readonly state: 'ok' }
+  | { readonly state: 'failed'; readonly wrong: 'password' | 'code' }
+  | Extract<SignInAnswer, { state: 'throttled' }>;
+
+export interface SignIn {
+  password(credentials: Credentials): Promise<SignInAnswer>;
+  code(code: Code): Promise<SignInAnswer>;
+  /**
+   * Asks a signed-in user for their password again before a sensitive operation. With `code`, also checks the code of
+   * their authenticator app. These attempts have their own count.
+   */
+  confirm(user: Pick<User, 'id' | 'email'>, password: string, code?: string): Promise<ConfirmAnswer>;
+  /**
+   * Returns the device cookie for a user who was verified in another way, such as a one-time link. Also resets the
+   * account's count of wrong attempts.
+   */
+  introduce(email: string): Promise<string>;
+}
+
+interface Ticket {
+  readonly userId: number;
+  readonly since: number;
+  readonly binding: string;
+}
+
+const throttleSeconds = 900;
+const ticketMs = 300_000;
+const ticketKeys = 'sign-in-tickets';
+
+export function createSignIn(options: {
+  readonly store: Pick<Store, 'identity' | 'secondFactors' | 'windows' | 'keys'>;
+  readonly config: Pick<Config, 'signInAttempts'>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Whether users can sign in with a password; default true. */
+  readonly isOpen?: boolean;
+}): SignIn {
+  const { store, config, clock, isOpen = true } = options;
+  const { identity, secondFactors } = store;
+  const parts = { windows: store.windows, clock };
+  const window = { points: config.signInAttempts, seconds: throttleSeconds };
+  const attempts = createSharedLimiter('sign-in', window, parts);
+  const addresses = createAddressLimiter(sharedLimiters(parts), 'sign-in address', window);
+  const confirmations = createSharedLimiter('confirm', window, parts);
+  const devices = createDevices(store);
+  const keys = async () => (await store.keys.of(ticketKeys, () => randomToken())).map(({ value }) => value);
+
+  /**
+   * NIST SP 800-63B section 5.2.2: attempts are limited per account and per client address. A browser that knows the
+   * account has its own limit. The attempt is counted before any check, because parallel attempts must not bypass the
+   * limit. Returns a function that gives back one attempt, or all of them after a successful sign-in.
+   */
+  async function take(email: string, { address, device }: Guesser) {
+    const known = await devices.recognise(device, email);
+    const account = known === undefined ? `account ${accountOf(email)}` : `device ${known}`;
+    if (known === undefined) await addresses.consume(address);
+    await attempts.consume(account);
+    return async (all: boolean): Promise<void> => {
+      await Promise.all([
+        known === undefined ? addresses.giveBack(address) : undefined,
+        all ? attempts.reset(account) : attempts.giveBack(account),
+      ]);
+    };
+  }
+
+  async function begin(user: User, since: number, by?: 'app' | 'recovery'): Promise<SignInAnswer> {
+    return { state: 'ok', user, since, device: await devices.make(user.email), ...(by && { by }) };
+  }
+
+  async function open(sealed: string): Promise<Ticket | undefined> {
+    for (const key of await keys()) {
+      try {
+        return JSON.parse(decrypt(sealed, key)) as Ticket;
+      } catch {
+        // Wrong key, or not a ticket of ours.
+      }
+    }
+    return undefined;
+  }
+
+  return {
+    password: ({ email, password, binding, ...guesser }) =>
+      throttled(async () => {
+        // With passwords disabled, a password is rejected on every page.
+        if (!isOpen) return { state: 'failed' };
+        const since = clock.now();
+        const giveBack = await take(email, guesser);
+        const user = await identity.verifyPassword(email, password);
+        if (!user) return { state: 'failed' };
+        // The count continues into the second step: knowing the password gives no additional guesses there.
+        const second = (await secondFactors.of(user.id)) !== undefined;
+        await giveBack(!second);
+        if (!second) return begin(user, since);
+        const ticket: Ticket = { userId: user.id, since, binding };
+        return { state: 'code', user, ticket: encrypt(JSON.stringify(ticket), (await keys())[0]!) };
+      }),
+    code: ({ ticket, code, binding, ...guesser }) =>
+      throttled(async () => {
+        const found = isOpen ? await open(ticket) : undefined;
+        const user = found && (await identity.findUser(found.userId));
+        // The second step needs the browser and sign-in of the first, within the time limit, and no sign-out in
+        // between.
+        const stale =
+          !user ||
+          user.disabled ||
+          found.binding !== binding ||
+          found.since + ticketMs <= clock.now() ||
+          (user.sessionsFrom ?? 0) > found.since;
+        if (stale) return { state: 'stale' };
+        const giveBack = await take(user.email, guesser);
+        const by = await secondFactors.check(user.id, code);
+        if (!by) return { state: 'failed', userId: user.id };
+        await giveBack(true);
+        return begin(user, found.since, by);
+      }),
+    confirm: ({ id, email }, password, code) =>
+      throttled(async () => {
+        await confirmations.consume(`${id}`);
+        const user = await identity.verifyPassword(email, password);
+        if (user?.id !== id) return { state: 'failed', wrong: 'password' };
+        // After the password check, because checking a code uses it up.
+        if (code !== undefined && !(await secondFactors.check(id, code))) return { state: 'failed', wrong: 'code' };
+        await confirmations.reset(`${id}`);
+        return { state: 'ok' };
+      }),
+    async introduce(email) {
+      await attempts.reset(`account ${accountOf(email)}`);
+      return devices.make(email);
+    },
+  };
+}
+
+async function throttled<T>(run: () => Promise<T>) {
+  try {
+    return await run();
+  } catch (error) {
+    if (!isAppError(error, 'RATE_LIMITED')) throw error;
+    return { state: 'throttled', retryAfterSeconds: error.details.retryAfterSeconds } as const;
+  }
+}
