@@ -1,66 +1,71 @@
-// The door for a person who tries the tools himself, in the console: what `tools/list` shows of them, and calls that go the
-// way of every other call (call.ts), under his own rights and with no token. What a call is about to be is asked anew for
-// each: the identity is made of the rights of that moment, and is looked at again where a call of an assistant has its token
-// looked at. Beside the answer he is told what became of the call: its entry in the activity log and its statements.
+// The console's playground, where a signed-in user tries the tools. It lists the same tools as `tools/list`, and its
+// calls run through tool-call.ts like every other call. They use the user's own rights, without a token. Each call
+// reads the current rights first, and checks them again where an assistant's call checks its token. The result also
+// contains the entry in the activity log and the executed statements.
+import type { Access } from '../core/caller.ts';
 import type { StopSignal } from '../core/clock/stop.ts';
 import { type AppError, fail } from '../core/errors.ts';
 import type { Statement, StatementWatch } from '../core/observe/statements.ts';
-import type { Authenticated } from '../oauth/bearer.ts';
-import { resourceScopes } from '../oauth/scopes.ts';
-import type { ActivityEntry, ActivityLog } from '../store/activity-types.ts';
+import { resourceScopes } from '../oauth/server/scopes.ts';
+import type { Authenticated } from '../oauth/tokens/verify.ts';
+import type { ActivityEntry, ActivityLog } from '../store/audit/activity-types.ts';
 import type { Store } from '../store/store.ts';
 import { sameRights } from '../store/versions.ts';
-import { errorText } from './answers/result.ts';
-import { estimateTokens } from './answers/tokens.ts';
-import { type CallParts, createCallTool } from './call.ts';
-import { instructions } from './introduction.ts';
-import { createMenu } from './offers/menu.ts';
-import { selectTools, type Tool } from './tools.ts';
-import type { Pace } from './transport/pace.ts';
+import { repairArguments } from './input/repair.ts';
+import { failureText } from './results/result.ts';
+import { estimateTokens } from './results/tokens.ts';
+import { instructionsFor } from './server-info.ts';
+import type { Tool } from './tool.ts';
+import { type CallParts, createCallTool } from './tool-call.ts';
+import { selectTools } from './tools.ts';
+import type { Pace } from './transport/rate-limit.ts';
+import { createMenu } from './visibility/tool-list.ts';
 
 export const PLAYGROUND = { clientId: 'playground', clientName: 'Playground' } as const;
 
-/** Statements of one call that are kept; the others are counted. */
+/** The maximum number of statements of one call that are returned; the others are only counted. */
 const MOST_STATEMENTS = 100;
-/** Entries of the log among which that of a call is looked for. */
+/** How many recent log entries are searched for the entry of the call. */
 const LOOKED_AT = 200;
 
-export interface PlaygroundParts extends Omit<CallParts, 'gate' | 'activity'> {
+export interface PlaygroundParts extends Omit<CallParts, 'gate' | 'activity' | 'menu'> {
   readonly store: Pick<Store, 'activity' | 'permissions' | 'versions'>;
   readonly pace: Pace;
   readonly statements: StatementWatch;
 }
 
 export interface Played {
-  /** What the model is given, to the letter. */
+  /** The exact text for the model. */
   readonly text: string;
-  /** Set when that is an error. */
+  /** Set if the text is an error. */
   readonly failure?: AppError;
-  /** Of the text, from above: an estimate (answers/tokens.ts). */
+  /** Tokens of the text, an upper estimate (mcp/results/tokens.ts). */
   readonly tokens: number;
   readonly entry: PlayedEntry;
-  /** With the places of values, and without the values. */
+  /** Statements with placeholders, without their values. */
   readonly statements: readonly Statement[];
-  /** How many more there were. */
+  /** The number of statements that were left out. */
   readonly moreStatements: number;
 }
 
-/** As the log has it; without an id where it was not found there. */
+/** The stored log entry; without an id if it was not found. */
 export type PlayedEntry = ActivityEntry & { readonly id?: number };
 
 export interface Playground {
-  /** What assistants are told before anything else. */
+  /** The instructions that the server sends to assistants. */
   readonly instructions: string;
-  /** How deep JSON may be nested, as at /mcp. */
+  /** The maximum nesting depth of JSON, the same as at /mcp. */
   readonly depthLimit: number;
-  /** The tools that the person is offered, in the order of `tools/list`. */
+  /** The tools that the user is shown, in the order of `tools/list`. */
   toolsOf(userId: number): Promise<readonly Tool[]>;
   /**
-   * Undefined for a tool that is not offered to the person: it is not called, whoever knows its name. RATE_LIMITED, as at
-   * /mcp; whatever else goes wrong is the answer.
+   * Calls a tool. Undefined for a tool that the user is not shown; such a tool does not run. Throws RATE_LIMITED, as
+   * /mcp does; all other errors become the answer.
    */
   call(call: PlaygroundCall): Promise<Played | undefined>;
-  /** Once no call is at work. */
+  /** The arguments after repair, as the call reads them. Throws INVALID_ARGUMENT. */
+  meant(tool: Tool, args: PlaygroundCall['args'], access: Access): PlaygroundCall['args'];
+  /** Resolves when no call is in progress. */
   settled(): Promise<void>;
 }
 
@@ -68,7 +73,7 @@ export interface PlaygroundCall {
   readonly userId: number;
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** Aborted when the person leaves. */
+  /** Aborted when the user leaves the page. */
   readonly signal: StopSignal;
 }
 
@@ -78,7 +83,7 @@ export function createPlayground({ store, pace, statements, ...parts }: Playgrou
   const scopes = new Set<string>(resourceScopes);
   const underWay = new Set<Promise<unknown>>();
 
-  /** The versions first: what changes meanwhile makes them old, never the rights. */
+  /** Reads the versions first: a change during the reads then invalidates the result, never the other way round. */
   const identify = async (userId: number): Promise<Authenticated> => {
     const versions = await store.versions();
     const access = await store.permissions.accessOf(userId);
@@ -103,11 +108,11 @@ export function createPlayground({ store, pace, statements, ...parts }: Playgrou
     const kept: Statement[] = [];
     let more = 0;
     const keep = (statement: Statement) => (kept.length < MOST_STATEMENTS ? kept.push(statement) : more++);
-    const callTool = createCallTool({ ...parts, gate, activity: noted });
-    // Nobody can be asked on the way: what needs a yes waits for it in the console.
+    const callTool = createCallTool({ ...parts, gate, menu, activity: noted });
+    // The playground has no elicitation, so a call that needs approval waits for it in the console.
     const called = await statements.during(keep, () => callTool(tool, args, { auth }, { signal }));
     if ('question' in called) throw new Error('a call without an asker was answered with a question');
-    const text = 'failure' in called ? errorText(called.failure) : called.text;
+    const text = 'failure' in called ? failureText(called) : called.text;
     return {
       text,
       ...('failure' in called && { failure: called.failure }),
@@ -119,7 +124,7 @@ export function createPlayground({ store, pace, statements, ...parts }: Playgrou
   };
 
   return {
-    instructions,
+    instructions: instructionsFor(tools),
     depthLimit: parts.config.jsonDepthLimit,
     toolsOf: async (userId) => offeredTo(await identify(userId)),
     call(call) {
@@ -129,6 +134,7 @@ export function createPlayground({ store, pace, statements, ...parts }: Playgrou
       ended.then(() => underWay.delete(ended));
       return playing;
     },
+    meant: (tool, args, access) => repairArguments(tool, args, parts.engine.names(access)),
     async settled() {
       while (underWay.size > 0) await Promise.all(underWay);
     },
@@ -137,7 +143,7 @@ export function createPlayground({ store, pace, statements, ...parts }: Playgrou
 
 const ignore = (): void => undefined;
 
-/** The log, and the one entry that a call makes there. */
+/** Wraps the log and remembers the one entry of a call. */
 function noteEntries(activity: ActivityLog): Pick<ActivityLog, 'record' | 'begin'> & { entry(): ActivityEntry } {
   let entry: ActivityEntry | undefined;
   return {
@@ -150,8 +156,8 @@ function noteEntries(activity: ActivityLog): Pick<ActivityLog, 'record' | 'begin
       entry = { ...mark, outcome: 'unknown', durationMs: 0 };
       return {
         ...intent,
-        async complete(result) {
-          await intent.complete(result);
+        async complete(result, fate) {
+          await intent.complete(result, fate);
           entry = { ...mark, durationMs: 0, ...result };
         },
       };
@@ -164,7 +170,7 @@ function missing(): never {
   throw new Error('a call left no entry in the activity log');
 }
 
-/** The entry as it was written: its id is given by the storage, and how long a write took is measured there. */
+/** Finds the stored entry, which has the id from the storage and the measured duration of a write. */
 async function findEntry(activity: ActivityLog, made: ActivityEntry): Promise<PlayedEntry> {
   const isIt = (one: ActivityEntry) =>
     one.userId === made.userId &&
@@ -175,7 +181,7 @@ async function findEntry(activity: ActivityLog, made: ActivityEntry): Promise<Pl
     await activity.flush();
     return (await activity.list({ limit: LOOKED_AT })).find(isIt) ?? made;
   } catch {
-    // The call is done, whether or not the log can be read.
+    // The call has run, even if the log cannot be read.
     return made;
   }
 }

@@ -1,18 +1,18 @@
-// What a client that sent a progress token hears of its call while it runs (MCP, utilities, progress). Code that knows how
-// far it is says so; of everything else, and while code is silent, there is a sign of life now and then, so that a client
-// that counts from the last sign does not give up. The token's number must grow with each message: what is not more than
-// was said before waits for what is, and signs of life move it by less than any step that code could mean.
+// Progress notifications for a client that sent a progress token (MCP, utilities, progress). Code that knows its
+// progress reports it. Without reports, a heartbeat is sent every few seconds, because clients with a timeout reset it
+// on each message. The progress value must grow with each message, so a report that does not exceed the last value is
+// skipped. A heartbeat raises the value by less than any plausible step of a report.
 import type { ReportProgress } from '../agent/actions/definitions.ts';
 import type { Clock } from '../core/clock.ts';
 
 export interface ProgressMessage {
-  /** Always more than before. */
+  /** Greater than in every earlier message. */
   readonly progress: number;
   readonly total?: number;
   readonly message?: string;
 }
 
-/** How progress is sent on the stream of its call: to a client that gave a token for it, and to no other. */
+/** Sends progress on the stream of its call, only to a client that sent a progress token. */
 export type TellProgress = (message: ProgressMessage) => Promise<void>;
 
 export interface ProgressParams extends ProgressMessage {
@@ -20,7 +20,9 @@ export interface ProgressParams extends ProgressMessage {
   readonly [member: string]: unknown;
 }
 
-/** Nothing without a token, as it stands in `_meta` of a request that was checked (MCP, utilities, progress). */
+/**
+ * Returns no function without a token. The token is read from `_meta` of a checked request (MCP, utilities, progress).
+ */
 export function tellsProgress(
   progressToken: unknown,
   notify: (method: 'notifications/progress', params: ProgressParams) => void | Promise<void>,
@@ -31,15 +33,15 @@ export function tellsProgress(
 
 export interface Progress {
   readonly report: ReportProgress;
-  /** Sends what was held back; after it nothing is sent, whatever is still reported. */
+  /** Sends the last delayed message. Later reports are ignored. */
   end(): Promise<void>;
 }
 
 const FIRST_SIGN_MS = 1000;
 const NEXT_SIGN_MS = 5000;
-/** Between two messages; what is reported faster is left out, but for the last. */
+/** The minimum time between two messages, in milliseconds. Faster reports are dropped, except the last. */
 const LEAST_MS = 200;
-/** All signs of life together, between two reports. */
+/** The most that all heartbeats between two reports add to the progress value. */
 const SIGNS = 0.01;
 const MESSAGE_CHARACTERS = 200;
 
@@ -59,7 +61,7 @@ export function createProgress(clock: Clock, send: TellProgress): Progress {
     held = undefined;
     last = message.progress;
     sentAt = clock.monotonic();
-    // A client that is gone wants no progress either.
+    // The client has disconnected.
     sending = send(message).catch(() => undefined);
     wait(NEXT_SIGN_MS, giveSign);
   }

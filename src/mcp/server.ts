@@ -1,4 +1,4 @@
-// Builds SDK server instances. What a client sees of the tools is made once; an instance only says who is calling.
+// Builds SDK server instances. The tool descriptions are built once; an instance only identifies the caller.
 import {
   type CallToolResult,
   type InputRequiredResult,
@@ -12,32 +12,30 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Engine } from '../agent/engine.ts';
 import { AppError } from '../core/errors.ts';
-import { nearNames } from '../core/near.ts';
 import { inSpan } from '../core/observe/traces.ts';
-import { declaresViews, drawn, EXTENSION, toolMeta, VIEW_TYPE } from './answers/chart-view.ts';
-import { outputSchemaOf } from './answers/output-schemas.ts';
-import { toResult } from './answers/result.ts';
-import { askerOf, askOnCall, questionResult } from './approvals/asker.ts';
-import type { CallTool, CallWire, Identity } from './call.ts';
-import { installCompletion } from './guides/completion.ts';
-import { installPrompts } from './guides/prompt-handlers.ts';
-import { installResources } from './guides/resource-handlers.ts';
-import { createViewing } from './guides/viewing.ts';
-import { instructions, type serverName } from './introduction.ts';
-import type { Menu } from './offers/menu.ts';
+import { nearNames } from '../core/suggestions.ts';
+import { askerOf, askOnCall, questionResult } from './approvals/elicitation.ts';
 import { tellsProgress } from './progress.ts';
-import type { Tool } from './tools.ts';
+import { installCompletion } from './prompts/completion.ts';
+import { installPrompts } from './prompts/handlers.ts';
+import { installResources } from './resources/handlers.ts';
+import { createViewing } from './resources/visible-resources.ts';
+import { withoutTools } from './results/absent-tools.ts';
+import { declaresViews, drawn, EXTENSION, toolMeta, VIEW_TYPE } from './results/chart-view.ts';
+import { outputSchemaOf } from './results/output-schemas.ts';
+import { toResult } from './results/result.ts';
+import { instructionsFor, type serverName } from './server-info.ts';
+import type { Tool } from './tool.ts';
+import type { CallTool, CallWire, Identity } from './tool-call.ts';
+import type { Menu } from './visibility/tool-list.ts';
 
 const LIST_TTL_MS = 300_000;
 
-/**
- * More than the tools of the table, for a server that needs it: the official conformance fixture is one. Given in code
- * only.
- */
+/** Adds tools beyond the table, for example those of the official conformance fixture. Configured in code only. */
 export interface Extension {
   readonly capabilities: ServerCapabilities;
   readonly tools: readonly ExtraTool[];
-  /** Called for every instance, before it is connected. */
+  /** Called for every instance, before it connects. */
   install(server: Server): void;
 }
 
@@ -57,13 +55,13 @@ export interface ServerParts {
   readonly engine: Engine;
   readonly callTool: CallTool;
   readonly extension?: Extension | undefined;
-  /** Whether tools say the shape of their answers, and answer by it. */
+  /** Whether tools publish output schemas and return structured content. */
   readonly outputSchemas: boolean;
-  /** Tells the clients that listen of changes. */
+  /** Notifies listening clients of changes. */
   readonly notify: () => ServerNotifier;
 }
 
-/** `listens`: whether its clients can be told of changes. */
+/** Builds an instance. `listens`: whether its clients can receive notifications of changes. */
 export type BuildServer = (identityOf: (ctx: ServerContext) => Identity | undefined, listens?: boolean) => Server;
 
 export function createServerBuilder(parts: ServerParts): BuildServer {
@@ -86,7 +84,7 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
         extensions: { [EXTENSION]: { mimeTypes: [VIEW_TYPE] } },
         ...extension?.capabilities,
       },
-      instructions,
+      instructions: instructionsFor(tools),
       cacheHints: {
         'tools/list': cached,
         'server/discover': cached,
@@ -96,14 +94,16 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
         'resources/read': cached,
       },
     });
-    // Fail closed: a request that no bearer check vouches for is not served.
+    // Fail closed: a request without a checked token is refused.
     const identify = (ctx: ServerContext): Identity => identityOf(ctx) ?? failUnknown();
     server.setRequestHandler('tools/list', async (_request, ctx) => {
       const identity = identify(ctx);
       await menu.look();
+      const absent = menu.absentFor(identity.auth);
       const views = identity.views || declaresViews(server.getClientCapabilities());
       const define = (tool: Tool): ToolDefinition => {
-        const definition = definitions.get(tool)!;
+        const made = definitions.get(tool)!;
+        const definition = { ...made, description: withoutTools(tool.description, absent) };
         return views && drawn.has(tool.name) ? { ...definition, _meta: toolMeta } : definition;
       };
       return { tools: [...shownTo(identity).map(define), ...added] };

@@ -1,14 +1,15 @@
-// The webhook that an action asks for, sent by the server: an assistant has no browser that could. The address comes from
-// the operator's code, but what it is made of may come from a form, so that only the public internet is reached, and hosts
-// within the operator's own network that he has named. What it answers is not passed on, but for its status.
+// Sends the webhook that an action returns, because an assistant has no browser to send it. Form values may become
+// part of its URL, so requests reach only the public internet and hosts that the operator allows by name. Of the
+// response, only the status is returned.
 import type { SendWebhook } from '../agent/actions/results.ts';
 import type { Clock } from '../core/clock.ts';
+import { isNamedHost } from '../core/config/hosts.ts';
 import type { Config } from '../core/config.ts';
 import type { Observe } from '../core/observe.ts';
-import { guardedFetch } from '../oauth/documents.ts';
+import { guardedFetch } from '../oauth/clients/documents.ts';
 
 const SECONDS = 10;
-/** The connection's own matter, or set by what is sent. */
+/** Headers of the connection, or derived from the body. */
 const ownHeaders: ReadonlySet<string> = new Set([
   'host',
   'connection',
@@ -26,16 +27,15 @@ export function createWebhookSender(parts: {
   readonly clock: Clock;
   readonly observe: Observe;
 }): SendWebhook {
-  const named = new Set(parts.config.webhookHosts.map((host) => host.toLowerCase()));
   return async ({ url, method, headers, body }, signal) => {
-    const { hostname } = new URL(url);
+    const target = new URL(url);
     const abort = new AbortController();
     const stop = () => abort.abort();
     signal.addEventListener('abort', stop);
     const cancel = parts.clock.after(SECONDS * 1000, stop);
     try {
-      // SSRF: addresses are judged when they are connected to; a redirect is an answer and is not followed.
-      const send = named.has(hostname) ? fetch : guardedFetch;
+      // SSRF: `guardedFetch` checks addresses at connect time. Redirects are not followed.
+      const send = isNamedHost(target, parts.config.webhookHosts) ? fetch : guardedFetch;
       const bodiless = method === 'GET' || method === 'HEAD';
       const response = await send(url, {
         method,
@@ -47,7 +47,7 @@ export function createWebhookSender(parts: {
       await response.body?.cancel();
       return response.status;
     } catch (cause) {
-      parts.observe({ type: 'warning', message: `The webhook of an action did not reach ${hostname}.`, cause });
+      parts.observe({ type: 'warning', message: `The webhook of an action did not reach ${target.hostname}.`, cause });
       return undefined;
     } finally {
       cancel();

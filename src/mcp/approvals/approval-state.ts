@@ -1,10 +1,11 @@
-// What a client of 2026-07-28 carries from the question to the repeat of its call: sealed, so that it can be neither read
-// nor made, and bound to who asks, to the call and to what the call would find. It comes back as anybody's word (MCP
-// 2026-07-28, multi round-trip requests, server requirements): whatever does not fit is refused, and it is good once.
+// The sealed state that a client of 2026-07-28 carries from the approval question to the repeat of its call. The
+// client can neither read nor forge it. It is bound to the user, the call and the data that the call would change.
+// Returned state is untrusted input (MCP 2026-07-28, multi round-trip requests, server requirements): a mismatch is
+// refused, and each state works once.
 import type { Clock } from '../../core/clock.ts';
 import { fail } from '../../core/errors.ts';
 import { decrypt, encrypt, hashToken, randomToken } from '../../core/secret.ts';
-import type { ApprovalCall } from '../../store/approval-types.ts';
+import type { ApprovalCall } from '../../store/approvals/types.ts';
 import type { Keys } from '../../store/store.ts';
 
 const PURPOSE = 'approval state';
@@ -19,7 +20,10 @@ interface Carried {
 
 export interface ApprovalStates {
   seal(call: ApprovalCall): Promise<string>;
-  /** Its id, and whether the call would still find the same. INVALID_APPROVAL for a state that is not good for this call. */
+  /**
+   * Returns the id of the state, and whether the call would still find the same data. Throws INVALID_APPROVAL for a
+   * state that does not belong to this call.
+   */
   open(state: string, call: ApprovalCall): Promise<{ readonly id: string; readonly unchanged: boolean }>;
 }
 
@@ -49,15 +53,16 @@ export function createApprovalStates(
     },
     async open(state, call) {
       const { id, expiresAt, ...bound } = await read(state);
-      // MCP 2026-07-28, multi round-trip requests: bound to the principal and the request, and for a while only.
+      // MCP 2026-07-28, multi round-trip requests: the state is bound to the principal and the request, and it
+      // expires.
       if (bound.call !== callHash(call) || expiresAt <= clock.now()) refuse();
       return { id, unchanged: bound.found === hashToken(call.found) };
     },
   };
 }
 
-const callHash = ({ userId, clientId, tool, args }: ApprovalCall): string =>
-  hashToken(JSON.stringify([userId, clientId, tool, args]));
+const callHash = ({ userId, clientId, grantId, tokenId, tool, args }: ApprovalCall): string =>
+  hashToken(JSON.stringify([userId, clientId, grantId ?? tokenId ?? null, tool, args]));
 
 function refuse(): never {
   return fail('INVALID_APPROVAL', {});

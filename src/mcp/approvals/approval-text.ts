@@ -1,7 +1,7 @@
-// What the person at the client reads before a call may run, and what a model is told while a call waits. Every value stands
-// in JSON, so that none can end a line and pass for a part of the question.
-import { printJson } from '../../agent/sources/json-text.ts';
-import type { Approval, ApprovalRequest } from '../../store/approval-types.ts';
+// Texts of approvals: the question for the client's user, and the answer for a model while a call waits. Every value
+// is printed as JSON, because a line break in a value could otherwise fake a part of the question.
+import { printJson } from '../../agent/sources/lossless-json.ts';
+import type { Approval, ApprovalPreview, ApprovalRequest, PreviewedEffect } from '../../store/approvals/types.ts';
 
 const MOST_RECORDS = 5;
 const MOST_FIELDS = 12;
@@ -17,20 +17,36 @@ const verbs: Readonly<Record<string, string>> = {
 
 export function questionText(request: Pick<ApprovalRequest, 'tool' | 'collection' | 'action' | 'content'>): string {
   const { preview } = request.content;
-  const lines = preview.changes.slice(0, MOST_RECORDS).map(({ id, fields }) => {
-    const shown = Object.entries(fields).slice(0, MOST_FIELDS);
-    const more = Object.keys(fields).length - shown.length;
-    const told = shown.map(([name, { before, after }]) => changeText(name, before, after, request.tool));
-    return `- ${id === null ? 'new' : valueText(id)}: ${[...told, ...(more > 0 ? [`${more} more fields`] : [])].join('; ')}`;
-  });
+  const lines = preview.changes.slice(0, MOST_RECORDS).map((change) => recordLine(change, request.tool));
   const count = preview.count ?? 0;
   if (count > lines.length && lines.length > 0) lines.push(`- and ${count - lines.length} more`);
+  for (const effect of preview.effects ?? []) lines.push(...effectLines(effect));
+  for (const sentence of preview.unseen ?? []) lines.push(`- ${sentence}`);
   for (const [name, value] of Object.entries(preview.values ?? {}).slice(0, MOST_FIELDS))
     lines.push(`- ${name}: ${valueText(value)}`);
   return [`Your assistant wants to ${whatText(request)}.`, ...lines, 'Allow it?'].join('\n');
 }
 
-/** Such as `change 2 records of 'orders'`. */
+const effectVerbs = { created: 'create', updated: 'change', deleted: 'delete' } as const;
+const causes = { call: '', relation: ' through a relation', cascade: ' by the database', code: ' by code' } as const;
+
+/** For example `- also change 1 record of 'customers' through a relation`, followed by the first of these records. */
+function effectLines({ collection, change, cause, count, changes = [] }: PreviewedEffect): string[] {
+  const where = collection === null ? 'a collection that you may not see' : `'${collection}'`;
+  const line = `- also ${effectVerbs[change]} ${count} ${count === 1 ? 'record' : 'records'} of ${where}${causes[cause]}`;
+  const tool = { created: 'create', updated: 'update', deleted: 'delete' }[change];
+  const shown = changes.slice(0, MOST_RECORDS).map((record) => `  ${recordLine(record, tool)}`);
+  return [line, ...shown, ...(changes.length > shown.length ? [`  - and ${count - shown.length} more`] : [])];
+}
+
+function recordLine({ id, fields }: ApprovalPreview['changes'][number], tool: string): string {
+  const shown = Object.entries(fields).slice(0, MOST_FIELDS);
+  const more = Object.keys(fields).length - shown.length;
+  const told = shown.map(([name, { before, after }]) => changeText(name, before, after, tool));
+  return `- ${id === null ? 'new' : valueText(id)}: ${[...told, ...(more > 0 ? [`${more} more fields`] : [])].join('; ')}`;
+}
+
+/** For example `change 2 records of 'orders'`. */
 export function whatText({
   tool,
   collection,
@@ -54,13 +70,27 @@ function valueText(value: unknown): string {
   return text.length > VALUE_CHARACTERS ? `${text.slice(0, VALUE_CHARACTERS - 1)}…` : text;
 }
 
-/** `{status, approve, expires, next}`. */
-export function pendingText({ policy, expiresAt }: Approval, address: string): string {
+/** The answer while the server runs an approved call. */
+export const runningText = JSON.stringify({
+  status: 'running',
+  next: 'The call was approved, and the server is doing it. Repeat this call unchanged in some seconds to get its result.',
+});
+
+/** The answer while a call waits for approval: `{status, approve, expires, next}`. */
+export function pendingText(
+  { policy, expiresAt }: Approval,
+  address: string,
+  execution: 'server' | 'assistant',
+): string {
   const who = policy.secondPerson ? 'another person than you who may do this' : 'the person';
+  const then =
+    execution === 'server'
+      ? 'The server then does it at once; repeat this call unchanged to get its result.'
+      : 'Then repeat this call unchanged.';
   return JSON.stringify({
     status: 'pending',
     approve: address,
     expires: new Date(expiresAt).toISOString(),
-    next: `Nothing was done yet. Ask ${who} to open the address and approve, then repeat this call unchanged.`,
+    next: `Nothing was done yet. Ask ${who} to open the address and approve. ${then}`,
   });
 }

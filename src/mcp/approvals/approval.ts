@@ -1,58 +1,84 @@
-// Between the permissions and the work of a call that writes: whose yes it needs, and whether it is there. A yes comes in
-// three ways. The client asks its person, on the stream of the call (revisions before 2026-07-28) or between the call and its
-// repeat (2026-07-28); or a person who is signed in to the console decides, and the model repeats its call. Whichever it is,
-// it is bound to the user, the client, the tool, the arguments and to what the call would find, it is good for one run, and
-// the call meets every check of a first call again.
+// Approvals: runs between the permission check and the work of a writing call, and decides whether the call needs an
+// approval and has one. An approval can come in three ways:
+// - The client asks its user on the stream of the call (revisions before 2026-07-28).
+// - The client asks its user and then repeats the call (2026-07-28).
+// - A signed-in user decides in the console, and the model repeats its call.
+//
+// Every approval is bound to the user, the grant, the tool, the arguments and the data that the call would change. It
+// is valid for one run, and that run passes every check of a first call. The server runs a call that was approved in
+// the console at once (execution.ts), and the model's repeat gets the stored result.
 
 import type { Engine } from '../../agent/engine.ts';
+import type { Narrowing } from '../../core/caller/restrictions.ts';
 import { type Access, type Policy, policyNames, strictestOf } from '../../core/caller.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config.ts';
-import { fail } from '../../core/errors.ts';
+import { AppError, type ErrorCode, fail } from '../../core/errors.ts';
 import { randomToken } from '../../core/secret.ts';
-import type { Authenticated } from '../../oauth/bearer.ts';
-import type { Approval, ApprovalRequest, Approvals } from '../../store/approval-types.ts';
+import type { Authenticated } from '../../oauth/tokens/verify.ts';
+import type {
+  Approval,
+  ApprovalCall,
+  ApprovalContent,
+  ApprovalRequest,
+  Approvals,
+  Credential,
+} from '../../store/approvals/types.ts';
 import type { Keys } from '../../store/store.ts';
-import { sortedJson } from '../once.ts';
-import type { Tool, ToolCall } from '../tools.ts';
+import { collectionRights, sortedJson } from '../idempotency.ts';
+import type { Foreseen, Tool, ToolCall } from '../tool.ts';
 import { createApprovalStates } from './approval-state.ts';
-import { pendingText, questionText } from './approval-text.ts';
-import type { Foreseen } from './foresee.ts';
+import { pendingText, questionText, runningText } from './approval-text.ts';
+import { dropUploads } from './uploads.ts';
 
 export type Answer = 'accept' | 'decline' | 'cancel';
 
-/** How the client asks its person. Absent where it cannot. */
+/** How the client asks its user. Absent if it cannot. */
 export type Asker =
   | {
       readonly way: 'wait';
-      /** `cancel` also when nobody answers in time. */
+      /** Returns `cancel` also after a timeout of `limitMs` milliseconds. */
       readonly ask: (question: string, limitMs: number) => Promise<Answer>;
     }
   | {
       readonly way: 'repeat';
-      /** What the repeat of a call brings. */
+      /** The state and the answer in a repeated call. */
       readonly came?: { readonly state: string; readonly answer: Answer | undefined };
     };
 
 export interface Question {
   readonly text: string;
-  /** Comes back with the answer. */
+  /** Opaque to the client, which returns it with the answer. */
   readonly state: string;
 }
 
 export type Cleared =
-  /** What was looked at: with any other Access the call is another. */
-  | { readonly state: 'clear'; readonly access: Access }
-  /** What the model is told. */
+  /**
+   * `access` is the Access of the check: a call with any other Access must be checked again. `approved` is set if an
+   * approval was used.
+   */
+  | { readonly state: 'clear'; readonly access: Access; readonly approved?: Approved }
+  /** The answer for the model. */
   | { readonly state: 'pending'; readonly text: string }
+  /** The answer of a call that the server has already run. */
+  | { readonly state: 'done'; readonly text: string }
   | { readonly state: 'asked'; readonly question: Question };
 
+export interface Approved {
+  /** The id of the approval. */
+  readonly id: string;
+  /** Throws APPROVAL_OVERTAKEN if the effects differ from the approved ones. */
+  readonly check: (effects: unknown) => void;
+}
+
 export interface ApprovalParts {
+  /** All tools, enabled or not. */
+  readonly tools: readonly Tool[];
   readonly approvals: Approvals;
   readonly keys: Keys;
   readonly config: Config;
   readonly clock: Clock;
-  /** Of the page on which a request is decided. */
+  /** Returns the URL of the page that decides a request. */
   readonly approvalAddress: (id: string) => string;
 }
 
@@ -61,71 +87,96 @@ export interface WritingCall {
   readonly args: unknown;
   readonly given: Readonly<Record<string, unknown>>;
   readonly asker: Asker | undefined;
-  /** Who calls, as of now; rights may change while a person thinks. */
+  /** The id of the approval, if the server executes an approved call. No further approval is then requested. */
+  readonly executes?: string | undefined;
+  /** Returns the caller with current rights, which may change while an approval is pending. */
   readonly standing: () => Promise<{ readonly auth: Authenticated; readonly call: ToolCall }>;
 }
 
 export interface ApprovalDoor {
-  /** Whether the call may need a yes; from memory. */
+  /** Whether the call may need approval. Answers from memory. */
   concerns(tool: Tool, args: unknown, call: ToolCall): boolean;
   /**
-   * NOT_APPROVED, APPROVAL_OVERTAKEN, INVALID_APPROVAL, TOO_MANY_APPROVALS, and whatever the call itself would fail with.
+   * Returns whether the call may run. Throws NOT_APPROVED, APPROVAL_OVERTAKEN, INVALID_APPROVAL, TOO_MANY_APPROVALS,
+   * ANSWER_WITHHELD and all errors of the call itself.
    */
   clear(call: WritingCall): Promise<Cleared>;
 }
 
 const rank = ({ policy, secondPerson }: Policy): number => policyNames.indexOf(policy) * 2 + Number(secondPerson);
 
-/** Whether a yes for `met` is enough where `needed` holds. */
+/** Whether an approval under the policy `met` is enough for the policy `needed`. */
 export const covers = (met: Policy, needed: Policy): boolean => rank(met) >= rank(needed);
 
-/** Whether some call of the caller may need a yes: then a client that can be asked is worth a session. */
+/** Whether any call of the caller may need approval. If so, a client with elicitation is worth a session. */
 export function mayBeAsked(access: Access, engine: Engine): boolean {
   if (access.hasPolicies) return true;
   return engine.index(access).some(({ name }) => engine.actions.describe(access, name).some(({ policy }) => policy));
 }
 
-export function createApprovalDoor({ approvals, keys, config, clock, approvalAddress }: ApprovalParts): ApprovalDoor {
+export function createApprovalDoor(parts: ApprovalParts): ApprovalDoor {
+  const { tools, approvals, keys, config, clock, approvalAddress } = parts;
   const states = createApprovalStates(keys, clock, config);
 
   const foresee = async ({ tool, args, given, standing }: WritingCall) => {
     const { auth, call } = await standing();
     const foreseen = await tool.approval!.foresee(args, call);
     const { access } = call;
-    return { access, policy: foreseen.policy, request: requestOf({ tool, args, given, auth }, foreseen) };
+    const request = requestOf({ tool, args, given, auth }, foreseen);
+    const clear = (id: string): Cleared => ({ state: 'clear', access, approved: { id, check: checkOf(foreseen) } });
+    return { access, policy: foreseen.policy, request, clear };
   };
 
-  const decidedInConsole = async (request: ApprovalRequest): Promise<Approval | 'taken' | undefined> => {
+  const decidedInConsole = async (
+    request: ApprovalRequest,
+  ): Promise<Approval | { readonly taken: string } | undefined> => {
     const open = await approvals.openOf(request);
     if (!open) return undefined;
     const { approval, unchanged } = open;
-    if (approval.state === 'denied') fail('NOT_APPROVED', { how: 'denied' });
     if (!unchanged) {
       await approvals.overtake(approval.id);
       if (approval.state === 'approved') fail('APPROVAL_OVERTAKEN', {});
       return undefined;
     }
-    // The weaker yes of an earlier policy is none.
+    // An approval under a weaker, earlier policy does not count.
     if (!covers(approval.policy, request.policy)) {
       await approvals.overtake(approval.id);
       return undefined;
     }
     if (approval.state !== 'approved') return approval;
-    // One approval, one run: of several repeats at once, in any process, one goes on.
+    // One approval, one run: of several concurrent repeats, in any process, one continues.
     if (!(await approvals.take(approval.id, request))) fail('INVALID_APPROVAL', {});
-    return 'taken';
+    return { taken: approval.id };
   };
 
-  const askInConsole = async (request: ApprovalRequest): Promise<Cleared> => {
+  /** An upload expires before an approval request does, so this extends the uploads that a pending request needs. */
+  const keepUploads = async ({ tool, args, standing }: WritingCall, until: number): Promise<void> => {
+    const keys = tool.approval!.uploads?.(args) ?? [];
+    if (keys.length === 0) return;
+    const { auth, call } = await standing();
+    for (const key of keys) await call.files.keepUpload(auth.userId, key, until + config.callSeconds * 1000);
+  };
+  const keepForAnswer = (call: WritingCall) => keepUploads(call, clock.now() + config.approvalUseSeconds * 1000);
+
+  const askInConsole = async (call: WritingCall, request: ApprovalRequest): Promise<Cleared> => {
     const filed = await approvals.ask(request);
     if (filed === 'full') return fail('TOO_MANY_APPROVALS', {});
-    return { state: 'pending', text: pendingText(filed, approvalAddress(filed.id)) };
+    await keepUploads(call, filed.expiresAt + config.approvalUseSeconds * 1000);
+    return { state: 'pending', text: pendingText(filed, approvalAddress(filed.id), config.approvalExecution) };
   };
 
-  const settle = async (id: string, request: ApprovalRequest, answer: Answer): Promise<void> => {
-    // Single use, of a no as well: whoever comes second with the same id brings nothing.
+  const settle = async (
+    id: string,
+    { standing }: WritingCall,
+    request: ApprovalRequest,
+    answer: Answer,
+  ): Promise<void> => {
+    // A denial is single use as well: the second answer with the same id is refused.
     if (!(await approvals.keepAnswer(id, request, answer === 'accept'))) fail('INVALID_APPROVAL', {});
-    if (answer !== 'accept') fail('NOT_APPROVED', { how: answer === 'decline' ? 'declined' : 'unanswered' });
+    if (answer === 'accept') return;
+    const { files } = (await standing()).call;
+    await dropUploads({ tools, approvals, files }, request);
+    fail('NOT_APPROVED', { how: answer === 'decline' ? 'declined' : 'unanswered' });
   };
 
   const askOnStream = async (
@@ -133,44 +184,107 @@ export function createApprovalDoor({ approvals, keys, config, clock, approvalAdd
     request: ApprovalRequest,
     asker: Extract<Asker, { way: 'wait' }>,
   ): Promise<Cleared> => {
+    await keepForAnswer(call);
     const answer = await asker.ask(questionText(request), config.approvalUseSeconds * 1000);
-    if (answer !== 'accept') await settle(randomToken(), request, answer);
-    // The person took his time: everything is looked at again, as of now.
+    if (answer !== 'accept') await settle(randomToken(), call, request, answer);
+    // Time has passed since the question, so the preview runs again on current data.
     const now = await foresee(call);
     if (now.request.found !== request.found) fail('APPROVAL_OVERTAKEN', {});
-    if (!covers(request.policy, now.policy)) return askInConsole(now.request);
-    await settle(randomToken(), now.request, answer);
-    return { state: 'clear', access: now.access };
+    if (!covers(request.policy, now.policy)) return askInConsole(call, now.request);
+    const id = randomToken();
+    await settle(id, call, now.request, answer);
+    return now.clear(id);
   };
 
   const askByRepeat = async (
-    { access, request }: { readonly access: Access; readonly request: ApprovalRequest },
+    call: WritingCall,
+    { request, clear }: Pick<Awaited<ReturnType<typeof foresee>>, 'request' | 'clear'>,
     { came }: Extract<Asker, { way: 'repeat' }>,
   ): Promise<Cleared> => {
-    if (!came) return { state: 'asked', question: { text: questionText(request), state: await states.seal(request) } };
-    const { id, unchanged } = await states.open(came.state, request);
-    if (came.answer === undefined)
+    const asked = async (): Promise<Cleared> => {
+      await keepForAnswer(call);
       return { state: 'asked', question: { text: questionText(request), state: await states.seal(request) } };
+    };
+    if (!came) return asked();
+    const { id, unchanged } = await states.open(came.state, request);
+    if (came.answer === undefined) return asked();
     if (came.answer === 'accept' && !unchanged) {
       await approvals.keepAnswer(id, request, false);
       fail('APPROVAL_OVERTAKEN', {});
     }
-    await settle(id, request, came.answer);
-    return { state: 'clear', access };
+    await settle(id, call, request, came.answer);
+    return clear(id);
+  };
+
+  /**
+   * For a call that the server has started: its answer or error, if there is one yet. For a denied call: NOT_APPROVED.
+   * This runs before the preview, because the executed call has changed the data, and a denial has deleted the
+   * uploads.
+   */
+  const resultOf = async ({ tool, args, given, standing }: WritingCall): Promise<Cleared | undefined> => {
+    const { auth, call } = await standing();
+    const open = await approvals.openOf(callOf({ tool, args, given, auth }));
+    if (!open) return undefined;
+    const { id, state, result, content, decidedAt = 0 } = open.approval;
+    if (state === 'denied') fail('NOT_APPROVED', { how: 'denied' });
+    if (state !== 'running' && state !== 'used' && state !== 'failed') return undefined;
+    // A new idempotency key marks a new call.
+    const { idempotencyKey } = given;
+    if (state !== 'running' && idempotencyKey !== undefined && idempotencyKey !== content.key) {
+      await approvals.close(id);
+      return undefined;
+    }
+    if (!result) {
+      if (clock.now() - decidedAt <= config.callSeconds * 2000) return { state: 'pending', text: runningText };
+      // The process that ran the call has ended without a result.
+      await approvals.close(id);
+      return fail('OUTCOME_UNKNOWN', { of: 'write' });
+    }
+    if ('code' in result) {
+      await approvals.close(id);
+      throw new AppError(result.code as ErrorCode, result.details as never);
+    }
+    if (result.rights !== rightsOf(call, tool.subject(args).collection)) fail('ANSWER_WITHHELD', {});
+    return { state: 'done', text: result.text };
+  };
+
+  const execute = async (id: string, call: WritingCall): Promise<Cleared> => {
+    const { request, clear } = await foresee(call);
+    const open = await approvals.openOf(request);
+    if (open?.approval.id !== id || open.approval.state !== 'approved') return fail('INVALID_APPROVAL', {});
+    // An approval under a weaker, earlier policy does not count.
+    if (!open.unchanged || !covers(open.approval.policy, request.policy)) {
+      await approvals.overtake(id);
+      return fail('APPROVAL_OVERTAKEN', {});
+    }
+    if (!(await approvals.begin(id, request))) return fail('INVALID_APPROVAL', {});
+    return clear(id);
   };
 
   return {
     concerns: (tool, args, call) => tool.approval?.concerns(args, call) ?? false,
     async clear(call) {
-      const { access, policy, request } = await foresee(call);
+      if (call.executes !== undefined) return execute(call.executes, call);
+      const done = await resultOf(call);
+      if (done) return done;
+      const foreseen = await foresee(call);
+      const { access, policy, request } = foreseen;
       if (policy.policy === 'allow') return { state: 'clear', access };
       const decided = await decidedInConsole(request);
-      if (decided === 'taken') return { state: 'clear', access };
+      if (decided && 'taken' in decided) return foreseen.clear(decided.taken);
       const { asker } = call;
       if (policy.policy === 'ask' && asker)
-        return asker.way === 'wait' ? askOnStream(call, request, asker) : askByRepeat({ access, request }, asker);
-      return askInConsole(request);
+        return asker.way === 'wait' ? askOnStream(call, request, asker) : askByRepeat(call, foreseen, asker);
+      return askInConsole(call, request);
     },
+  };
+}
+
+/** The committed effects must equal the previewed ones, which another transaction computed earlier. */
+function checkOf({ effects: expected }: Foreseen): Approved['check'] {
+  const shown = sortedJson(expected ?? null);
+  return (effects) => {
+    if (expected !== undefined && sortedJson(effects) !== shown) fail('APPROVAL_OVERTAKEN', {});
   };
 }
 
@@ -181,24 +295,50 @@ interface Calling {
   readonly auth: Authenticated;
 }
 
-function requestOf({ tool, args, given, auth }: Calling, { policy, preview, found }: Foreseen): ApprovalRequest {
+/** Leaves `found` empty: requests are looked up without it. */
+function callOf({ tool, args, auth }: Calling): ApprovalCall {
+  // The idempotency key and the dry run flag do not change the effects of a call.
+  const { idempotencyKey, dryRun, ...meant } = args as Record<string, unknown>;
+  // With a wider narrowing, the same arguments may change more, so the approval is bound to the narrowing too.
+  const bound = auth.narrowing ? [meant, auth.narrowing.key] : meant;
+  return {
+    ...{ userId: auth.userId, clientId: auth.clientId, ...credentialOf(auth) },
+    ...{ tool: tool.name, args: sortedJson(bound), found: '' },
+  };
+}
+
+const addressOf = ({ readOnly, collections }: Narrowing): NonNullable<ApprovalContent['address']> => ({
+  readOnly,
+  collections: collections && [...collections],
+});
+
+function credentialOf({ grantId, tokenId }: Authenticated): Credential {
+  return { ...(grantId !== undefined && { grantId }), ...(tokenId !== undefined && { tokenId }) };
+}
+
+function requestOf(calling: Calling, { policy, preview, found }: Foreseen): ApprovalRequest {
+  const { tool, args, given, auth } = calling;
   const { collection = '', recordIds } = tool.subject(args);
   const { action } = args as { readonly action?: string };
-  // How a call is repeated, and whether it is tried first, is not what it does.
-  const { idempotencyKey, dryRun, ...meant } = args as Record<string, unknown>;
-  const { idempotencyKey: _, ...sent } = given;
+  const { idempotencyKey, ...sent } = given;
   return {
-    userId: auth.userId,
-    clientId: auth.clientId,
+    ...callOf(calling),
     clientName: auth.clientName,
     renderingId: auth.access.caller.renderingId,
-    tool: tool.name,
     collection,
     ...(action !== undefined && { action }),
     ...(recordIds && { recordIds }),
     policy: strictestOf(policy),
-    args: sortedJson(meant),
     found: sortedJson(found ?? null),
-    content: { arguments: sent, preview },
+    content: {
+      ...{ arguments: sent, preview, credential: credentialOf(auth) },
+      ...(auth.narrowing && { address: addressOf(auth.narrowing) }),
+      ...(typeof idempotencyKey === 'string' && { key: idempotencyKey }),
+    },
   };
+}
+
+/** All rights that the answer of a call depends on, as text. */
+export function rightsOf(call: Pick<ToolCall, 'access' | 'engine'>, collection: string | undefined): string {
+  return collection === undefined ? '' : sortedJson(collectionRights(call, collection));
 }

@@ -1,37 +1,24 @@
-import type { AggregateRequest, PlainGroup } from '../../agent/engine.ts';
+import type { AggregateRequest } from '../../agent/requests.ts';
 import { bucketUnits, type Operation, operations } from '../../agent/sources/source.ts';
 import { fail } from '../../core/errors.ts';
-import type { PlainFilter } from '../../core/filter.ts';
-import { tableText } from '../answers/table.ts';
 import {
   checkNames,
   type Given,
   readChoice,
   readCount,
-  readFilter,
   readFlag,
-  readGroups,
   readRequiredText,
   readText,
-} from '../arguments/arguments.ts';
-import { offers } from '../offers/offers.ts';
-import type { Tool, ToolCall } from '../tools.ts';
+} from '../input/arguments.ts';
+import { readGroups } from '../input/columns.ts';
+import { readFilter } from '../input/filters.ts';
+import { listText } from '../results/list-result.ts';
+import type { Tool, ToolCall } from '../tool.ts';
+import { offers } from '../visibility/visibility.ts';
+import type { AggregateArguments } from './aggregate-instead.ts';
+import { fromOtherEnd } from './aggregate-instead.ts';
 
-interface AggregateArguments {
-  readonly collection: string;
-  readonly operation: Operation;
-  readonly field: string | undefined;
-  readonly groups: readonly PlainGroup[] | undefined;
-  readonly segment: string | undefined;
-  readonly search: string | undefined;
-  readonly searchExtended: boolean;
-  readonly filter: PlainFilter | undefined;
-  readonly timezone: string | undefined;
-  readonly order: 'value' | 'groups';
-  readonly limit: number | undefined;
-}
-
-const description = `Count, sum, average, min or max of records, per group. Answers {columns, rows, hasMore}, largest value first.
+const description = `Count, sum, average, min or max of records, per group. Answers {columns, rows, hasMore, nextCursor?}, largest value first.
 groups: "field", "relation:field", or {field, bucket} for the ${bucketUnits.join(', ')} of a date, shown as its first day in the timezone. The rest as in list.`;
 
 const names = [
@@ -46,6 +33,8 @@ const names = [
   'timezone',
   'order',
   'limit',
+  'cursor',
+  'format',
 ] as const;
 
 const DEFAULT_LIMIT = 50;
@@ -72,6 +61,8 @@ export const aggregate: Tool<AggregateArguments> = {
       timezone: { type: 'string' },
       order: { type: 'string', enum: ['value', 'groups'] },
       limit: { type: 'integer' },
+      cursor: { type: 'string' },
+      format: { type: 'string' },
     },
     required: ['collectionName', 'operation'],
   },
@@ -90,7 +81,7 @@ function parse(given: Given): AggregateArguments {
     ),
     operation: readOperation(given),
     field: readText(given, 'field')?.trim() || undefined,
-    groups: readGroups(given, 'groups', bucketUnits),
+    groups: readGroups(given, 'groups'),
     segment: readText(given, 'segment') || undefined,
     search: readText(given, 'search')?.trim() || undefined,
     searchExtended: readFlag(given, 'shouldSearchInRelation'),
@@ -98,22 +89,27 @@ function parse(given: Given): AggregateArguments {
     timezone: readText(given, 'timezone') || undefined,
     order: readChoice(given, 'order', ['value', 'groups'] as const) ?? 'value',
     limit: readCount(given.limit, 'limit'),
+    cursor: readText(given, 'cursor') || undefined,
+    format: readChoice(given, 'format', ['table', 'records'] as const) ?? 'table',
   };
 }
 
 function readOperation(given: Given): Operation {
-  const name = readChoice(given, 'operation', operationNames);
+  const name = operationNames.find((each) => each === readText(given, 'operation')?.trim().toLowerCase());
   const operation = operations[operationNames.indexOf(name ?? '')];
   if (operation) return operation;
-  const offered = operationNames.map((each) => `'${each}'`).join(' or ');
-  return fail('INVALID_ARGUMENT', { argument: 'operation', problem: `send ${offered}.` });
+  const others = operationNames.slice(1).map((each) => `"${each}"`);
+  return fail('INVALID_ARGUMENT', {
+    argument: 'operation',
+    problem: `send {"operation":"count"}, or ${others.join(' or ')} with a field.`,
+  });
 }
 
 async function run(args: AggregateArguments, call: ToolCall): Promise<string> {
   const { pageSizeLimit, answerTokens } = call.config;
   const advice = 'Narrow the filters, or group by less.';
   if (args.limit !== undefined && args.limit > pageSizeLimit)
-    fail('INVALID_ARGUMENT', { argument: 'limit', problem: `at most ${pageSizeLimit} groups. ${advice}` });
+    fail('INVALID_ARGUMENT', { argument: 'limit', problem: `at most ${pageSizeLimit} groups; go on with nextCursor.` });
   const request: AggregateRequest = {
     collection: args.collection,
     operation: args.operation,
@@ -126,7 +122,10 @@ async function run(args: AggregateArguments, call: ToolCall): Promise<string> {
     ...(args.timezone && { timezone: args.timezone }),
     order: args.order,
     limit: args.limit ?? Math.min(DEFAULT_LIMIT, pageSizeLimit),
+    ...(args.cursor && { cursor: args.cursor }),
   };
-  const { columns, rows, hasMore } = await call.engine.aggregate(call.access, request, { signal: call.signal });
-  return tableText({ columns, rows, hasMore }, answerTokens, { of: 'groups', advice });
+  const answer = await call.engine
+    .aggregate(call.access, request, { signal: call.signal })
+    .catch((error: unknown) => fromOtherEnd(args, call, error));
+  return listText(answer, { format: args.format, budgetTokens: answerTokens, unit: 'groups', advice });
 }

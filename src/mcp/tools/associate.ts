@@ -1,7 +1,7 @@
-import { anyPolicy } from '../approvals/foresee.ts';
-import { nameOf } from '../arguments/record-ids.ts';
-import { offers } from '../offers/offers.ts';
-import type { Tool } from '../tools.ts';
+import { anyPolicy } from '../approvals/preview.ts';
+import { nameOf } from '../input/record-ids.ts';
+import type { Tool } from '../tool.ts';
+import { offers } from '../visibility/visibility.ts';
 import { answerLinking, foreseeLinking, type Linking, readLinking } from './linking.ts';
 
 export const associate: Tool<Linking> = {
@@ -10,7 +10,7 @@ export const associate: Tool<Linking> = {
   description: 'Link records to one by its to-many relation. dryRun as create.',
   scope: 'mcp:write',
   isOffered: offers.associate,
-  // A record that belonged to another one before belongs to this one now.
+  // Destructive: a record that already belongs to another record moves to this one.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   inputSchema: {
     type: 'object',

@@ -1,5 +1,5 @@
-import { writeText } from '../answers/write-result.ts';
-import { anyPolicy, foreseeWrite } from '../approvals/foresee.ts';
+import { anyPolicy, foreseeWrite } from '../approvals/preview.ts';
+import { collectionRights } from '../idempotency.ts';
 import {
   checkNames,
   type Given,
@@ -7,15 +7,16 @@ import {
   readIdempotencyKey,
   readRecords,
   readRequiredText,
-} from '../arguments/arguments.ts';
-import { withToolNames } from '../arguments/engine-names.ts';
-import { offers } from '../offers/offers.ts';
-import { collectionRights } from '../once.ts';
-import type { Tool, ToolCall } from '../tools.ts';
+} from '../input/arguments.ts';
+import { withToolNames } from '../input/engine-names.ts';
+import { writeOptions } from '../input/write-options.ts';
+import { writeText } from '../results/write-result.ts';
+import type { Tool, ToolCall } from '../tool.ts';
+import { offers } from '../visibility/visibility.ts';
 
 interface CreateArguments {
   readonly collection: string;
-  /** One, or several where a list was sent. */
+  /** One record, or several if the caller sent a list. */
   readonly records: readonly Given[];
   readonly dryRun: boolean;
   readonly idempotencyKey: string | undefined;
@@ -72,10 +73,8 @@ function parse(given: Given): CreateArguments {
 const toolNames = { records: 'attributes' };
 
 async function run({ collection, records, dryRun }: CreateArguments, call: ToolCall) {
-  const { signal, progress } = call;
-  const options = { signal, preview: dryRun, ...(progress && { progress }) };
   const answer = await withToolNames(toolNames, () =>
-    call.engine.create(call.access, { collection, records }, options),
+    call.engine.create(call.access, { collection, records }, writeOptions(call, dryRun)),
   );
   return writeText(answer, { budgetTokens: call.config.answerTokens, records: true });
 }

@@ -1,11 +1,12 @@
-import type { RecordId } from '../../agent/record-id.ts';
-import { writeText } from '../answers/write-result.ts';
-import { anyPolicy, foreseeWrite } from '../approvals/foresee.ts';
-import { checkNames, type Given, readFlag, readRequiredText } from '../arguments/arguments.ts';
-import { withToolNames } from '../arguments/engine-names.ts';
-import { nameOf, readRequiredIds } from '../arguments/record-ids.ts';
-import { offers } from '../offers/offers.ts';
-import type { Tool, ToolCall } from '../tools.ts';
+import type { RecordId } from '../../agent/encode/record-id.ts';
+import { anyPolicy, foreseeWrite } from '../approvals/preview.ts';
+import { checkNames, type Given, readFlag, readRequiredText } from '../input/arguments.ts';
+import { withToolNames } from '../input/engine-names.ts';
+import { nameOf, readRequiredIds } from '../input/record-ids.ts';
+import { writeOptions } from '../input/write-options.ts';
+import { writeText } from '../results/write-result.ts';
+import type { Tool, ToolCall } from '../tool.ts';
+import { offers } from '../visibility/visibility.ts';
 
 interface DeleteArguments {
   readonly collection: string;
@@ -13,7 +14,7 @@ interface DeleteArguments {
   readonly dryRun: boolean;
 }
 
-/** The tool `delete`, a word that nothing may be called in code. */
+/** The tool `delete`, which is a reserved word in code. */
 export const deleteRecords: Tool<DeleteArguments> = {
   name: 'delete',
   title: 'Delete records',
@@ -56,7 +57,7 @@ const toolNames = { ids: 'recordIds' };
 
 async function run({ collection, ids, dryRun }: DeleteArguments, call: ToolCall) {
   const answer = await withToolNames(toolNames, () =>
-    call.engine.delete(call.access, { collection, ids }, { signal: call.signal, preview: dryRun }),
+    call.engine.delete(call.access, { collection, ids }, writeOptions(call, dryRun)),
   );
   return writeText(answer, { budgetTokens: call.config.answerTokens, records: false });
 }

@@ -1,29 +1,38 @@
-import type { ActionDescription } from '../../agent/actions.ts';
-import type { CollectionDescription, CollectionSummary, FieldDescription } from '../../agent/engine.ts';
-import { fitsTokens } from '../answers/tokens.ts';
-import { actionText } from '../arguments/action-arguments.ts';
-import { checkNames, type Given, readChoice, readText } from '../arguments/arguments.ts';
-import { chartNames } from '../offers/charts.ts';
-import { offers } from '../offers/offers.ts';
-import type { Tool, ToolCall } from '../tools.ts';
+import type { ActionDescription } from '../../agent/actions/catalogue.ts';
+import type {
+  CollectionDescription,
+  CollectionSummary,
+  FieldDescription,
+  RelationDescription,
+} from '../../agent/requests.ts';
+import { actionText } from '../input/action-arguments.ts';
+import { checkNames, type Given, readChoice, readText } from '../input/arguments.ts';
+import { queryLanguage } from '../resources/query-language.ts';
+import { fitsTokens } from '../results/tokens.ts';
+import type { Tool, ToolCall } from '../tool.ts';
+import { chartNames } from '../visibility/charts.ts';
+import { offers } from '../visibility/visibility.ts';
 
 interface DescribeArguments {
   /** Absent: the index of all collections. */
   readonly collection: string | undefined;
-  readonly full: boolean;
+  readonly detail: Detail;
 }
+
+const details = ['concise', 'full', 'query'] as const;
+type Detail = (typeof details)[number];
 
 export const describeCollection: Tool<DescribeArguments> = {
   name: 'describeCollection',
   title: 'Describe a collection',
   description:
-    'Without collectionName: all collections, each with its relations. With one: its key, fields with type (`?` may be null, `!` needed to create, `ro` read-only) and relations as "one|many collection", actions and charts. detail "full" adds filter operators and your permissions. Call it first.',
+    'Without collectionName: all collections, each with its relations. With one: its key, fields with type (`?` may be null, `!` needed to create, `ro` read-only) and relations as "one|many collection", actions and charts. detail "full" adds operators, descriptions of actions and permissions; "query" explains filters. Call it first.',
   scope: 'mcp:read',
   isOffered: offers.browse,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   inputSchema: {
     type: 'object',
-    properties: { collectionName: { type: 'string' }, detail: { type: 'string', enum: ['concise', 'full'] } },
+    properties: { collectionName: { type: 'string' }, detail: { type: 'string', enum: details } },
   },
   parse,
   subject: (args) => (args.collection === undefined ? {} : { collection: args.collection }),
@@ -34,25 +43,26 @@ function parse(given: Given): DescribeArguments {
   checkNames(given, ['collectionName', 'detail']);
   return {
     collection: readText(given, 'collectionName')?.trim() || undefined,
-    full: readChoice(given, 'detail', ['concise', 'full'] as const) === 'full',
+    detail: readChoice(given, 'detail', details) ?? 'concise',
   };
 }
 
 async function run(args: DescribeArguments, call: ToolCall): Promise<string> {
+  if (args.detail === 'query') return queryLanguage(call.absentTools());
   if (args.collection === undefined) {
     return indexText(call.engine.index(call.access), call.config.answerTokens, chartNames(call));
   }
   const { access, engine } = call;
   const description = engine.describe(access, args.collection);
-  return descriptionText(description, args.full, {
+  return descriptionText(description, args.detail === 'full', {
     actions: engine.actions.describe(access, args.collection),
     charts: chartNames(call, args.collection),
   });
 }
 
 /**
- * `{collections: {name: relations}, charts?: [name]}`; names of collections alone, and then as many as fit, when there are
- * very many.
+ * `{collections: {name: relations}, charts?: [name]}`. With very many collections it contains only names, as many as
+ * fit.
  */
 export function indexText(
   collections: readonly CollectionSummary[],
@@ -82,13 +92,14 @@ function summary(collection: CollectionSummary): string {
 
 export interface Doings {
   readonly actions: readonly ActionDescription[];
-  /** Of one record each. */
+  /** Charts of one record. */
   readonly charts: readonly string[];
 }
 
 /**
- * `{name, key, fields: {name: type}, relations: {name: "one collection"}, actions: {name: "single form"}, charts: [name]}`;
- * `full` adds operators, permissions and what the actions say of themselves.
+ * `{name, key, fields: {name: type}, relations: {name: "one collection"}, actions: {name: "single form"}, charts:
+ * [name]}`, with `zoneless: {timezone: [fields]}` for timestamps without zone that are read in another timezone than
+ * UTC. `full` adds operators, permissions and the descriptions of actions.
  */
 export function descriptionText(
   description: CollectionDescription,
@@ -100,11 +111,11 @@ export function descriptionText(
     name,
     ...(kind === 'view' && { kind }),
     key: key.length === 1 ? key[0] : key,
+    ...(key.length > 1 && { ids: key.join('|') }),
     fields: Object.fromEntries(fields.map((field) => [field.name, fieldText(field)])),
+    ...zonelessText(fields, full),
     ...(relations.length > 0 && {
-      relations: Object.fromEntries(
-        relations.map((relation) => [relation.name, relationText(relation.kind, relation.to, relation.columns, full)]),
-      ),
+      relations: Object.fromEntries(relations.map((relation) => [relation.name, relationText(relation, full)])),
     }),
     ...(segments.length > 0 && { segments }),
     ...(actions.length > 0 && {
@@ -117,6 +128,14 @@ export function descriptionText(
   });
 }
 
+/** `{zoneless: {"America/New_York": ["placed_at"]}}`. The concise form omits UTC. */
+function zonelessText(fields: readonly FieldDescription[], full: boolean): object {
+  const zones: Record<string, string[]> = {};
+  for (const { name, timezone } of fields)
+    if (timezone !== undefined && (full || timezone !== 'UTC')) zones[timezone] = [...(zones[timezone] ?? []), name];
+  return Object.keys(zones).length > 0 ? { zoneless: zones } : {};
+}
+
 function actionLine(action: ActionDescription, full: boolean): string {
   const { description } = action;
   return full && description !== undefined ? `${actionText(action)}: ${description}` : actionText(action);
@@ -125,14 +144,21 @@ function actionLine(action: ActionDescription, full: boolean): string {
 function fieldText(field: FieldDescription): string {
   const values = field.enumValues ? `(${field.enumValues.join('|')})` : '';
   const need = field.nullable ? '?' : field.required ? '!' : '';
-  return `${field.type}${values}${need}${field.readOnly ? ' ro' : ''}${field.sortable ? '' : ' unsortable'}`;
+  const type = field.binaryMode === 'datauri' ? field.type.replace('Binary', 'File') : field.type;
+  return `${type}${values}${need}${field.readOnly ? ' ro' : ''}${field.sortable ? '' : ' unsortable'}`;
 }
 
-function relationText(kind: 'one' | 'many', to: string, columns: readonly string[], full: boolean): string {
-  return full && kind === 'one' && columns.length > 0 ? `${kind} ${to} by ${columns.join('+')}` : `${kind} ${to}`;
+/**
+ * `nested writes`: a create or update may contain fields of the related record. `the lowest key of several`: several
+ * records may belong to this one, and the relation leads to the one with the lowest key.
+ */
+function relationText({ kind, to, columns, isWritten, isLowest }: RelationDescription, full: boolean): string {
+  const by = full && kind === 'one' && columns.length > 0 ? ` by ${columns.join('+')}` : '';
+  const which = isLowest ? ' (the lowest key of several)' : '';
+  return `${kind} ${to}${by}${isWritten ? ' (nested writes)' : ''}${which}`;
 }
 
-/** Operators once for a type; a field that differs from the rest of its type has its own line. */
+/** Operators per type. A field that differs from its type has its own line. */
 function operatorTexts(fields: readonly FieldDescription[]): Record<string, string> {
   const byType = new Map<string, Map<string, string[]>>();
   for (const field of fields) {

@@ -1,13 +1,13 @@
-import { anyPolicy } from '../approvals/foresee.ts';
-import { nameOf } from '../arguments/record-ids.ts';
-import { offers } from '../offers/offers.ts';
-import type { Tool } from '../tools.ts';
+import { anyPolicy } from '../approvals/preview.ts';
+import { nameOf } from '../input/record-ids.ts';
+import type { Tool } from '../tool.ts';
+import { offers } from '../visibility/visibility.ts';
 import { answerLinking, foreseeLinking, type Linking, readLinking } from './linking.ts';
 
 export const dissociate: Tool<Linking> = {
   name: 'dissociate',
   title: 'Unlink records',
-  description: 'The reverse of associate. Deletes no records.',
+  description: 'Unlink records of a to-many relation. Deletes no records.',
   scope: 'mcp:write',
   isOffered: offers.dissociate,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },

@@ -1,7 +1,8 @@
 import { filesIn, isFormFile } from '../../agent/actions/form-file.ts';
+import { describeEffects } from '../../agent/write/effects.ts';
 import { freely, type Policy, strictestOf } from '../../core/caller.ts';
-import { actionAnswer } from '../answers/action-answer.ts';
-import { clipRecord, type Foreseen } from '../approvals/foresee.ts';
+import { clipRecord } from '../approvals/preview.ts';
+import { collectionRights } from '../idempotency.ts';
 import {
   type ActionArguments,
   actionNames,
@@ -9,14 +10,15 @@ import {
   checkAction,
   readActionArguments,
   toRequest,
-} from '../arguments/action-arguments.ts';
-import { checkNames, type Given, readFlag, readIdempotencyKey } from '../arguments/arguments.ts';
-import { withToolNames } from '../arguments/engine-names.ts';
-import { nameOf } from '../arguments/record-ids.ts';
-import { showUploads, useUploads } from '../files/file-values.ts';
-import { offers } from '../offers/offers.ts';
-import { collectionRights } from '../once.ts';
-import type { Tool, ToolCall } from '../tools.ts';
+} from '../input/action-arguments.ts';
+import { checkNames, type Given, readFlag, readIdempotencyKey } from '../input/arguments.ts';
+import { withToolNames } from '../input/engine-names.ts';
+import { nameOf } from '../input/record-ids.ts';
+import { actionAnswer } from '../results/action-result.ts';
+import { withWritten } from '../results/write-result.ts';
+import type { Foreseen, Tool, ToolCall } from '../tool.ts';
+import { showUploads, uploadKeysIn, useUploads } from '../uploads/file-values.ts';
+import { offers } from '../visibility/visibility.ts';
 
 interface ExecuteArguments extends ActionArguments {
   readonly dryRun: boolean;
@@ -26,7 +28,7 @@ interface ExecuteArguments extends ActionArguments {
 export const executeAction: Tool<ExecuteArguments> = {
   name: 'executeAction',
   title: 'Execute an action',
-  description: 'Run an action with the values that getActionForm asks for. dryRun only checks records and values.',
+  description: 'Run an action; getActionForm says which values to send. dryRun only checks.',
   scope: 'mcp:action',
   isOffered: offers.trigger,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
@@ -55,12 +57,13 @@ export const executeAction: Tool<ExecuteArguments> = {
   },
   approval: {
     concerns: (args, call) => policyOf(args, call).policy !== 'allow',
+    uploads: ({ values }) => uploadKeysIn(values),
     foresee: (args, call) => withToolNames({ collection: 'collectionName' }, () => foresee(args, call)),
   },
   run: (args, call) => withToolNames({ collection: 'collectionName' }, () => run(args, call)),
 };
 
-/** The stricter of what the role and the code say. An action that is not there is refused by whoever looks for it. */
+/** The stricter policy of the role and the action's code. For an unknown action the later lookup throws the error. */
 function policyOf({ collection, action }: ActionArguments, { access, engine }: ToolCall): Policy {
   if (!access.can('browse', collection)) return freely;
   const known = engine.actions.describe(access, collection).find(({ name }) => name === action);
@@ -81,7 +84,7 @@ async function foresee(args: ExecuteArguments, call: ToolCall): Promise<Foreseen
   return { policy, preview, files: new Map(sentFiles), found };
 }
 
-/** Of a file, its name and type. */
+/** Replaces files by their name and type. */
 function showFiles(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(showFiles);
   if (!isFormFile(value)) return value;
@@ -90,15 +93,16 @@ function showFiles(value: unknown): unknown {
 }
 
 async function run(args: ExecuteArguments, call: ToolCall): Promise<string> {
-  const { access, engine, signal, progress, files } = call;
+  const { access, engine, signal, progress, files, written = [] } = call;
   const userId = access.caller.id;
   checkAction(call, args);
   const request = { ...toRequest(args), searches: args.searches };
   if (!args.dryRun) {
     const result = await useUploads(files, userId, args.values, (values) =>
-      engine.actions.execute(access, { ...request, values }, { signal, ...(progress && { progress }) }),
+      engine.actions.execute(access, { ...request, values }, { signal, written, ...(progress && { progress }) }),
     );
-    return actionAnswer(result, call);
+    const said = await actionAnswer(result, call, args.collection);
+    return withWritten(said, describeEffects(access, written, false), call.config.answerTokens);
   }
   const values = await showUploads(files, userId, args.values);
   const { records } = await engine.actions.check(access, { ...request, values }, { signal });

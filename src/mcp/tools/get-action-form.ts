@@ -1,5 +1,4 @@
 import type { Option } from '../../agent/actions/elements.ts';
-import { formText } from '../answers/form-answer.ts';
 import {
   type ActionArguments,
   actionNames,
@@ -7,16 +6,17 @@ import {
   checkAction,
   readActionArguments,
   toRequest,
-} from '../arguments/action-arguments.ts';
-import { checkNames, type Given, readText } from '../arguments/arguments.ts';
-import { withToolNames } from '../arguments/engine-names.ts';
-import { nameOf } from '../arguments/record-ids.ts';
-import { showUploads } from '../files/file-values.ts';
-import { offers } from '../offers/offers.ts';
-import type { Tool, ToolCall } from '../tools.ts';
+} from '../input/action-arguments.ts';
+import { checkNames, type Given, readText } from '../input/arguments.ts';
+import { withToolNames } from '../input/engine-names.ts';
+import { nameOf } from '../input/record-ids.ts';
+import { formText } from '../results/form-result.ts';
+import type { Tool, ToolCall } from '../tool.ts';
+import { showUploads } from '../uploads/file-values.ts';
+import { offers } from '../visibility/visibility.ts';
 
 interface FormArguments extends ActionArguments {
-  /** The field whose value changed since the form was last asked for. */
+  /** The field that changed since the last request of the form. */
   readonly changed: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export const getActionForm: Tool<FormArguments> = {
   name: 'getActionForm',
   title: 'Form of an action',
   description:
-    'The fields to fill for executeAction, with the values so far. After setting one with reload, ask again. searches {field: text} finds options.',
+    'The fields to fill for an action (executeAction), with values so far. After setting one with reload, ask again. searches {field: text} finds options.',
   scope: 'mcp:read',
   isOffered: offers.trigger,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
@@ -56,6 +56,7 @@ async function run(args: FormArguments, call: ToolCall): Promise<string> {
       ),
     ]);
     const found = asked.map(([field], index): [string, readonly Option[]] => [field, options[index]!]);
-    return formText(answer, Object.fromEntries(found), config.answerTokens);
+    const action = engine.actions.describe(access, args.collection).find(({ name }) => name === args.action);
+    return formText(answer, Object.fromEntries(found), config.answerTokens, action?.description);
   });
 }

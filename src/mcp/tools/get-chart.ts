@@ -1,11 +1,11 @@
-import type { RecordId } from '../../agent/record-id.ts';
+import type { RecordId } from '../../agent/encode/record-id.ts';
 import { fail } from '../../core/errors.ts';
-import { chartText } from '../answers/chart-answer.ts';
-import { checkNames, type Given, readRequiredText, readText } from '../arguments/arguments.ts';
-import { withToolNames } from '../arguments/engine-names.ts';
-import { nameOf, readRecordId } from '../arguments/record-ids.ts';
-import { offers } from '../offers/offers.ts';
-import type { Tool, ToolCall } from '../tools.ts';
+import { checkNames, type Given, readRequiredText, readText } from '../input/arguments.ts';
+import { withToolNames } from '../input/engine-names.ts';
+import { nameOf, readRecordId } from '../input/record-ids.ts';
+import { chartText } from '../results/chart-result.ts';
+import type { Tool, ToolCall } from '../tool.ts';
+import { offers } from '../visibility/visibility.ts';
 
 interface ChartArguments {
   readonly chart: string;
@@ -56,7 +56,7 @@ function parse(given: Given): ChartArguments {
 async function run({ chart, collection, id, timezone }: ChartArguments, call: ToolCall): Promise<string> {
   const { access, engine, signal, config } = call;
   if (collection !== undefined) {
-    // The caller may see the collection, and may read its records; only then is anything said of its charts.
+    // The caller must be able to see the collection and read its records before any error names its charts.
     engine.charts.names(access, collection);
     if (!access.can('read', collection)) fail('FORBIDDEN', { verb: 'read', collection });
   }

@@ -1,11 +1,11 @@
 import { fail } from '../../core/errors.ts';
-import { type AwaitReason, isOver, type RunStep } from '../../store/workflow-types.ts';
-import { stepOf } from '../../workflow/definition.ts';
-import type { RunTrace } from '../../workflow/room.ts';
-import { checkNames, type Given, readRequiredText } from '../arguments/arguments.ts';
-import { offers } from '../offers/offers.ts';
-import type { Tool, ToolCall } from '../tools.ts';
-import { doorOf } from '../workflow-door.ts';
+import { type AwaitReason, isOver, type RunStep } from '../../store/workflows/types.ts';
+import { stepOf } from '../../workflows/definition/definition.ts';
+import type { RunTrace } from '../../workflows/workflows.ts';
+import { checkNames, type Given, readRequiredText } from '../input/arguments.ts';
+import type { Tool, ToolCall } from '../tool.ts';
+import { offers } from '../visibility/visibility.ts';
+import { doorOf } from '../workflow-access.ts';
 
 interface RunArguments {
   readonly runId: string;
@@ -21,13 +21,13 @@ export const getWorkflowRun: Tool<RunArguments> = {
   inputSchema: { type: 'object', properties: { runId: { type: 'string' } }, required: ['runId'] },
   parse(given: Given) {
     checkNames(given, ['runId']);
-    return { runId: readRequiredText(given, 'runId', 'send the id that triggerWorkflow gave.') };
+    return { runId: readRequiredText(given, 'runId', 'send the id of a run; triggerWorkflow gives it.') };
   },
   subject: () => ({}),
   run,
 };
 
-/** The last ones of a run that went round. */
+/** The maximum number of steps, the last ones of a run with loops. */
 const MOST_STEPS = 60;
 
 const asks: Readonly<Record<AwaitReason, string>> = {

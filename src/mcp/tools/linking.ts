@@ -1,13 +1,16 @@
-// What associate and dissociate have in common: one record, a to-many relation of it, and the records at its other end.
+// Shared by associate and dissociate: one record, a to-many relation of it, and the related records.
+
+import type { RecordId } from '../../agent/encode/record-id.ts';
 import type { Engine } from '../../agent/engine.ts';
-import type { RecordId } from '../../agent/record-id.ts';
 import { fail } from '../../core/errors.ts';
-import { writeText } from '../answers/write-result.ts';
-import { type Foreseen, foreseeWrite } from '../approvals/foresee.ts';
-import { checkNames, type Given, readFlag, readRequiredText } from '../arguments/arguments.ts';
-import { withToolNames } from '../arguments/engine-names.ts';
-import { readRecordId, readRequiredIds } from '../arguments/record-ids.ts';
-import type { ToolAnswer, ToolCall } from '../tools.ts';
+import { isCalled } from '../../core/suggestions.ts';
+import { foreseeWrite } from '../approvals/preview.ts';
+import { checkNames, type Given, readFlag, readRequiredText } from '../input/arguments.ts';
+import { withToolNames } from '../input/engine-names.ts';
+import { readRecordId, readRequiredIds } from '../input/record-ids.ts';
+import { writeOptions } from '../input/write-options.ts';
+import { writeText } from '../results/write-result.ts';
+import type { Foreseen, ToolAnswer, ToolCall } from '../tool.ts';
 
 export interface Linking {
   readonly collection: string;
@@ -17,7 +20,7 @@ export interface Linking {
   readonly dryRun: boolean;
 }
 
-/** `targets` is how the tool calls the ids at the other end; the same in the other number is taken as well. */
+/** `targets` is the tool's name of the argument with the foreign ids. Its singular or plural form is accepted too. */
 export function readLinking(given: Given, targets: 'targetRecordId' | 'targetRecordIds'): Linking {
   const other = targets === 'targetRecordId' ? 'targetRecordIds' : 'targetRecordId';
   checkNames(given, ['collectionName', 'relationName', 'parentRecordId', targets, other, 'dryRun']);
@@ -40,34 +43,43 @@ const namesOf = (targets: string) => ({
   ids: targets,
 });
 
-/** Linking is an edit of the record that has the relation, and whatever the engine needs at the other end. */
+/** CWE-863: if a policy denies editing the record with the relation, linking is denied too, even with an approval. */
+function refuseDenied({ access }: ToolCall, collection: string): void {
+  if (access.can('browse', collection) && access.policy('edit', collection).policy === 'deny')
+    fail('FORBIDDEN', { verb: 'edit', collection });
+}
+
+/**
+ * Linking is an edit of the record with the relation, plus all rights that the engine needs for the foreign
+ * collection.
+ */
 export function foreseeLinking(
   { dryRun, ...request }: Linking,
   call: ToolCall,
   targets: string,
   link: Engine['associate'],
 ): Promise<Foreseen> {
+  refuseDenied(call, request.collection);
   const meant = { also: [['edit', request.collection] as const], count: request.ids.length };
   return foreseeWrite(call, meant, (access, options) =>
     withToolNames(namesOf(targets), () => link(access, request, options)),
   );
 }
 
-/** The ids that are answered are of the collection that was written to: the other end, or the one that holds the pairs. */
+/** The answered ids belong to the written collection: the foreign collection, or the join collection. */
 export async function answerLinking(
   { dryRun, ...request }: Linking,
   call: ToolCall,
   targets: string,
   link: Engine['associate'],
 ): Promise<ToolAnswer> {
-  const answer = await withToolNames(namesOf(targets), () =>
-    link(call.access, request, { signal: call.signal, preview: dryRun }),
-  );
+  refuseDenied(call, request.collection);
+  const answer = await withToolNames(namesOf(targets), () => link(call.access, request, writeOptions(call, dryRun)));
   const { relations } = call.engine.describe(call.access, request.collection);
-  const relation = relations.find(({ name }) => name === request.relation);
+  const relation = relations.find((each) => isCalled(each, request.relation));
   const collection = relation?.through ?? relation?.to;
   const more = { collection };
-  // The log names the record that was linked to; its entry is about that collection.
-  const { text } = writeText(answer, { budgetTokens: call.config.answerTokens, records: false, more });
-  return { text };
+  // The log entry is about the collection with the relation, so it omits the written ids and names that record.
+  const { recordIds, ...told } = writeText(answer, { budgetTokens: call.config.answerTokens, records: false, more });
+  return told;
 }

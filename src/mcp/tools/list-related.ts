@@ -1,10 +1,10 @@
-import type { RecordId } from '../../agent/record-id.ts';
+import type { RecordId } from '../../agent/encode/record-id.ts';
 import { fail } from '../../core/errors.ts';
-import { checkNames, type Given, readRequiredText } from '../arguments/arguments.ts';
-import { withToolNames } from '../arguments/engine-names.ts';
-import { nameOf, readRecordId } from '../arguments/record-ids.ts';
-import { offers } from '../offers/offers.ts';
-import type { Tool, ToolCall } from '../tools.ts';
+import { checkNames, type Given, readRequiredText } from '../input/arguments.ts';
+import { withToolNames } from '../input/engine-names.ts';
+import { nameOf, readRecordId } from '../input/record-ids.ts';
+import type { Tool, ToolCall } from '../tool.ts';
+import { offers } from '../visibility/visibility.ts';
 import {
   answerListing,
   type Listing,
@@ -23,7 +23,7 @@ interface ListRelatedArguments extends Listing {
 export const listRelated: Tool<ListRelatedArguments> = {
   name: 'listRelated',
   title: 'List related records',
-  description: 'As list, for a to-many relation of one record.',
+  description: 'Records of a to-many relation; the rest as in list.',
   scope: 'mcp:read',
   isOffered: offers.browseRelated,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },

@@ -1,14 +1,14 @@
-import { checkNames, type Given, readText } from '../arguments/arguments.ts';
-import { withToolNames } from '../arguments/engine-names.ts';
-import { offers } from '../offers/offers.ts';
-import type { Tool, ToolCall } from '../tools.ts';
-import { doorOf } from '../workflow-door.ts';
+import { checkNames, type Given, readText } from '../input/arguments.ts';
+import { withToolNames } from '../input/engine-names.ts';
+import type { Tool, ToolCall } from '../tool.ts';
+import { offers } from '../visibility/visibility.ts';
+import { doorOf } from '../workflow-access.ts';
 
 interface ListArguments {
   readonly collection: string | undefined;
 }
 
-/** As the first of so many names; a model asks for a collection where there are more. */
+/** The answer lists at most so many workflows; with more, a model must name a collection. */
 const MOST = 200;
 
 export const listWorkflows: Tool<ListArguments> = {
@@ -30,7 +30,7 @@ export const listWorkflows: Tool<ListArguments> = {
 async function run({ collection }: ListArguments, call: ToolCall): Promise<string> {
   const { access, engine } = call;
   const { room } = doorOf(call);
-  // UNKNOWN_COLLECTION, with near names.
+  // Throws UNKNOWN_COLLECTION with similar names.
   if (collection !== undefined) engine.describe(access, collection);
   const found = await room.list(access, collection === undefined ? {} : { collection });
   const active = found.filter(({ isActive }) => isActive);

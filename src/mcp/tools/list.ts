@@ -1,6 +1,6 @@
-import { checkNames, type Given, readRequiredText } from '../arguments/arguments.ts';
-import { offers } from '../offers/offers.ts';
-import type { Tool, ToolCall } from '../tools.ts';
+import { checkNames, type Given, readRequiredText } from '../input/arguments.ts';
+import type { Tool, ToolCall } from '../tool.ts';
+import { offers } from '../visibility/visibility.ts';
 import { answerListing, type Listing, listingNames, listingSchemas, readListing } from './listing.ts';
 
 interface ListArguments extends Listing {
@@ -9,7 +9,8 @@ interface ListArguments extends Listing {
 
 const description = `List records of a collection. Answers {columns, rows, hasMore, nextCursor?, totalCount?}.
 In fields and sort: "field", or "relation:field" of a to-one relation (filters: any).
-A filter is {field, operator, value} or {aggregator: "And"|"Or", conditions: [...]}. Operators: Equal, NotEqual, In, NotIn, Present, Blank, Missing, LessThan, GreaterThan, LessThanOrEqual, GreaterThanOrEqual; text: Contains, NotContains, StartsWith, EndsWith, Like (each also with I in front: ignores case), LongerThan, ShorterThan; dates: Before, After, Past, Future, Today, Yesterday, PreviousXDays, PreviousWeek, PreviousMonth, PreviousQuarter, PreviousYear (each also ...ToDate).`;
+A filter is {field, operator, value}, {aggregator: "And"|"Or"|"Not", conditions: [...]} or {"some"|"none"|"every": "relation", where: filter}. Operators: Equal, NotEqual, In, NotIn, Present, Missing, LessThan, GreaterThan (...OrEqual); text: Contains, StartsWith, Like (IContains ignores case); dates: Before, After, Today, PreviousXDays, PreviousMonth (Week, Year; ...ToDate).
+All: describeCollection with detail "query".`;
 
 export const list: Tool<ListArguments> = {
   name: 'list',

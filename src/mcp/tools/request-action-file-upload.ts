@@ -1,10 +1,10 @@
 import { fail } from '../../core/errors.ts';
-import { plainFileName, plainMediaType } from '../../store/sealed-files.ts';
-import { checkNames, type Given, readRequiredText, readText } from '../arguments/arguments.ts';
-import { handleOf } from '../files/file-values.ts';
-import { FILE_SECONDS } from '../files/files.ts';
-import { offers } from '../offers/offers.ts';
-import type { Tool, ToolCall } from '../tools.ts';
+import { plainFileName, plainMediaType } from '../../store/files/sealed-files.ts';
+import { checkNames, type Given, readRequiredText, readText } from '../input/arguments.ts';
+import type { Tool, ToolCall } from '../tool.ts';
+import { handleOf } from '../uploads/file-values.ts';
+import { FILE_SECONDS } from '../uploads/files.ts';
+import { offers } from '../visibility/visibility.ts';
 
 interface UploadArguments {
   readonly name: string;
@@ -40,7 +40,7 @@ export const requestActionFileUpload: Tool<UploadArguments> = {
 };
 
 async function run(about: UploadArguments, { access, engine, files, config }: ToolCall): Promise<string> {
-  // Who can execute nothing has nothing to send a file for.
+  // Uploads are only for callers who can execute an action.
   if (!offers.trigger(access, engine, [])) fail('DENIED', { problem: 'There is no action that you may execute.' });
   const { key, url } = await files.requestUpload(access.caller.id, about);
   return JSON.stringify({
@@ -61,7 +61,7 @@ const readType = (given: string): string =>
   plainMediaType(given) ??
   fail('INVALID_ARGUMENT', { argument: 'mimeType', problem: 'send a media type such as text/csv.' });
 
-/** Hexadecimal or base64, of either alphabet. */
+/** Hexadecimal, base64 or base64url. */
 function readDigest(given: string | undefined): string | undefined {
   if (given === undefined || given === '') return undefined;
   const bytes = /^[0-9a-f]{64}$/i.test(given) ? Buffer.from(given, 'hex') : Buffer.from(given, 'base64');

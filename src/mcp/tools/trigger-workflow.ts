@@ -1,14 +1,14 @@
-import { packId, type RecordId } from '../../agent/record-id.ts';
+import { packId, type RecordId } from '../../agent/encode/record-id.ts';
 import { fail } from '../../core/errors.ts';
-import { checkNames, type Given, readIdempotencyKey, readRequiredText } from '../arguments/arguments.ts';
-import { readRecordId } from '../arguments/record-ids.ts';
-import { offers } from '../offers/offers.ts';
-import type { Tool, ToolCall } from '../tools.ts';
-import { doorOf } from '../workflow-door.ts';
+import { checkNames, type Given, readIdempotencyKey, readRequiredText } from '../input/arguments.ts';
+import { readRecordId } from '../input/record-ids.ts';
+import type { Tool, ToolCall } from '../tool.ts';
+import { offers } from '../visibility/visibility.ts';
+import { doorOf } from '../workflow-access.ts';
 
 interface TriggerArguments {
   readonly workflowId: string;
-  /** Packed. */
+  /** The packed key. */
   readonly recordId: string;
   readonly idempotencyKey: string | undefined;
 }
@@ -34,7 +34,7 @@ export const triggerWorkflow: Tool<TriggerArguments> = {
     const id = readRecordId(given, 'recordId');
     if (id === undefined) fail('INVALID_ARGUMENT', { argument: 'recordId', problem: 'send the id of one record.' });
     return {
-      workflowId: readRequiredText(given, 'workflowId', 'send an id as listWorkflows gives it.'),
+      workflowId: readRequiredText(given, 'workflowId', 'send the id of a workflow; listWorkflows gives it.'),
       recordId: packed(id),
       idempotencyKey: readIdempotencyKey(given),
     };
@@ -43,20 +43,20 @@ export const triggerWorkflow: Tool<TriggerArguments> = {
   writes: () => true,
   idempotency: {
     key: ({ idempotencyKey }) => idempotencyKey,
-    // The answer names a run of the caller's own, and nothing of the record.
+    // The answer names the caller's own run and contains no data of the record.
     rights: (_args, { access }) => [access.startsWorkflows, access.caller.renderingId],
   },
   run,
 };
 
-/** A text is taken as it is: packed, where the key has several columns. */
+/** A text is used unchanged; for a composite key it must be packed already. */
 const packed = (id: RecordId): string => (Array.isArray(id) ? packId(id) : String(id));
 
 async function run({ workflowId, recordId }: TriggerArguments, call: ToolCall): Promise<string> {
   const { access } = call;
   const { room, pageOf, clientId, clientName } = doorOf(call);
   const workflow = await room.find(access, workflowId);
-  // CWE-204: one of another view, one that is paused and one that is not there are told the same.
+  // CWE-204: a workflow of another rendering, a paused one and a missing one give the same error.
   if (!workflow?.isActive) return fail('UNKNOWN_WORKFLOW', { workflow: workflowId });
   const by = { access, origin: 'mcp', clientId, clientName } as const;
   const created = await room.start(by, { workflow, recordId });

@@ -1,16 +1,17 @@
-import type { RecordId } from '../../agent/record-id.ts';
+import type { RecordId } from '../../agent/encode/record-id.ts';
 import { fail } from '../../core/errors.ts';
-import { writeText } from '../answers/write-result.ts';
-import { anyPolicy, foreseeWrite } from '../approvals/foresee.ts';
-import { checkNames, type Given, readFlag, readObject, readRequiredText } from '../arguments/arguments.ts';
-import { withToolNames } from '../arguments/engine-names.ts';
-import { nameOf, readRequiredIds } from '../arguments/record-ids.ts';
-import { offers } from '../offers/offers.ts';
-import type { Tool, ToolCall } from '../tools.ts';
+import { anyPolicy, foreseeWrite } from '../approvals/preview.ts';
+import { checkNames, type Given, readFlag, readObject, readRequiredText } from '../input/arguments.ts';
+import { withToolNames } from '../input/engine-names.ts';
+import { nameOf, readRequiredIds } from '../input/record-ids.ts';
+import { writeOptions } from '../input/write-options.ts';
+import { writeText } from '../results/write-result.ts';
+import type { Tool, ToolCall } from '../tool.ts';
+import { offers } from '../visibility/visibility.ts';
 
 interface UpdateArguments {
   readonly collection: string;
-  /** All of them or none are given the same values. */
+  /** Either all of these records get the values, or the call fails. */
   readonly ids: readonly RecordId[];
   readonly values: Given;
   readonly dryRun: boolean;
@@ -63,7 +64,7 @@ const toolNames = { ids: 'recordId', values: 'attributes' };
 
 async function run({ collection, ids, values, dryRun }: UpdateArguments, call: ToolCall) {
   const answer = await withToolNames(toolNames, () =>
-    call.engine.update(call.access, { collection, ids, values }, { signal: call.signal, preview: dryRun }),
+    call.engine.update(call.access, { collection, ids, values }, writeOptions(call, dryRun)),
   );
   return writeText(answer, { budgetTokens: call.config.answerTokens, records: true });
 }

@@ -1,7 +1,7 @@
-// How an identity passes through the SDK's own HTTP handlers: as the `authInfo` of one request, put there by the front
-// and by nothing else. The bearer token itself stays outside.
+// Passes the identity through the SDK's own HTTP handlers, as the `authInfo` of one request. Only the endpoint sets
+// it. The bearer token itself is not included.
 import type { AuthInfo, ServerContext } from '@modelcontextprotocol/server';
-import type { Identity } from '../call.ts';
+import type { Identity } from '../tool-call.ts';
 
 export function authInfoOf(identity: Identity): AuthInfo {
   return {

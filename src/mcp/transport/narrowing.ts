@@ -1,12 +1,14 @@
-// The address narrows: `/mcp?readonly=true&collections=orders,customers` serves the same caller with less, and with no new
-// sign-in, since neither the token nor the resource it is for knows of it. What is taken away is taken from the Access
-// (core/caller/narrowing.ts), on top of what the person took away who allowed the app.
+// Narrowing by URL: `/mcp?readonly=true&collections=orders,customers` serves the same caller with fewer rights. It
+// needs no new sign-in, because neither the token nor its resource contains the query. The narrowing restricts the
+// Access (core/caller/restrictions.ts), in addition to the restrictions that the user chose when they authorized the
+// app.
 import { LRUCache } from 'lru-cache';
-import { createNarrowing, type Narrowing, narrowAccess } from '../../core/caller/narrowing.ts';
+import { createNarrowing, type Narrowing, narrowAccess } from '../../core/caller/restrictions.ts';
 import { fail } from '../../core/errors.ts';
-import type { Authenticated, Gate } from '../../oauth/bearer.ts';
+import type { Gate } from '../../oauth/tokens/bearer.ts';
+import type { Authenticated } from '../../oauth/tokens/verify.ts';
 
-/** Narrowings of one token that are kept made. */
+/** The maximum number of cached narrowings per token. */
 const MOST_KEPT = 20;
 
 const parameters: Readonly<Record<string, string>> = {
@@ -15,8 +17,8 @@ const parameters: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the query of the address; undefined where there is none. UNAUTHENTICATED for a token in it, INVALID_ARGUMENT for a
- * parameter that is unknown, repeated or without a meaning.
+ * Reads the query of the URL. Undefined if there is none. Throws UNAUTHENTICATED for a token in the query, and
+ * INVALID_ARGUMENT for an unknown, repeated or invalid parameter.
  */
 export function readNarrowing(url: string): Narrowing | undefined {
   const at = url.indexOf('?');
@@ -31,7 +33,7 @@ export function readNarrowing(url: string): Narrowing | undefined {
   }
   for (const [index, name] of names.entries()) {
     if (!Object.hasOwn(parameters, name)) refuse(name, 'unknown parameter of the address; remove it.');
-    // Which of two would be meant is a guess, and a wrong one widens.
+    // Choosing one of two values is a guess, and a wrong guess grants more rights.
     if (names.indexOf(name) !== index) refuse(name, `given twice; ${parameters[name]}`);
   }
   const readOnly = query.get('readonly');
@@ -41,11 +43,11 @@ export function readNarrowing(url: string): Narrowing | undefined {
 
 export interface NarrowingWishes {
   readonly readOnly: boolean;
-  /** Names with commas between them. */
+  /** Comma-separated names. */
   readonly collections?: string | undefined;
 }
 
-/** Undefined where nothing is to be left out. INVALID_ARGUMENT for a list with an empty name. */
+/** Undefined if all rights remain. Throws INVALID_ARGUMENT for a list with an empty name. */
 export function makeNarrowing({ readOnly, collections }: NarrowingWishes): Narrowing | undefined {
   const names = collections?.split(',').map((name) => name.trim());
   if (names?.includes('')) refuse('collections', parameters.collections!);
@@ -57,16 +59,15 @@ function refuse(argument: string, problem: string): never {
 }
 
 export interface NarrowingGate extends Gate {
-  /** The same caller with less; what `renew` gives for it later is narrowed alike. */
+  /** Returns the caller with narrowed rights. A later `renew` of the result narrows again. */
   narrow(auth: Authenticated, narrowing: Narrowing | undefined): Authenticated;
 }
 
 /**
- * Over a gate that knows nothing of addresses: what it remembers of a token is the whole of it, and is shared by all
- * addresses. A narrowed one is kept beside it, for as long, since much else is kept by the identity of an Access.
+ * Wraps a gate that does not know about URLs: it caches the full rights of a token, shared by all URLs. The narrowed
+ * rights are cached beside them for as long, because other caches use the identity of an Access as their key.
  */
 export function createNarrowingGate(gate: Gate): NarrowingGate {
-  const narrowings = new WeakMap<Authenticated, Narrowing>();
   const kept = new WeakMap<Authenticated, LRUCache<string, Authenticated>>();
 
   const narrow = (auth: Authenticated, narrowing: Narrowing | undefined): Authenticated => {
@@ -75,8 +76,7 @@ export function createNarrowingGate(gate: Gate): NarrowingGate {
     kept.set(auth, known);
     const found = known.get(narrowing.key);
     if (found) return found;
-    const narrowed: Authenticated = { ...auth, access: narrowAccess(auth.access, narrowing) };
-    narrowings.set(narrowed, narrowing);
+    const narrowed: Authenticated = { ...auth, access: narrowAccess(auth.access, narrowing), narrowing };
     known.set(narrowing.key, narrowed);
     return narrowed;
   };
@@ -84,6 +84,6 @@ export function createNarrowingGate(gate: Gate): NarrowingGate {
   return {
     ...gate,
     narrow,
-    renew: async (auth) => narrow(await gate.renew(auth), narrowings.get(auth)),
+    renew: async (auth) => narrow(await gate.renew(auth), auth.narrowing),
   };
 }

@@ -1,11 +1,11 @@
-// How the front says no: the status of the error table, the challenge of RFC 6750 and RFC 9449 where a token is the matter, and a
-// JSON body that the clients of both protocol eras can read.
+// Error responses of the endpoint: the status from the error table, the challenge of RFC 6750 and RFC 9449 for token
+// errors, and a JSON body that clients of both protocol eras can read.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../core/clock.ts';
 import { retryAfterOf } from '../../core/errors/retry-after.ts';
 import { type AppError, type ErrorCode, isAppError } from '../../core/errors.ts';
 import type { Observe } from '../../core/observe.ts';
-import type { Gate } from '../../oauth/bearer.ts';
+import type { Gate } from '../../oauth/tokens/bearer.ts';
 
 export interface Refuser {
   readonly gate: Gate;
@@ -17,14 +17,17 @@ export interface Refuser {
 const PARSE_ERROR = -32700;
 const INTERNAL_ERROR = -32603;
 const REFUSED = -32000;
-/** How long and how much of a refused body is still read, so that the client gets to see the answer. */
+/**
+ * How long (in milliseconds) and how much (in body limits) of a refused body is still read. Closing at once could lose
+ * the response.
+ */
 const LINGER_MS = 2000;
 const LINGER_FACTOR = 16;
 
-/** What an operator wants to be told of, beyond a client that has to sign in again. */
+/** Errors that operators want in the log; an expired token is not one of them. */
 const notable: ReadonlySet<ErrorCode> = new Set(['HOST_NOT_ALLOWED', 'ORIGIN_NOT_ALLOWED', 'INSUFFICIENT_SCOPE']);
 
-/** `body`: for clients of something else than the protocol. */
+/** Sends an error. `body` replaces the JSON-RPC error, for endpoints that are not MCP. */
 export function answerError(
   refuser: Refuser,
   req: IncomingMessage,
@@ -37,7 +40,7 @@ export function answerError(
   if (notable.has(error.code)) {
     refuser.observe({ type: 'security', event: 'mcp.refused', ...about, detail: error.code });
   }
-  // Somebody showed something that opens nothing here: what it was is not told.
+  // The request had an invalid token. The token itself is not logged.
   if (error.status === 401 && req.headers.authorization !== undefined) {
     refuser.observe({ type: 'security', event: 'mcp.token-refused', ...about, detail: error.message });
   }
@@ -63,7 +66,7 @@ export function answerError(
   if (abandoned) discardBody(refuser, req);
 }
 
-/** A small body that nobody reads is dropped by Node and the connection lives on; this is about the others. */
+/** Node discards a small unread body and reuses the connection; this is about all other bodies. */
 function leavesBody(req: IncomingMessage, limitBytes: number): boolean {
   if (req.complete) return false;
   const length = req.headers['content-length'];
@@ -87,7 +90,10 @@ function bodyOf(error: AppError): object {
   return { jsonrpc: '2.0', error: { code, message: error.message, data: { code: error.code } }, id: null };
 }
 
-/** Reads on for a moment without keeping anything, then hangs up: a socket closed with data unread loses the answer. */
+/**
+ * Reads and discards more of the body for a while, then closes the socket. A socket that closes with unread data can
+ * lose the response.
+ */
 function discardBody(refuser: Refuser, req: IncomingMessage): void {
   let left = refuser.limitBytes * LINGER_FACTOR;
   const hangUp = () => req.socket.destroy();

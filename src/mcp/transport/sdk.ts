@@ -1,6 +1,7 @@
-// What the SDK serves: its own handler for every request that is not a call of our own tools, the long-lived instances behind the
-// shared connections (mux.ts), and sessions. It takes about as long to load as everything else of this room together, so it is
-// loaded by the first request that needs it, or a moment after the start; a call of a tool does not wait for it.
+// Everything that needs the SDK: its own handler for requests off the fast path, the long-lived instances behind the
+// shared connections (request-multiplexer.ts), and sessions. The SDK takes about as long to load as the rest of
+// src/mcp. The first request that needs it loads it, or a timer shortly after the start. Tool calls do not wait for
+// it.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type NodeIncomingMessageLike, type NodeServerResponseLike, toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler } from '@modelcontextprotocol/server';
@@ -8,12 +9,12 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { Clock } from '../../core/clock.ts';
 import { type BuildServer, createServerBuilder, type ServerParts } from '../server.ts';
 import { identityOfHttp } from './identity.ts';
-import type { Mux } from './mux.ts';
+import type { Mux } from './request-multiplexer.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 
 export interface SdkParts {
   readonly server: Omit<ServerParts, 'notify'>;
-  /** Undefined where the SDK's own handler serves everything. */
+  /** Undefined if the SDK's own handler serves every request. */
   readonly muxes: Muxes | undefined;
   readonly hasSessions: boolean;
   readonly limitBytes: number;
@@ -27,7 +28,7 @@ export interface Muxes {
 }
 
 export interface Sdk {
-  /** By the SDK's own handler. */
+  /** Serves a request with the SDK's own handler. */
   handle(req: IncomingMessage, res: ServerResponse, body: unknown): Promise<void>;
   readonly sessions: Sessions | undefined;
   tellOfChange(): void;
@@ -41,7 +42,13 @@ export async function openSdk({ server, muxes, hasSessions, limitBytes, clock, o
     onerror,
     maxRequestBodySize: limitBytes,
   });
-  const viaSdk = toNodeHandler(handler, { onerror, maxRequestBodySize: limitBytes });
+  const answer: typeof handler.fetch = async (...asked) => {
+    const response = await handler.fetch(...asked);
+    // Its weaker `no-cache` would replace the `no-store` of the endpoint (mcp/endpoint.ts).
+    response.headers.delete('cache-control');
+    return response;
+  };
+  const viaSdk = toNodeHandler({ fetch: answer }, { onerror, maxRequestBodySize: limitBytes });
   const sessions = hasSessions ? createSessions(build, clock) : undefined;
   const closeShared = muxes && (await connect(build, muxes, onerror));
   return {
@@ -64,7 +71,7 @@ export async function openSdk({ server, muxes, hasSessions, limitBytes, clock, o
   };
 }
 
-/** One instance for 2026-07-28 and one for what came before. */
+/** One instance serves 2026-07-28, the other all earlier revisions. */
 async function connect(
   build: BuildServer,
   { modern, legacy }: Muxes,

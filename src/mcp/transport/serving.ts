@@ -1,20 +1,21 @@
-// What every way in shares: the tools that are served, what of them a caller is shown, how one is called, and the SDK
-// instances over it. The ways in (front.ts over HTTP, stdio.ts over a pipe) only say who is calling.
+// Shared by all transports: the enabled tools, their visibility, the execution of calls and the SDK instances. The
+// transports (mcp/endpoint.ts for HTTP, stdio.ts for a pipe) only identify the caller.
 import type { Engine } from '../../agent/engine.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config.ts';
 import type { Observe } from '../../core/observe.ts';
-import type { Gate } from '../../oauth/bearer.ts';
-import type { ActivityLog } from '../../store/activity-types.ts';
-import type { IdempotencyKeys } from '../../store/approval-types.ts';
+import type { Gate } from '../../oauth/tokens/bearer.ts';
+import type { IdempotencyKeys } from '../../store/approvals/types.ts';
+import type { ActivityLog } from '../../store/audit/activity-types.ts';
 import type { ApprovalDoor } from '../approvals/approval.ts';
-import { type CallTool, createCallTool } from '../call.ts';
-import type { Files } from '../files/files.ts';
-import { serverName } from '../introduction.ts';
-import { createMenu, type Menu } from '../offers/menu.ts';
 import type { Extension, ServerParts } from '../server.ts';
-import { selectTools, type Tool, type WorkflowDoor } from '../tools.ts';
-import { createDirectCalls, type DirectCalls } from './direct.ts';
+import { serverName } from '../server-info.ts';
+import type { Tool, WorkflowDoor } from '../tool.ts';
+import { type CallTool, createCallTool } from '../tool-call.ts';
+import { selectTools } from '../tools.ts';
+import type { Files } from '../uploads/files.ts';
+import { createMenu, type Menu } from '../visibility/tool-list.ts';
+import { createDirectCalls, type DirectCalls } from './fast-path.ts';
 import { createNarrowingGate, type NarrowingGate } from './narrowing.ts';
 
 export interface ServingParts {
@@ -28,7 +29,7 @@ export interface ServingParts {
   readonly workflows?: WorkflowDoor | undefined;
   readonly observe: Observe;
   readonly clock: Clock;
-  /** Of this package; told to clients. */
+  /** The version of this package, which clients see. */
   readonly version: string;
   readonly extension?: Extension;
 }
@@ -37,21 +38,23 @@ export interface Serving {
   readonly gate: NarrowingGate;
   readonly toolsByName: ReadonlyMap<string, Tool>;
   readonly menu: Menu;
-  /** What SDK instances are built of. */
+  /** The parts of every SDK instance. */
   readonly server: Omit<ServerParts, 'notify'>;
   readonly direct: DirectCalls;
   readonly onerror: (cause: Error) => void;
-  /** Once no call is at work: whoever stops waits for it, since a call that was cut off has its entry in the log to make. */
+  /**
+   * Resolves when no call is in progress. A shutdown waits for it, because an aborted call still writes its log entry.
+   */
   settled(): Promise<void>;
 }
 
-/** CONFIGURATION for enabled tools that do not exist. */
+/** Throws CONFIGURATION for enabled tools that do not exist. */
 export function createServing(parts: ServingParts): Serving {
   const { config, engine, observe, version, extension } = parts;
   const gate = createNarrowingGate(parts.gate);
   const tools = selectTools(config.enabledTools, observe);
   const menu = createMenu(tools, engine, parts.workflows?.room.listActive);
-  const { callTool, settled } = counted(createCallTool({ ...parts, gate }));
+  const { callTool, settled } = counted(createCallTool({ ...parts, gate, menu }));
   const toolsByName = new Map(tools.map((tool) => [tool.name, tool]));
   const serverInfo = { ...serverName, version };
   const { outputSchemas } = config;

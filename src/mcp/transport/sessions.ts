@@ -1,12 +1,12 @@
-// Sessions for clients of the revisions before 2026-07-28 that can be asked something (elicitation, sampling): only they
-// need a connection that lasts. A session belongs to the user and client that opened it; its id alone opens nothing.
+// Sessions for clients of revisions before 2026-07-28 that declare elicitation or sampling; only these need a lasting
+// connection. A session belongs to the user and client that opened it. Its id is not a credential.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import type { AuthInfo, Server } from '@modelcontextprotocol/server';
 import type { Clock } from '../../core/clock.ts';
 import { randomToken } from '../../core/secret.ts';
-import type { Identity } from '../call.ts';
 import type { BuildServer } from '../server.ts';
+import type { Identity } from '../tool-call.ts';
 import { authInfoOf, identityOfHttp } from './identity.ts';
 
 const IDLE_MS = 30 * 60_000;
@@ -18,16 +18,16 @@ interface Session {
   readonly owner: string;
   readonly transport: NodeStreamableHTTPServerTransport;
   readonly server: Server;
-  /** Requests being served, the standing event stream among them. */
+  /** Requests in progress, including the event stream of the session. */
   busy: number;
   usedAt: number;
 }
 
 export interface Sessions {
-  /** Whether an `initialize` with these params is given a session. */
+  /** Whether an `initialize` with these params opens a session. */
   wants(params: unknown): boolean;
   open(req: IncomingMessage, res: ServerResponse, body: unknown, identity: Identity): Promise<void>;
-  /** False when there is no such session for this caller: the answer is then 404. */
+  /** Serves a request of a session. False if this caller has no such session; the response is then 404. */
   serve(id: string, req: IncomingMessage, res: ServerResponse, body: unknown, identity: Identity): Promise<boolean>;
   tellOfChange(): void;
   tellOfTools(): void;
@@ -48,7 +48,7 @@ export function createSessions(build: BuildServer, clock: Clock): Sessions {
     sweep();
     const oldestOf = (some: Session[], most: number) => {
       if (some.length < most) return;
-      // One that is being served goes last: its client is waiting for an answer.
+      // Evict idle sessions first: the client of a busy session is waiting for a response.
       const idle = some.filter((session) => session.busy === 0);
       const oldest = (idle.length > 0 ? idle : some).reduce((a, b) => (a.usedAt <= b.usedAt ? a : b));
       sessions.delete(oldest.id);
@@ -80,7 +80,7 @@ export function createSessions(build: BuildServer, clock: Clock): Sessions {
     async open(req, res, body, identity) {
       const owner = ownerOf(identity);
       makeRoom(owner);
-      // MCP, security best practices: session ids are random and bound to the user, and are never authentication.
+      // MCP, security best practices: session ids are random and bound to the user, and never authenticate.
       const id = randomToken();
       const transport = new NodeStreamableHTTPServerTransport({ sessionIdGenerator: () => id });
       const server = build(identityOfHttp, true);
@@ -107,7 +107,7 @@ export function createSessions(build: BuildServer, clock: Clock): Sessions {
     tellOfChange() {
       for (const { server } of sessions.values()) {
         const told = [server.sendToolListChanged(), server.sendResourceListChanged(), server.sendPromptListChanged()];
-        // One that has just gone wants to hear of nothing.
+        // A client may disconnect while it is notified.
         void Promise.allSettled(told);
       }
     },

@@ -1,0 +1,131 @@
+// Executes calls that were approved in the console, at once and on behalf of the user who made the call. The call uses
+// the approved arguments, and the current rights and scopes of its user and its grant or token. It runs through
+// mcp/tool-call.ts like every other call, so all checks, the binding and the activity log apply. Its answer or error
+// is stored for the assistant's repeat.
+import { createNarrowing, narrowAccess } from '../../core/caller/restrictions.ts';
+import { Stop } from '../../core/clock/stop.ts';
+import { fail, toAppError } from '../../core/errors.ts';
+import { reportFailure } from '../../core/observe/failures.ts';
+import { randomId } from '../../core/secret.ts';
+import type { Paths } from '../../oauth/server/paths.ts';
+import { resourceScopes } from '../../oauth/server/scopes.ts';
+import { createGrantCheck } from '../../oauth/tokens/access-token.ts';
+import { createApplicationTokenCheck } from '../../oauth/tokens/application-token.ts';
+import type { Authenticated } from '../../oauth/tokens/verify.ts';
+import type { Approval } from '../../store/approvals/types.ts';
+import { outcomeOfCode } from '../../store/audit/activity-outcome.ts';
+import type { Store } from '../../store/store.ts';
+import { sameRights } from '../../store/versions.ts';
+import { wroteNothing } from '../idempotency.ts';
+import { PLAYGROUND } from '../playground.ts';
+import { type CallParts, createCallTool } from '../tool-call.ts';
+import { selectTools } from '../tools.ts';
+import { createMenu } from '../visibility/tool-list.ts';
+import { rightsOf } from './approval.ts';
+
+export interface ExecutionParts extends Omit<CallParts, 'gate' | 'activity' | 'menu'> {
+  readonly store: Pick<
+    Store,
+    'activity' | 'approvals' | 'connections' | 'oauth' | 'permissions' | 'tokens' | 'versions'
+  >;
+  readonly paths: Paths;
+  /** Whether users sign in through an OpenID provider. */
+  readonly sso: boolean;
+}
+
+export interface ApprovalExecution {
+  /** Runs an approved call, once across all processes. Never throws: the approval stores the outcome. */
+  run(approval: Approval): Promise<void>;
+  /** Resolves when no execution is in progress. */
+  settled(): Promise<void>;
+}
+
+export function createApprovalExecution({ store, paths, sso, ...parts }: ExecutionParts): ApprovalExecution {
+  const { clock, engine, observe } = parts;
+  const tools = selectTools(parts.config.enabledTools, () => undefined);
+  const menu = createMenu(tools, engine, parts.workflows?.room.listActive);
+  const findGrant = createGrantCheck({ store, paths, clock });
+  const findToken = createApplicationTokenCheck({ store, clock, sso });
+  const underWay = new Set<Promise<void>>();
+
+  const holderOf = async (approval: Approval): Promise<Pick<Authenticated, 'access' | 'scopes'>> => {
+    const { userId, clientId, content } = approval;
+    const { grantId, tokenId } = content.credential ?? {};
+    if (grantId !== undefined) return findGrant({ userId, clientId, grantId });
+    if (tokenId !== undefined) return findToken(tokenId);
+    const access = await store.permissions.accessOf(userId);
+    if (!access) return fail('UNAUTHENTICATED', { problem: 'The account is disabled or gone.' });
+    // A console user calls without a token and gets every scope, limited by their rights.
+    if (clientId === PLAYGROUND.clientId) return { access, scopes: new Set<string>(resourceScopes) };
+    return fail('UNAUTHENTICATED', { problem: 'What the call was made with is not known any more.' });
+  };
+
+  /** Reads the versions first: a change during the reads then invalidates the result, never the other way round. */
+  const identify = async (approval: Approval): Promise<Authenticated> => {
+    const { userId, clientId, clientName, content } = approval;
+    const versions = await store.versions();
+    const { scopes, access: whole } = await holderOf(approval);
+    const { credential, address } = content;
+    // CWE-863: the execution has the same narrowing as the original call.
+    const narrowing = address && createNarrowing(address.readOnly, address.collections);
+    const access = narrowing ? narrowAccess(whole, narrowing) : whole;
+    return {
+      ...{ access, scopes, userId, clientId, clientName, ...credential, tokenHash: '', versions },
+      ...(narrowing && { narrowing }),
+    };
+  };
+
+  const execute = async (approval: Approval): Promise<void> => {
+    // An earlier version filed this request without its credential, so the assistant's next call runs it.
+    if (!approval.content.credential) return;
+    const tool = tools.find(({ name }) => name === approval.tool);
+    if (!tool) return fail('UNKNOWN_TOOL', { tool: approval.tool, near: [] });
+    const auth = await identify(approval).catch((error: unknown) => logRefusal(approval, error));
+    const gate: CallParts['gate'] = {
+      holds: async ({ versions }, marked) => sameRights(versions, marked ?? (await store.versions())),
+      renew: () => identify(approval),
+    };
+    const callTool = createCallTool({ ...parts, gate, menu, activity: store.activity });
+    const wire = { signal: new Stop(), executes: approval.id };
+    const called = await callTool(tool, approval.content.arguments, { auth }, wire);
+    if ('question' in called) throw new Error('a call that was approved was answered with a question');
+    if ('failure' in called) throw called.failure;
+    const rights = rightsOf({ access: auth.access, engine }, approval.collection);
+    await store.approvals.settle(approval.id, { text: called.text, rights });
+  };
+
+  /** Logs a refusal before the call; the call itself would log its own entry. */
+  const logRefusal = (approval: Approval, error: unknown): never => {
+    const { userId, clientId, clientName, renderingId, tool, collection, recordIds, id } = approval;
+    store.activity.record({
+      ...{ userId, clientId, clientName, renderingId, action: tool, type: 'write', collection },
+      ...(recordIds && { recordIds }),
+      ...{ approvalId: id, startedAt: clock.now(), durationMs: 0 },
+      ...outcomeOfCode(toAppError(error, randomId()).code),
+    });
+    throw error;
+  };
+
+  const run = async (approval: Approval): Promise<void> => {
+    try {
+      await execute(approval);
+    } catch (error) {
+      const { code, details, message } = reportFailure(observe, 'approved call', error);
+      await store.approvals.settle(approval.id, { code, details, message, wroteNothing: wroteNothing(code) });
+    }
+  };
+
+  return {
+    run(approval) {
+      const running = run(approval).catch((cause: unknown) => {
+        observe({ type: 'warning', message: 'The result of an approved call could not be kept.', cause });
+      });
+      underWay.add(running);
+      void running.then(() => underWay.delete(running));
+      return running;
+    },
+    async settled() {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+  };
+}

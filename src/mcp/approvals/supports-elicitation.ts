@@ -1,0 +1,17 @@
+// Whether a client declares elicitation; elicitation.ts sends the questions.
+import type { ClientCapabilities } from '@modelcontextprotocol/server';
+import { isRecord } from '../transport/json-rpc.ts';
+import { CLIENT_CAPABILITIES_META_KEY } from '../transport/meta-keys.ts';
+import type { Asker } from './approval.ts';
+
+/** For a first call of 2026-07-28, by its `_meta`. */
+export function askerByMeta(meta: Readonly<Record<string, unknown>> | undefined): Asker | undefined {
+  const capabilities = meta?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+  return asksPeople(capabilities) ? { way: 'repeat' } : undefined;
+}
+
+/** MCP, elicitation, capabilities: an empty object means forms. */
+export function asksPeople(capabilities: ClientCapabilities | undefined): boolean {
+  const elicitation: unknown = capabilities?.elicitation;
+  return isRecord(elicitation) && (Object.keys(elicitation).length === 0 || isRecord(elicitation.form));
+}

@@ -1,0 +1,137 @@
+// Words of models for arguments, operators and operations of the tools. Words match in any case and with any
+// separators. Each list contains only words with a single meaning.
+import { type Operator, operators, type Quantifier } from '../../core/filter.ts';
+import { foldName } from '../../core/suggestions.ts';
+
+type Words<K extends string> = Readonly<Partial<Record<K, string>>>;
+
+/** The possible meanings of each word, in the order of the table. */
+function byWord<K extends string>(table: Words<K>): ReadonlyMap<string, readonly K[]> {
+  const found = new Map<string, K[]>();
+  for (const [meant, words] of Object.entries(table) as [K, string][])
+    for (const word of [meant, ...words.split(' ')])
+      found.set(foldName(word), [...(found.get(foldName(word)) ?? []), meant]);
+  return found;
+}
+
+/** Renames the keys of an object by a table. Undefined for an unknown key, or two keys with the same meaning. */
+export function renamed(
+  value: Readonly<Record<string, unknown>>,
+  words: ReadonlyMap<string, readonly string[]>,
+): Readonly<Record<string, unknown>> | undefined {
+  const found: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value)) {
+    const meant = words.get(foldName(key))?.[0];
+    if (meant === undefined || meant in found) return undefined;
+    found[meant] = item;
+  }
+  return found;
+}
+
+/** A dot names a member of an object argument. */
+export const argumentWords = byWord({
+  collectionName: 'collection table model entity resource name',
+  relationName: 'relation relationship association',
+  filters: 'filter where condition conditions conditionTree',
+  sort: 'order orderBy sortBy ordering',
+  'sort.direction': 'ascending direction sortOrder sortDirection orderDirection',
+  fields: 'columns select projection',
+  groups: 'group groupBy dimensions',
+  operation: 'aggregation aggregate function',
+  field: 'measure column',
+  attributes: 'data values record payload',
+  parentRecordId: 'parentId parent recordId id',
+  recordId: 'id recordIds ids',
+  recordIds: 'ids recordId id',
+  targetRecordId: 'targetId target targetRecordIds targetIds ids',
+  targetRecordIds: 'targetIds targets targetRecordId targetId ids',
+  enableCount: 'count withCount totalCount',
+  'pagination.size': 'size limit pageSize perPage take',
+  'pagination.number': 'number page pageNumber',
+  'pagination.offset': 'offset skip',
+  actionName: 'action',
+});
+
+export const groupWords = byWord({
+  field: 'column',
+  bucket: 'interval granularity period unit dateBucket',
+});
+
+export const sortWords = byWord({ field: 'column by', ascending: 'asc', direction: 'order dir' });
+
+export const operationWords = byWord({
+  count: '',
+  sum: '',
+  avg: 'average mean',
+  max: 'maximum',
+  min: 'minimum',
+});
+
+export const leafWords = byWord({
+  field: 'column attribute property',
+  operator: 'op comparison comparator',
+  value: 'values',
+});
+
+export const branchWords = byWord({
+  aggregator: 'logic operator combinator',
+  conditions: 'filters rules',
+});
+
+export const aggregatorWords = byWord({ And: 'all', Or: 'any', Not: '' });
+
+export const quantifierWords = byWord<Quantifier>({
+  some: 'any exists has',
+  none: 'notExists no without notAny',
+  every: 'all each',
+});
+
+const symbols: Readonly<Record<string, Operator>> = {
+  '=': 'Equal',
+  '==': 'Equal',
+  '===': 'Equal',
+  '!=': 'NotEqual',
+  '!==': 'NotEqual',
+  '<>': 'NotEqual',
+  '<': 'LessThan',
+  '<=': 'LessThanOrEqual',
+  '>': 'GreaterThan',
+  '>=': 'GreaterThanOrEqual',
+};
+
+/** The meaning of a model's operator: one of ours, or one that becomes several conditions. */
+export type MeantOperator = Operator | 'Between' | 'NotBetween' | 'Null' | 'NotNull' | 'NotLike' | 'NotILike' | 'On';
+
+const operatorWords = byWord<MeantOperator>({
+  ...(Object.fromEntries(operators.map((operator) => [operator, operator])) as Record<Operator, string>),
+  Equal: 'eq equals is equalTo',
+  NotEqual: 'ne neq notEquals isNot notEqualTo',
+  In: 'oneOf anyOf isOneOf',
+  NotIn: 'nin notOneOf noneOf',
+  LessThan: 'lt less lessThan isLessThan',
+  LessThanOrEqual: 'lte le atMost lessThanOrEqualTo lessOrEqual',
+  GreaterThan: 'gt greater isGreaterThan',
+  GreaterThanOrEqual: 'gte ge atLeast greaterThanOrEqualTo greaterOrEqual',
+  Contains: 'includes substring',
+  NotContains: 'doesNotContain notIncludes',
+  StartsWith: 'beginsWith prefix startWith',
+  EndsWith: 'suffix endWith',
+  IContains: 'containsIgnoreCase',
+  Blank: 'empty isEmpty isBlank',
+  Present: 'isPresent notEmpty isNotEmpty notBlank',
+  Missing: 'isMissing',
+  After: 'isAfter',
+  Before: 'isBefore',
+  Match: 'regex regexp matches',
+  Null: 'isNull notExists doesNotExist',
+  NotNull: 'isNotNull exists',
+  NotLike: '',
+  NotILike: '',
+  Between: 'isBetween',
+  NotBetween: 'isNotBetween',
+  On: 'onDay onDate',
+});
+
+export function findOperator(text: string): MeantOperator | undefined {
+  return symbols[text.trim()] ?? operatorWords.get(foldName(text))?.[0];
+}

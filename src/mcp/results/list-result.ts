@@ -1,0 +1,166 @@
+// Answers with lists of records or groups: limited in tokens, cut between rows, with a cursor to continue.
+import { printJson } from '../../agent/sources/lossless-json.ts';
+import { fail } from '../../core/errors.ts';
+import { createTurns } from '../../core/limit/turns.ts';
+import { CELL_CHARACTERS, type CellStarts, cutRecord, cutRow } from './cells.ts';
+import { estimateTokens, fitsTokens } from './tokens.ts';
+
+export type ListFormat = 'table' | 'records';
+
+/** The engine's result of a list or an aggregate. */
+export interface Listed {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly unknown[])[];
+  readonly hasMore: boolean;
+  cursorAfter(index: number): string | undefined;
+  /** Records with nested relations. Absent: flat objects are built from the rows. */
+  records?(): readonly Readonly<Record<string, unknown>>[];
+  /** Columns with `data:` URIs of files. Default: no columns. */
+  readonly files?: readonly string[];
+  /** A note that also goes with a complete answer. */
+  readonly note?: string;
+}
+
+export interface ListResultOptions {
+  readonly format: ListFormat;
+  /** Absent if the caller did not request it. */
+  readonly totalCount?: number | undefined;
+  readonly budgetTokens: number;
+  /** The first character to show of cells, by column. Default: 0. */
+  readonly cells?: CellStarts | undefined;
+  /** The unit of the rows in notes. Default: records. */
+  readonly unit?: 'records' | 'groups';
+  /** A sentence how to make the answer smaller. */
+  readonly advice?: string;
+}
+
+/** `{columns, rows, hasMore, nextCursor?, totalCount?, note?}`, or `{records, ...}`. */
+export async function listText(answer: Listed, options: ListResultOptions): Promise<string> {
+  const { budgetTokens, unit = 'records', advice = 'Name fewer fields to see more at once.' } = options;
+  const items = itemsOf(answer, options);
+  const usual = [fileNote(answer, options), answer.note].filter(Boolean).join(' ') || undefined;
+  if (items.length === 1) return oneText(answer, options, items[0], answer.hasMore, usual);
+  // Cutting and printing large cells is slow, so it stops when the answer is full.
+  const cut = cutterOf(answer, options);
+  const shown = await cutUntilFull(items, options, cut);
+  if (shown.length === items.length) {
+    const whole = render(answer, options, shown, answer.hasMore, usual);
+    if (fitsTokens(whole, budgetTokens)) return whole;
+  }
+  const count = Math.max(1, countThatFits(answer, options, shown));
+  const next =
+    answer.cursorAfter(count - 1) === undefined
+      ? `There is no cursor here: ask for pages of at most ${count} (pagination.size).`
+      : 'Go on with nextCursor.';
+  const note = `Cut at ${count} of ${items.length} ${unit}: an answer holds about ${budgetTokens} tokens. ${next} ${advice}`;
+  if (count === 1) return oneText(answer, options, items[0], true, note);
+  return render(answer, options, shown.slice(0, count), true, note);
+}
+
+type Item = readonly unknown[] | Readonly<Record<string, unknown>>;
+
+function itemsOf(answer: Listed, { format }: ListResultOptions): readonly Item[] {
+  if (format === 'table') return answer.rows;
+  const { columns, rows } = answer;
+  return (
+    answer.records?.() ?? rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]])))
+  );
+}
+
+type Cut = (item: Item, limit: number) => Item;
+
+function cutterOf({ columns, files = [] }: Listed, { cells = {} }: ListResultOptions): Cut {
+  const options = { starts: cells, files: new Set(files), printed: new Map<object, string>() };
+  return (item, limit) =>
+    Array.isArray(item)
+      ? cutRow(item, columns, { ...options, limit })
+      : cutRecord(item as Record<string, unknown>, { ...options, limit });
+}
+
+/** No token of any text has more characters. The rest is a margin for names. */
+const TOKEN_CHARACTERS = 16;
+
+/** Cuts items from the first on, until further ones cannot fit the answer. */
+async function cutUntilFull(
+  items: readonly Item[],
+  { budgetTokens }: ListResultOptions,
+  cut: Cut,
+): Promise<readonly Item[]> {
+  const turn = createTurns();
+  let left = budgetTokens * TOKEN_CHARACTERS;
+  const shown: Item[] = [];
+  for (const item of items) {
+    const next = cut(item, CELL_CHARACTERS);
+    shown.push(next);
+    left -= printJson(next).length;
+    if (left < 0) break;
+    const pause = turn();
+    if (pause) await pause;
+  }
+  return shown;
+}
+
+function countThatFits(answer: Listed, options: ListResultOptions, items: readonly Item[]): number {
+  const envelope = render(answer, options, [], true, 'x'.repeat(120));
+  let left = options.budgetTokens - estimateTokens(envelope) - 100;
+  let count = 0;
+  for (const item of items) {
+    left -= estimateTokens(printJson(item)) + 1;
+    if (left < 0) break;
+    count++;
+  }
+  return count;
+}
+
+/** One record, with as much of its long cells as the budget allows. */
+function oneText(
+  answer: Listed,
+  options: ListResultOptions,
+  first: Item | undefined,
+  hasMore: boolean,
+  note: string | undefined,
+): string {
+  const cut = cutterOf(answer, options);
+  const text = (limit: number): string =>
+    render(answer, options, first === undefined ? [] : [cut(first, limit)], hasMore, note);
+  const fits = (limit: number): boolean => fitsTokens(text(limit), options.budgetTokens);
+  // A token rarely has more than eight characters.
+  let [low, high] = [8, options.budgetTokens * 8];
+  if (fits(high)) return text(high);
+  if (!fits(low))
+    fail('INVALID_ARGUMENT', {
+      argument: 'fields',
+      problem: `one record with ${answer.columns.length} columns is more than an answer holds (about ${options.budgetTokens} tokens). Name fewer fields.`,
+    });
+  while (high - low > 16) {
+    const middle = (low + high) >> 1;
+    if (fits(middle)) low = middle;
+    else high = middle;
+  }
+  return text(low);
+}
+
+function fileNote({ files = [] }: Listed, { cells = {} }: ListResultOptions): string | undefined {
+  const described = files.filter((file) => !Object.hasOwn(cells, file));
+  if (described.length === 0) return undefined;
+  return `${described.join(', ')}: shown as type and size. The content is the resource portico://files/{collection}/{id}/{field}.`;
+}
+
+function render(
+  answer: Listed,
+  options: ListResultOptions,
+  items: readonly Item[],
+  hasMore: boolean,
+  note: string | undefined,
+): string {
+  const cursor = hasMore && items.length > 0 ? answer.cursorAfter(items.length - 1) : undefined;
+  const rest = {
+    hasMore,
+    ...(cursor === undefined ? {} : { nextCursor: cursor }),
+    ...(options.totalCount === undefined ? {} : { totalCount: options.totalCount }),
+    ...(note === undefined ? {} : { note }),
+  };
+  return options.format === 'records'
+    ? printJson({ records: items, ...rest })
+    : printJson({ columns: answer.columns, rows: items, ...rest });
+}

@@ -1,0 +1,112 @@
+// An aggregate over a to-many relation is refused, because it belongs to the foreign collection. The error contains
+// the complete call for that collection.
+
+import type { PlainGroup } from '../../agent/requests.ts';
+import type { Operation } from '../../agent/sources/source.ts';
+import { fail, isAppError } from '../../core/errors.ts';
+import { isBranch, isQuantified, type PlainFilter } from '../../core/filter.ts';
+import type { ListFormat } from '../results/list-result.ts';
+import type { ToolCall } from '../tool.ts';
+
+/** Throws the refusal with the calls to send instead, or `error` if there are no such calls. */
+export function fromOtherEnd(args: AggregateArguments, call: ToolCall, error: unknown): never {
+  const { collection, operation, field, groups = [] } = args;
+  const over = [field, ...groups.map(nameOf)].find(
+    (path) => isAppError(error, 'RELATION_TO_MANY') && path?.split(':')[0] === error.details.relation,
+  );
+  if (!isAppError(error, 'RELATION_TO_MANY') || error.details.collection !== collection || over === undefined)
+    throw error;
+  const { relation } = error.details;
+  // From the foreign collection, a field of this collection would count once per related record.
+  if (field !== undefined && field.split(':')[0] !== relation) throw error;
+  const { collection: other, home, foreign } = call.engine.wayBack(call.access, { collection, relation });
+  const turn = (path: string): string => {
+    const [first, ...rest] = path.split(':');
+    if (first !== relation) return `${home}:${path}`;
+    return [...(foreign === undefined ? [] : [foreign]), ...rest].join(':');
+  };
+  const send = (filters: PlainFilter) =>
+    JSON.stringify({
+      collectionName: other,
+      operation: operation.toLowerCase(),
+      ...(field !== undefined && { field: turn(field) }),
+      ...(groups.length > 0 && {
+        groups: groups.map((group) => {
+          const path = turn(nameOf(group));
+          return typeof group === 'object' && group.bucket ? { field: path, bucket: group.bucket } : path;
+        }),
+      }),
+      filters,
+      ...(args.timezone && { timezone: args.timezone }),
+      ...(args.order !== 'value' && { order: args.order }),
+      ...(args.limit !== undefined && { limit: args.limit }),
+    });
+  const counted = field === undefined ? ` This counts records of '${other}'.` : '';
+  return fail('INVALID_ARGUMENT', {
+    argument: field === undefined ? 'groups' : 'field',
+    problem: `'${relation}' leads to many records: ${forms(args, call, { relation, home, turn, send })}${counted}`,
+  });
+}
+
+interface Turned {
+  readonly relation: string;
+  readonly home: string;
+  readonly turn: (path: string) => string;
+  readonly send: (filter: PlainFilter) => string;
+}
+
+function forms(args: AggregateArguments, call: ToolCall, { relation, home, turn, send }: Turned): string {
+  const { collection, filter, segment, search } = args;
+  if (segment !== undefined || search) {
+    const { key } = call.engine.describe(call.access, collection);
+    const [id] = key;
+    if (id === undefined || key.length > 1)
+      return `filter by fields in place of the segment and the search, and send ${send({ some: home })}.`;
+    const list = {
+      collectionName: collection,
+      ...(segment !== undefined && { segment }),
+      ...(search && { search }),
+      ...(args.searchExtended && { shouldSearchInRelation: true }),
+      ...(filter && { filters: filter }),
+      fields: [id],
+    };
+    const among: PlainFilter = { field: `${home}:${id}`, operator: 'In', value: [`the values of ${id}`] };
+    return `list with ${JSON.stringify(list)}, then send ${send(among)}.`;
+  }
+  const behind: PlainFilter = { some: home, ...(filter && { where: filter }) };
+  if (!filter) return `send ${send(behind)}.`;
+  const conditions = isBranch(filter) && filter.aggregator === 'And' ? filter.conditions : [filter];
+  const isOwn = (each: PlainFilter) => !isBranch(each) && !isQuantified(each) && each.field.startsWith(`${relation}:`);
+  const own = conditions
+    .filter(isOwn)
+    .map((each) => (isOwn(each) ? { ...each, field: turn((each as { field: string }).field) } : each));
+  if (own.length === 0) return `send ${send(behind)}.`;
+  const others = conditions.filter((each) => !isOwn(each));
+  const rest: PlainFilter = {
+    some: home,
+    ...(others.length === 1 && { where: others[0] }),
+    ...(others.length > 1 && { where: { aggregator: 'And', conditions: others } }),
+  } as PlainFilter;
+  const only = send({ aggregator: 'And', conditions: [...own, rest] });
+  return `if only those that satisfy the conditions on '${relation}' count, send ${only}; if all of '${collection}' with one of those count, send ${send(behind)}.`;
+}
+
+function nameOf(group: PlainGroup): string {
+  return typeof group === 'string' ? group : group.field;
+}
+
+export interface AggregateArguments {
+  readonly collection: string;
+  readonly operation: Operation;
+  readonly field: string | undefined;
+  readonly groups: readonly PlainGroup[] | undefined;
+  readonly segment: string | undefined;
+  readonly search: string | undefined;
+  readonly searchExtended: boolean;
+  readonly filter: PlainFilter | undefined;
+  readonly timezone: string | undefined;
+  readonly order: 'value' | 'groups';
+  readonly limit: number | undefined;
+  readonly cursor: string | undefined;
+  readonly format: ListFormat;
+}

@@ -1,0 +1,119 @@
+// Messages as lines: one JSON message and a line feed (MCP 2026-07-28 and before, transports, stdio). A line has the
+// same limits of bytes and depth as a request body. A refused line gets an error, because its client would otherwise
+// wait forever. Reading continues with the next line.
+import type { Readable, Writable } from 'node:stream';
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
+import { AppError, isAppError } from '../../core/errors.ts';
+import { type BodyLimits, parseJson } from '../../http/body.ts';
+import { isRecord, messagesOf } from './json-rpc.ts';
+
+const LINE_FEED = 0x0a;
+/** JSON-RPC 2.0 section 5.1. */
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
+
+export interface Lines extends Transport {
+  /** Called once, when the input ends. */
+  onend?: () => void;
+}
+
+export function createLines(input: Readable, output: Writable, limits: BodyLimits): Lines {
+  /** The chunks of the incomplete line. */
+  let parts: Buffer[] = [];
+  let size = 0;
+  let closed = false;
+  let ended = false;
+
+  const write = (message: object): Promise<void> =>
+    new Promise((resolve, reject) => {
+      if (closed) reject(new Error('the client is gone'));
+      else output.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()));
+    });
+
+  const refuse = (code: number, message: string) => {
+    write({ jsonrpc: '2.0', id: null, error: { code, message } }).catch(() => undefined);
+  };
+
+  const take = (bytes: Buffer) => {
+    // Some hosts end lines with CR LF, and some send empty lines as a heartbeat.
+    const text = bytes.at(-1) === 0x0d ? bytes.subarray(0, -1) : bytes;
+    if (text.length === 0) return;
+    let body: unknown;
+    try {
+      body = parseJson(text, limits.depth);
+    } catch (error) {
+      if (!isAppError(error, 'MALFORMED_JSON')) throw error;
+      refuse(PARSE_ERROR, error.message);
+      return;
+    }
+    for (const message of messagesOf(body)) {
+      if (isMessage(message)) lines.onmessage?.(message);
+      else refuse(INVALID_REQUEST, 'A line must be a message of JSON-RPC 2.0.');
+    }
+  };
+
+  const keep = (bytes: Buffer) => {
+    size += bytes.length;
+    if (size <= limits.bytes) parts.push(bytes);
+    else parts = [];
+  };
+
+  const endLine = () => {
+    const whole = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+    const tooLong = size > limits.bytes;
+    parts = [];
+    size = 0;
+    if (!tooLong) take(whole);
+    else refuse(PARSE_ERROR, new AppError('BODY_TOO_LARGE', { limitBytes: limits.bytes }).message);
+  };
+
+  const onData = (chunk: Buffer) => {
+    let from = 0;
+    for (let at = chunk.indexOf(LINE_FEED); at >= 0; at = chunk.indexOf(LINE_FEED, from)) {
+      keep(chunk.subarray(from, at));
+      from = at + 1;
+      endLine();
+    }
+    if (from < chunk.length) keep(chunk.subarray(from));
+  };
+
+  const onEnd = () => {
+    if (ended) return;
+    ended = true;
+    // The last line may have no line feed.
+    if (size > 0) endLine();
+    lines.onend?.();
+  };
+
+  /** The client has closed the output. */
+  const onOutputError = () => {
+    void lines.close();
+    if (ended) return;
+    ended = true;
+    lines.onend?.();
+  };
+
+  const lines: Lines = {
+    async start() {
+      input.on('data', onData).on('end', onEnd).on('close', onEnd).on('error', onEnd);
+      output.on('error', onOutputError);
+    },
+    send: (message) => write(message),
+    async close() {
+      if (closed) return;
+      closed = true;
+      input.off('data', onData).pause();
+      lines.onclose?.();
+    },
+  };
+  return lines;
+}
+
+/** A request, a notification or a response; the SDK validates its contents. */
+function isMessage(value: unknown): value is JSONRPCMessage {
+  if (!isRecord(value) || value.jsonrpc !== '2.0') return false;
+  const { id, method, params } = value;
+  if (id !== undefined && typeof id !== 'string' && !Number.isSafeInteger(id)) return false;
+  if (method === undefined) return id !== undefined && (isRecord(value.result) || isRecord(value.error));
+  return typeof method === 'string' && (params === undefined || isRecord(params));
+}
