@@ -1,5 +1,6 @@
-// The language model of the operator for whoever is signed in, in the chat-completions form (spec 4.1, addAi: it routes AI
-// features through the host): the key stays here, the model is the operator's choice, and each user has so many questions a minute.
+// Gives signed-in users access to the operator's language model, in the chat-completions format (spec 4.1, `addAi`: it
+// routes AI features through the host). The API key stays on the server. The operator chooses the model. Each user has
+// a limit of questions per minute.
 
 import type { AiChunk, AiRequest } from '../agent/ai/definitions.ts';
 import { checkRequest } from '../agent/ai/request.ts';
@@ -8,20 +9,21 @@ import { toAbortSignal } from '../core/clock/stop.ts';
 import type { Config } from '../core/config.ts';
 import { fail, isAppError } from '../core/errors.ts';
 import { createLimiter, type Limiter } from '../core/limit.ts';
+import { markLogged } from '../core/observe/failures.ts';
 import type { Observe } from '../core/observe.ts';
 import { type DataRoute, dataRoute } from './route.ts';
 
 interface Question {
   readonly request: AiRequest;
   readonly model: string | undefined;
-  /** Whether the answer is told while it is made, and whether its usage is told at the end of that. */
+  /** Set for a streamed response. `withUsage` adds the token usage as the last chunk. */
   readonly stream: { readonly withUsage: boolean } | undefined;
 }
 
-/** The longest that a provider can be waited for. */
+/** The maximum provider timeout, in seconds. */
 const mostSeconds = 600;
 
-/** Of one server each, which its engine stands for: that stays the same when the agent is restarted. */
+/** Limiters by engine. The engine stays the same when the agent restarts, so limits survive a restart. */
 const limiters = new WeakMap<Engine, Limiter>();
 
 function limiterOf(engine: Engine, { aiPerMinute }: Config): Limiter {
@@ -38,7 +40,7 @@ const aiQuery = dataRoute<Question>({
   action: 'aiQuery',
   writes: false,
   parse: ({ body }) => readQuestion(body),
-  // What is asked and answered is told to nobody.
+  // The activity log records neither the question nor the response.
   subject: () => ({}),
   async run({ request, model, stream }, { engine, config, access, signal, observe }) {
     const { ai } = engine;
@@ -53,7 +55,7 @@ const aiQuery = dataRoute<Question>({
     const options = { signal: toAbortSignal(signal), timeoutSeconds: Math.min(config.callSeconds, mostSeconds) };
     if (!stream) return { status: 200, body: await tellingLog(observe, () => ai.ask(request, options)) };
     const chunks = ai.askInChunks(request, options)[Symbol.asyncIterator]();
-    // What fails before the answer begins has a status of its own.
+    // A failure before the first chunk gets its own HTTP status.
     const first = await tellingLog(observe, () => chunks.next());
     return {
       status: 200,
@@ -65,18 +67,20 @@ const aiQuery = dataRoute<Question>({
 
 export const aiQueryRoutes: readonly DataRoute[] = [aiQuery];
 
-/** What the provider said of a failure is in its cause, and for the log alone. */
+/** The provider's own message is in the error's cause. It goes only to the log. */
 async function tellingLog<T>(observe: Observe, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {
     if (isAppError(error) && error.cause !== undefined)
-      observe({ type: 'warning', message: error.message, cause: error.cause });
+      observe({ type: 'warning', message: markLogged(error).message, cause: error.cause });
     throw error;
   }
 }
 
-/** Server-sent events (HTML Living Standard 9.2), each a chunk, and at the end `[DONE]`; or an error, after which nothing comes. */
+/**
+ * Server-sent events (HTML Living Standard 9.2), one per chunk. The stream ends with `[DONE]` or with an error event.
+ */
 async function* toEvents(
   first: IteratorResult<AiChunk>,
   chunks: AsyncIterator<AiChunk>,
@@ -90,7 +94,7 @@ async function* toEvents(
     }
     yield 'data: [DONE]\n\n';
   } catch (error) {
-    // The status is sent. Clients of the form know this as the end.
+    // The status has already been sent. Chat-completions clients treat an error event as the end.
     if (!isAppError(error)) throw error;
     const { code, message, status } = error;
     yield `data: ${JSON.stringify({ error: { message, type: status === 429 ? 'rate_limit_error' : 'server_error', code } })}\n\n`;

@@ -1,24 +1,27 @@
-// Policies on this API. The person himself works here: where an assistant would have to ask him (`ask`), he does not ask
-// himself. What a person must decide in the console (`ask-person`, and with it a second person) is not done here at all,
-// since a yes is bound to a request that is filed for it; and what is denied is denied. Nothing of a yes is skipped by coming
-// this way: every right that the engine asks for while it writes is held against its policy.
+// Applies policies to this API. The users of this API are people, so `ask`, which makes an assistant ask its user,
+// allows the write. `ask-person`, with or without a second person, must be decided in the console: an approval belongs
+// to a request that is filed there. `deny` refuses the write. The same checks cover every right that the engine
+// requests while it writes.
 import { type Access, freely, type Policy, strictestOf, type WriteVerb } from '../core/caller.ts';
 import { fail } from '../core/errors.ts';
 
-/** What the caller wants to do, for messages. */
+/** Describes each verb in error messages. */
 export const phrases: Readonly<Record<WriteVerb, string>> = { add: 'add to', edit: 'edit', delete: 'delete from' };
 
 const needsConsole = ({ policy }: Policy): boolean => policy === 'ask-person' || policy === 'deny';
 
-/** NEEDS_APPROVAL. */
+/** Throws NEEDS_APPROVAL, or FORBIDDEN if the policy is `deny`. */
 export function checkPolicy(access: Access, verb: WriteVerb, collection: string): void {
-  if (!needsConsole(access.policy(verb, collection))) return;
+  const policy = access.policy(verb, collection);
+  if (policy.policy === 'deny') fail('FORBIDDEN', { verb: phrases[verb], collection });
+  if (!needsConsole(policy)) return;
   fail('NEEDS_APPROVAL', { verb: phrases[verb], collection, roleIdsAllowedToApprove: [] });
 }
 
 /**
- * The same Access, which refuses with NEEDS_APPROVAL what somebody would have to say yes to: for the writes of one call. What a
- * write reaches is known by the rights that it asks for, all of them before its first statement or within its transaction.
+ * Returns an Access that throws NEEDS_APPROVAL for writes that need an approval. Use it for the writes of one call. A
+ * write requests all its rights before its first statement or within its transaction, so this also covers indirect
+ * writes.
  */
 export function unapproved(access: Access): Access {
   if (!access.hasPolicies) return access;
@@ -26,7 +29,7 @@ export function unapproved(access: Access): Access {
     ...access,
     can(verb, collection) {
       const may = access.can(verb, collection);
-      // Who may not is told so first.
+      // A missing right is reported before a missing approval.
       if (may && isWriting(verb)) checkPolicy(access, verb, collection);
       return may;
     },
@@ -35,7 +38,7 @@ export function unapproved(access: Access): Access {
 
 const isWriting = (verb: string): verb is WriteVerb => verb in phrases;
 
-/** Of an action: the stricter of what the role and the code say. NEEDS_APPROVAL. */
+/** Applies the stricter of the role's policy and the policy in code. Throws NEEDS_APPROVAL. */
 export function checkActionPolicy(
   access: Access,
   collection: string,
@@ -43,6 +46,6 @@ export function checkActionPolicy(
 ): void {
   if (!needsConsole(strictestOf(access.actionPolicy(collection, name), policy))) return;
   const verb = `run '${name}' on`;
-  // Roles that approve are no notion of ours: whoever may do the same decides.
+  // Portico has no approver roles. Users with the same right decide.
   fail('NEEDS_APPROVAL', { verb, collection, action: name, roleIdsAllowedToApprove: [] });
 }

@@ -1,11 +1,11 @@
-// What front ends ask about the agent before they ask for records: which operators a field takes and what can be grouped by.
-// It is asked of the rights as everything else: a collection that may not be browsed is left out as one that is not there.
-import type { CollectionDescription } from '../agent/engine.ts';
+// Capabilities that clients read before they request records: the operators of each field, and the fields that allow
+// grouping. The response contains only collections that the caller may browse.
+import type { CollectionDescription } from '../agent/requests.ts';
 import { bucketUnits } from '../agent/sources/source.ts';
 import { fail } from '../core/errors.ts';
 import { snakeOperator } from './filters.ts';
 import { type DataRequest, dataRoute, type Route } from './route.ts';
-import { describe } from './seen.ts';
+import { describe } from './visible-schema.ts';
 
 const agentCapabilities = Object.freeze({
   canUseProjectionOnGetOne: true,
@@ -42,12 +42,12 @@ export const capabilityRoutes: readonly Route[] = [
       return null;
     },
     subject: () => ({}),
-    // Rights are looked at with every call: there is nothing to let go of.
+    // Rights are read on every call, so there is no cache to invalidate.
     run: async () => ({ status: 204 }),
   }),
 ];
 
-/** Undefined for all of them. */
+/** Returns undefined for all collections. */
 function readNames({ body }: DataRequest): readonly string[] | undefined {
   const { collectionNames } = (body ?? {}) as { readonly collectionNames?: unknown };
   if (collectionNames === undefined) return undefined;
@@ -65,10 +65,11 @@ function capabilitiesOf({ name, fields, relations }: CollectionDescription) {
         .map((field) => ({
           name: field.name,
           type: typeOf(field.type),
+          ...(field.binaryMode && { binaryMode: field.binaryMode }),
           operators: field.operators.map(snakeOperator),
           isGroupable: field.sortable && field.type !== 'Binary' && !field.type.startsWith('['),
         })),
-      // Grouped by a field of theirs, not by themselves.
+      // A relation itself is not groupable. The fields of its records are.
       ...relations
         .filter(({ kind }) => kind === 'one')
         .map((relation) => ({ name: relation.name, type: 'ManyToOne', isGroupable: false })),

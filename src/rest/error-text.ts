@@ -1,4 +1,4 @@
-// An error as it is told over HTTP: an error object of JSON:API, in the form that front ends of agents read.
+// Converts an error to a JSON:API error object, in the form that agent clients read.
 import { type AppError, isAppError } from '../core/errors.ts';
 
 const names: Readonly<Record<number, string>> = {
@@ -12,7 +12,7 @@ const names: Readonly<Record<number, string>> = {
   429: 'TooManyRequestsError',
 };
 
-/** What a program can work with, of the errors that have it. */
+/** Structured details for programs, for the errors that have them. */
 function dataOf(error: AppError): object | undefined {
   if (isAppError(error, 'INVALID_FORM')) return { fields: error.details.fields };
   if (isAppError(error, 'INVALID_RECORD')) return { fields: error.details.problems };
@@ -23,7 +23,7 @@ function dataOf(error: AppError): object | undefined {
 }
 
 function nameOf(error: AppError): string {
-  // Front ends know by this name that an action waits for somebody.
+  // Clients use this name to detect that an action waits for an approval.
   if (isAppError(error, 'NEEDS_APPROVAL') && error.details.action !== undefined)
     return 'CustomActionRequiresApprovalError';
   if (isAppError(error, 'INVALID_FORM') || isAppError(error, 'INVALID_RECORD')) return 'ValidationError';
@@ -39,7 +39,7 @@ export function describeError(error: AppError) {
 const nearText = (near: readonly string[]): string => (near.length > 0 ? ` Near: ${near.join(', ')}.` : '');
 const next = 'POST to /_internal/capabilities';
 
-/** The table of errors tells models which tool to call next; here it is a route. */
+/** The shared error messages name MCP tools as the next step. These messages name a route of this API. */
 function detailOf(error: AppError): string {
   if (isAppError(error, 'UNKNOWN_COLLECTION')) {
     const { collection, near } = error.details;

@@ -1,38 +1,37 @@
-// The query string of a request about records, read into what it means. What is not known is refused by name, since a
-// parameter that is left unread looks as if it had been obeyed; front ends send some that mean nothing here, and those are
-// let by.
+// Parses the query string of record requests. An unknown parameter is an error that names it: ignoring it would look as
+// if it had been applied. A few parameters that clients send and this API does not use are accepted.
 import { fail } from '../core/errors.ts';
 import type { PlainFilter } from '../core/filter.ts';
-import { nearNames } from '../core/near.ts';
+import { nearNames } from '../core/suggestions.ts';
 import { readFilters } from './filters.ts';
 import type { DataRequest } from './route.ts';
 
-/** Which records are meant. */
+/** Selects the records. */
 export interface Asked {
   readonly filter?: PlainFilter;
   readonly search?: string;
   readonly searchExtended?: boolean;
   readonly segment?: string;
-  /** IANA name, checked by the engine; the caller's own when absent. */
+  /** IANA name, checked by the engine. Defaults to the caller's time zone. */
   readonly timezone?: string;
 }
 
-/** Which of their fields are shown. */
+/** Selects the fields to return. */
 export interface Shown {
-  /** The header Service-Projection: paths. It goes before `fields`. */
+  /** Paths from the header Service-Projection. It takes precedence over `fields`. */
   readonly header?: string;
-  /** By what stands in the brackets of `fields[...]`: the collection, or a relation. */
+  /** Keys are the names in the brackets of `fields[...]`: the collection or a relation. */
   readonly fields: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface Listing {
   readonly asked: Asked;
   readonly shown: Shown;
-  /** Clauses as they were written, without their `-`. */
+  /** Clauses as written, without the leading `-`. */
   readonly sort: readonly SortClause[];
-  /** Records a page; the configured size when absent. */
+  /** Records per page. Defaults to the configured size. */
   readonly size: number | undefined;
-  /** Page from 1. */
+  /** Page number, from 1. */
   readonly number: number;
 }
 
@@ -50,14 +49,14 @@ const listingNames: readonly string[] = [
   'sort',
   'page[size]',
   'page[number]',
-  // Of front ends with segments of their own making, in SQL.
+  // Clients with SQL segments send these two.
   'segmentQuery',
   'connectionName',
 ];
 
 const refuse = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
 
-/** `more`: parameters that the route reads besides. INVALID_ARGUMENT, UNKNOWN_OPERATOR. */
+/** `more`: extra parameters that the route reads. Throws INVALID_ARGUMENT or UNKNOWN_OPERATOR. */
 export function readListing(request: Pick<DataRequest, 'query' | 'headers'>, more: readonly string[] = []): Listing {
   const given = readOnce(request.query, [...listingNames, ...more]);
   if (given.get('segmentQuery'))
@@ -84,19 +83,19 @@ export function readListing(request: Pick<DataRequest, 'query' | 'headers'>, mor
   };
 }
 
-/** Of a route about one record. */
+/** Parses the parameters of a route for one record. */
 export function readShown(request: Pick<DataRequest, 'query' | 'headers'>): Pick<Listing, 'shown'> & Asked {
   const given = readOnce(request.query, ['timezone']);
   const timezone = given.get('timezone') || undefined;
   return { shown: shownOf(request, given), ...(timezone !== undefined && { timezone }) };
 }
 
-/** A text that may be sent; the others were read with `readListing`. */
+/** Reads an optional parameter that `readListing` has already accepted in `more`. */
 export function readExtra({ query }: Pick<DataRequest, 'query'>, name: string): string | undefined {
   return query.get(name) || undefined;
 }
 
-/** INVALID_ARGUMENT for one that comes twice, or that means nothing here. */
+/** Throws INVALID_ARGUMENT for a repeated or unknown parameter. */
 function readOnce(query: URLSearchParams, known: readonly string[]): ReadonlyMap<string, string> {
   const given = new Map<string, string>();
   for (const [name, value] of query) {
@@ -125,7 +124,7 @@ function shownOf({ headers }: Pick<DataRequest, 'headers'>, given: ReadonlyMap<s
   return { fields, ...(typeof header === 'string' && header.trim() !== '' && { header }) };
 }
 
-/** Names between commas. */
+/** Splits a comma-separated list of names. */
 export function splitNames(text: string): string[] {
   return text
     .split(',')
@@ -133,7 +132,7 @@ export function splitNames(text: string): string[] {
     .filter((name) => name !== '');
 }
 
-/** Front ends write no in three ways. */
+/** An empty value, `0` and `false` all mean false. */
 function isFlag(text: string | undefined): boolean {
   return text !== undefined && !/^(?:|0|false)$/i.test(text.trim());
 }

@@ -1,19 +1,22 @@
-// Where the agent's HTTP API lies: under its prefix, which no basePath moves.
+// URL paths of the agent's HTTP API. They start with its prefix. `basePath` does not change them.
 
 export interface RestPaths {
-  /** The public address, without a slash at its end: what session tokens are for. */
+  /** The public URL without a trailing slash. It is the audience of session tokens. */
   readonly address: string;
   /** `https://data.example.com` */
   readonly origin: string;
   readonly host: string;
-  /** What follows the prefix, such as `/authentication`; '' for the prefix itself; undefined when the path is not ours. */
+  /**
+   * Returns the path after the prefix, such as `/authentication`, or '' for the prefix itself. Returns undefined if the
+   * path is not part of this API.
+   */
   locate(path: string): string | undefined;
 }
 
-/** Both as the configuration checked them: no slash at the end. */
+/** Both values come from the checked configuration, without a trailing slash. */
 export function createRestPaths(publicUrl: string, prefix: string): RestPaths {
   const { origin, host, pathname } = new URL(publicUrl);
-  // A proxy that adds the path of the public URL may strip it or pass it on.
+  // A proxy can strip the path of the public URL or forward it.
   const base = pathname.replace(/\/+$/, '') + prefix;
   const roots = [...new Set([base, prefix])];
   const under = (path: string): string | undefined => {
@@ -27,7 +30,7 @@ export function createRestPaths(publicUrl: string, prefix: string): RestPaths {
     address: origin + base,
     origin,
     host,
-    // At the root that is every path that nothing else of ours has: there is no host application then.
+    // With an empty prefix this matches every path that no other endpoint serves. There is no host application then.
     locate: under,
   };
 }

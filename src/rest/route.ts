@@ -1,43 +1,46 @@
-// The agent's HTTP API is a table: each route is a row that says its method, its path and who may come in. `open` is for
-// everybody, `session` is about the session itself, and a data route works on records in the name of whoever is signed in:
-// its request is parsed first, so that the activity log can be told what it is about before anything is done.
+// The types of the route table of the agent's HTTP API. Each route has a method, a path and an access rule. `open`
+// routes need no session. `session` routes manage the session. Data routes access records as the signed-in user. A data
+// route parses its request first, so the activity log knows the subject before the route runs.
+
 import type { IncomingMessage } from 'node:http';
 import type { Engine } from '../agent/engine.ts';
+import type { CallOptions, WriteAnswer } from '../agent/requests.ts';
+import type { WriteEffect, Written } from '../agent/write/effects.ts';
 import type { Access } from '../core/caller.ts';
 import type { StopSignal } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
-import type { SignedIn } from '../oauth/session-gate.ts';
-import type { ActivityEntry } from '../store/activity-types.ts';
+import type { SignedIn } from '../oauth/tokens/session-gate.ts';
+import type { ActivityEntry } from '../store/audit/activity-types.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** One request under the prefix, by anybody. */
+/** One request under the prefix. */
 export interface Visit {
   readonly req: IncomingMessage;
-  /** What the `:name` segments of the route's path are, decoded. */
+  /** Decoded values of the `:name` segments. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** Of the client, behind the proxies that are trusted. */
+  /** The client's IP address, behind trusted proxies. */
   readonly address: string;
-  /** Aborted when the client goes away before it has its answer. */
+  /** Aborts if the client disconnects before the response ends. */
   readonly left: StopSignal;
 }
 
 export interface Answer {
   readonly status: number;
-  /** Sent as JSON; absent: no body. */
+  /** Sent as JSON. Absent: no body. */
   readonly body?: object | string | number | boolean | null;
-  /** In place of `body`: JSON already. */
+  /** Alternative to `body`: text that is already JSON. */
   readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** In place of `body`: sent as it comes. The first part is waited for before the status is sent, so that it can fail. */
+  /** Alternative to `body`: a stream. The first part is read before the status is sent, so it can still fail. */
   readonly stream?: { readonly type: string; readonly parts: AsyncIterable<string | Uint8Array> };
-  /** What the activity log is told of an answer that says itself what went wrong. */
+  /** The error code for the activity log, if the response describes an error itself. */
   readonly refused?: ErrorCode;
-  /** Of a write, those that were not known before, for the activity log. */
+  /** For a write: ids that were not in the request, for the activity log. */
   readonly recordIds?: readonly string[];
 }
 
@@ -53,37 +56,64 @@ export interface SessionRoute {
   session(visit: Visit, signedIn: SignedIn): Answer | Promise<Answer>;
 }
 
-/** What a data route is parsed from. */
+/** The input of a data route's `parse`. */
 export interface DataRequest extends Pick<Visit, 'params' | 'query'> {
   readonly headers: IncomingMessage['headers'];
-  /** As JSON; undefined where there is none. */
+  /** Parsed JSON, or undefined without a body. */
   readonly body: unknown;
 }
 
-/** What a data route works with. */
+/** Returns the options for the engine. */
+export const optionsOf = ({ signal, written }: DataCall): CallOptions => ({ signal, written });
+
+interface Meta {
+  readonly alsoWritten?: readonly WriteEffect[];
+  readonly unseen?: readonly string[];
+}
+
+/** Returns `meta` for a response: records written beyond those of the call, and records that cannot be shown. */
+export function metaOf({ effects, unseen = [] }: Pick<WriteAnswer, 'effects'> & Partial<WriteAnswer>): {
+  readonly meta?: Meta;
+} {
+  const alsoWritten = effects.filter(({ cause }) => cause !== 'call');
+  const meta = { ...(alsoWritten.length > 0 && { alsoWritten }), ...(unseen.length > 0 && { unseen }) };
+  return alsoWritten.length + unseen.length > 0 ? { meta } : {};
+}
+
+/** Responds to a write that has no body except `meta`. */
+export function answerDone(answer: WriteAnswer): Answer {
+  const body = metaOf(answer);
+  return body.meta ? { status: 200, body } : { status: 204 };
+}
+
+/** The context in which a data route runs. */
 export interface DataCall {
   readonly access: Access;
+  /** Returns the current rights, for streamed responses. Throws UNAUTHENTICATED. */
+  accessNow(): Promise<Access>;
   readonly engine: Engine;
   readonly config: Config;
   readonly clock: Pick<Clock, 'now'>;
-  /** Aborted when the client goes away or the time of the call is up. */
+  /** Aborts if the client disconnects or the call times out. */
   readonly signal: StopSignal;
-  /** What stands before the path of a route in an address, such as `/service`. */
+  /** The engine appends every record it writes. */
+  readonly written: Written[];
+  /** The URL path before the path of a route, such as `/service`. */
   readonly prefix: string;
   readonly observe: Observe;
 }
 
 export interface DataRoute<A = unknown> {
   readonly method: Method;
-  /** Below the prefix; a segment `:name` stands for any one. The most literal route that fits is the one. */
+  /** Relative to the prefix. `:name` matches any segment. The most literal matching route wins. */
   readonly path: string;
-  /** As the activity log names it. */
+  /** The name in the activity log. */
   readonly action: string;
-  /** Whether it may change something: then the log is told before it begins. */
+  /** Whether the route can write. A write is logged before it runs. */
   readonly writes: boolean;
-  /** INVALID_ARGUMENT for what cannot be meant; asks nothing of the engine. */
+  /** Throws INVALID_ARGUMENT. Does not call the engine. */
   parse(request: DataRequest): A;
-  /** Names and ids, never values. */
+  /** Names and ids only, never values. */
   subject(args: A): Pick<ActivityEntry, 'collection' | 'recordIds'>;
   run(args: A, call: DataCall): Promise<Answer>;
 }
@@ -91,19 +121,19 @@ export interface DataRoute<A = unknown> {
 // biome-ignore lint/suspicious/noExplicitAny: a row keeps its own arguments to itself.
 export type Route = OpenRoute | SessionRoute | DataRoute<any>;
 
-/** Keeps the type of a row's own arguments between its functions. */
+/** Infers the type of the route's arguments. */
 export const dataRoute = <A>(route: DataRoute<A>): DataRoute<A> => route;
 
 export interface Found {
-  /** Of the method; undefined where the path has others alone. */
+  /** Undefined if the path has routes only for other methods. */
   readonly route: Route | undefined;
   readonly params: Readonly<Record<string, string>>;
-  /** All that the path fits, of any method. */
+  /** All routes that match the path, for any method. */
   readonly routes: readonly Route[];
 }
 
 export interface RouteTable {
-  /** Below the prefix; undefined where no route fits the path. */
+  /** `path` is relative to the prefix. Returns undefined if no route matches it. */
   find(path: string, method: string): Found | undefined;
 }
 
@@ -112,7 +142,7 @@ interface Entry {
   readonly routes: Map<string, Route>;
 }
 
-/** A text as it is, or any text, before an ending. */
+/** A literal, or a parameter with an optional literal suffix. */
 type Segment = string | { readonly name: string; readonly ending: string };
 
 function readSegment(text: string): Segment {
@@ -120,7 +150,7 @@ function readSegment(text: string): Segment {
   return name === undefined ? text : { name, ending };
 }
 
-/** A path of more literal segments, the earlier the better, goes before one of fewer that has the method as well. */
+/** A path with earlier literal segments takes precedence if it has the method. */
 export function createRouteTable(routes: readonly Route[]): RouteTable {
   const entries = new Map<string, Entry>();
   for (const route of routes) {
@@ -149,7 +179,7 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
         if (route) return { route, params: fits, routes: [route] };
         others.push(...routes.values());
         params ??= fits;
-        // No collection has such a name.
+        // A reserved name cannot be a collection, so less literal paths do not apply.
         if (isReserved(given[1])) break;
       }
       return params && { route: undefined, params, routes: others };
@@ -160,8 +190,8 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
 const isReserved = (name = ''): boolean => name.startsWith('_') || name === 'authentication';
 
 /**
- * Segments are divided before they are decoded, so that a `/` within a name stays within it (RFC 3986 section 2.2). An empty
- * one, and one that cannot be decoded, is no name.
+ * Segments are split before decoding, so an encoded `/` stays part of a name (RFC 3986 section 2.2). An empty or
+ * undecodable segment does not match.
  */
 function match(segments: readonly Segment[], given: readonly string[]): Record<string, string> | undefined {
   const params: Record<string, string> = {};

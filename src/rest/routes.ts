@@ -1,15 +1,15 @@
 // Every data route of the agent's HTTP API.
-import { actionRoutes } from './action-routes.ts';
+import { actionRoutes } from './actions/routes.ts';
 import { aiQueryRoutes } from './ai-query.ts';
 import { capabilityRoutes } from './capabilities.ts';
-import { chartRoutes } from './chart-routes.ts';
-import { exportRoutes } from './export.ts';
-import { listRoutes } from './list.ts';
-import { recordRoutes } from './record-routes.ts';
-import { relatedRoutes } from './related.ts';
-import { relationRoutes } from './relation-routes.ts';
+import { chartRoutes } from './charts/routes.ts';
+import { statisticRoutes } from './charts/statistics.ts';
+import { exportRoutes } from './records/export.ts';
+import { listRoutes } from './records/list.ts';
+import { relatedRoutes } from './records/related.ts';
+import { relationRoutes } from './records/relation-routes.ts';
+import { recordRoutes } from './records/routes.ts';
 import type { Route } from './route.ts';
-import { statisticRoutes } from './statistics.ts';
 
 export const dataRoutes: readonly Route[] = [
   ...listRoutes,

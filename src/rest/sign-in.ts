@@ -1,30 +1,30 @@
-// Signing in to the agent's HTTP API: an authorization code flow (RFC 6749 section 4.1) in which the front end asks for an
-// address, the person answers there, in the console, and the front end brings the answer back for a session token. Answers
-// go to the front ends that the operator names and nowhere else. A front end that keeps a code_verifier (RFC 7636) is the
-// only one that can redeem its answer.
+// Sign-in for the agent's HTTP API, an authorization code flow (RFC 6749 section 4.1). The client requests an
+// authorization URL. The user signs in to the console at that URL. The client exchanges the returned code for a session
+// token. Responses go only to the configured origins. With PKCE (RFC 7636), only the client with the code_verifier can
+// redeem the code.
 import type { Clock } from '../core/clock.ts';
 import { AppError, fail } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import { hashToken, sameText } from '../core/secret.ts';
-import type { SignedIn } from '../oauth/session-gate.ts';
-import type { SessionTokens } from '../oauth/session-token.ts';
+import type { SignedIn } from '../oauth/tokens/session-gate.ts';
+import type { SessionTokens } from '../oauth/tokens/session-token.ts';
 import type { Store } from '../store/store.ts';
 
 export interface SignInParts {
   readonly store: Pick<Store, 'agentSessions' | 'permissions'>;
   readonly tokens: SessionTokens;
-  /** Of the front ends. */
+  /** The clients' origins. */
   readonly origins: readonly string[];
-  /** The page on which a sign-in is answered. */
+  /** The URL of the console page that completes a sign-in. */
   readonly pageOf: (state: string) => string;
   readonly clock: Pick<Clock, 'now'>;
   readonly observe: Observe;
 }
 
 export interface SignIn {
-  /** `origin`: the Origin header; a program without one is answered where the only front end is. */
+  /** `origin`: the Origin header. Without one, the only configured origin is used. */
   begin(body: unknown, origin: string | undefined): Promise<{ readonly authorizationUrl: string }>;
-  /** UNAUTHENTICATED when the answer is not good. */
+  /** Throws UNAUTHENTICATED for an invalid code. */
   finish(query: URLSearchParams, origin: string | undefined, address: string): Promise<SessionAnswer>;
   describe(signedIn: SignedIn): TokenData;
   end(signedIn: SignedIn, address: string): Promise<void>;
@@ -35,7 +35,7 @@ export interface SessionAnswer {
   readonly tokenData: TokenData;
 }
 
-/** What the token does not hold, for the front end to show: the rights are asked of the storage at each call. */
+/** Account data for display that the token does not contain. The rights come from the storage on each call. */
 export interface TokenData {
   readonly id: number;
   readonly email: string;
@@ -74,7 +74,7 @@ export function createSignIn({ store, tokens, origins, pageOf, observe }: SignIn
       const answer = await store.agentSessions.findAnswer(state, code);
       try {
         if (!answer) return refuse('The code is unknown, expired or used. Sign in again.');
-        // RFC 6749 section 4.1.3: the answer is redeemed by whom it was given to.
+        // RFC 6749 section 4.1.3: only the client that got the code may redeem it.
         if (sent !== undefined && sent !== answer.origin) return refuse('The answer was for another front end.');
         // RFC 7636 section 4.6.
         const verifier = query.get('code_verifier') ?? '';
@@ -114,7 +114,7 @@ function readAsked(body: unknown): { readonly renderingId?: number; readonly cod
     fail('INVALID_ARGUMENT', { argument: 'body', problem: 'expected an object such as {"renderingId": 1}.' });
   }
   const { renderingId: rendering, codeChallenge } = body as Readonly<Record<string, unknown>>;
-  // Front ends send either.
+  // Clients send a number or a string.
   const renderingId = typeof rendering === 'string' ? Number(rendering) : rendering;
   if (renderingId !== undefined && !(Number.isInteger(renderingId) && (renderingId as number) > 0)) {
     fail('INVALID_ARGUMENT', { argument: 'renderingId', problem: 'expected the number of a rendering.' });

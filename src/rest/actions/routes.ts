@@ -1,17 +1,19 @@
-// Actions: their forms while they are filled in, and running them. Addresses are those that the engine gives each action
-// (`ActionDescription.endpoint`), with its position or, with `useUnsafeActionEndpoint`, without; of the two rows below one is
-// served, and the other finds nothing. What may be triggered, on which records and with which values the engine checks.
-import type { ActionDescription, ActionRequest } from '../agent/actions.ts';
-import { fail, isAppError } from '../core/errors.ts';
-import { nearNames } from '../core/near.ts';
-import { type KeyOf, wireForm, withOptions } from './action-form.ts';
-import { answerAction } from './action-result.ts';
-import { checkActionPolicy } from './approval.ts';
-import { type Given, isObject, readAttributes, readMember, readText, refuseArgument } from './body.ts';
-import { type DataCall, type DataRequest, dataRoute, type Route } from './route.ts';
-import { readSelection, type Selection, selectIds } from './selection.ts';
+// Endpoints that load action forms and run actions. The URLs are those in `ActionDescription.endpoint`. They contain
+// the action's position unless `useUnsafeActionEndpoint` is set. Both patterns are registered, and only one of them
+// matches an action. The engine checks rights, records and values.
+import type { ActionRequest } from '../../agent/actions/actions.ts';
+import type { ActionDescription } from '../../agent/actions/catalogue.ts';
+import { describeEffects } from '../../agent/write/effects.ts';
+import { fail, isAppError } from '../../core/errors.ts';
+import { nearNames } from '../../core/suggestions.ts';
+import { checkActionPolicy } from '../approval.ts';
+import { type Given, isObject, readAttributes, readMember, readText, refuseArgument } from '../records/body.ts';
+import { readSelection, type Selection, selectIds } from '../records/selection.ts';
+import { type DataCall, type DataRequest, dataRoute, optionsOf, type Route } from '../route.ts';
+import { type KeyOf, wireForm, withOptions } from './form.ts';
+import { answerAction } from './result.ts';
 
-/** The most records that an action takes at once. */
+/** The maximum number of records for one action. */
 const RECORDS_LIMIT = 10_000;
 
 interface ActionCall {
@@ -48,7 +50,7 @@ const subject = ({ collection, selection: { ids } }: ActionCall) => ({
   ...(ids.length > 0 && { recordIds: ids }),
 });
 
-/** What is wrong with values is told by field; with where they stand, here. */
+/** Rejects a `values` member that is not an object. The engine reports invalid values by field. */
 function readValues(attributes: Given): Given {
   return readMember(attributes, 'values', 'values');
 }
@@ -104,7 +106,7 @@ function parseExecute(request: DataRequest): ExecuteCall {
   };
 }
 
-/** UNKNOWN_ACTION also for one that the caller may not trigger: the two are not told apart. */
+/** Throws UNKNOWN_ACTION for a missing action and also for one that the caller may not trigger. */
 function findAction({ access, engine }: DataCall, { collection, index, slug }: ActionCall): ActionDescription {
   const known = engine.actions.describe(access, collection);
   const path = [collection, ...(index === undefined ? [] : [index]), slug];
@@ -117,13 +119,13 @@ function findAction({ access, engine }: DataCall, { collection, index, slug }: A
 async function requestOf(action: ActionDescription, asked: ActionCall, call: DataCall): Promise<ActionRequest> {
   const { collection, selection, values } = asked;
   const request = { collection, action: action.name, values };
-  // It is about every record, whatever the front end had selected.
+  // A global action ignores the records selected in the client.
   if (action.scope === 'Global') return request;
   const recordIds = await selectIds(selection, { collection, most: RECORDS_LIMIT }, call);
   return { ...request, recordIds };
 }
 
-/** Of collections that the caller does not see, nothing. */
+/** Returns an empty list for collections that the caller cannot see. */
 function keysOf({ access, engine }: DataCall): KeyOf {
   return (collection) => {
     try {
@@ -155,7 +157,7 @@ async function searchForm(asked: SearchCall, call: DataCall) {
   return { status: 200, body: wireForm(withOptions(form, field, options), keysOf(call)) };
 }
 
-/** The engine's words for what is sent here under another name. */
+/** Renames the engine's argument `recordIds` to `ids`, the name in this API's requests. */
 async function named<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
@@ -167,12 +169,15 @@ async function named<T>(run: () => Promise<T>): Promise<T> {
 
 async function execute(asked: ExecuteCall, call: DataCall) {
   const action = findAction(call, asked);
-  const { access, engine, signal } = call;
+  const { access, engine, written } = call;
   checkActionPolicy(access, asked.collection, action);
   const request = { ...(await requestOf(action, asked, call)), searches: asked.searches };
-  const result = await engine.actions.execute(access, request, { signal });
+  const result = await engine.actions.execute(access, request, optionsOf(call));
   const chosen = asked.selection.all && request.recordIds?.map(String);
-  return { ...answerAction(result, access), ...(chosen && { recordIds: chosen }) };
+  return {
+    ...answerAction(result, access, describeEffects(access, written, false)),
+    ...(chosen && { recordIds: chosen }),
+  };
 }
 
 const load = (asked: FormCall, call: DataCall) => named(() => loadForm(asked, call));

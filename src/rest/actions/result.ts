@@ -1,12 +1,15 @@
-// What an action gave, as front ends of the HTTP API read it. A webhook is returned, not sent: the front end sends it from
-// where the person is.
-import type { ActionResult, FileResult } from '../agent/actions/results.ts';
-import type { Access } from '../core/caller.ts';
-import { attachmentNamed } from '../oauth/reply.ts';
-import { exposedHeaders } from './origins.ts';
-import type { Answer } from './route.ts';
+// Converts an action result to an HTTP response. A webhook result is returned and not called: the client calls it from
+// the user's network.
+import type { ActionResult, FileResult } from '../../agent/actions/results.ts';
+import type { WriteEffect } from '../../agent/write/effects.ts';
+import type { Access } from '../../core/caller.ts';
+import { attachmentNamed } from '../../http/reply.ts';
+import { exposedHeaders } from '../cors.ts';
+import { type Answer, metaOf } from '../route.ts';
 
-export function answerAction(result: ActionResult, access: Access): Answer {
+/** Adds `effects` to the body, except for a file. */
+export function answerAction(result: ActionResult, access: Access, effects: readonly WriteEffect[]): Answer {
+  const meta = metaOf({ effects });
   const headers = own(result.responseHeaders);
   const names = Object.keys(headers);
   const exposed = names.length > 0 && { 'Access-Control-Expose-Headers': [...exposedHeaders, ...names].join(', ') };
@@ -14,25 +17,25 @@ export function answerAction(result: ActionResult, access: Access): Answer {
   switch (result.type) {
     case 'success': {
       const { message: success, html, invalidated } = result;
-      // Collections that the caller does not see are nothing to read again.
+      // The client reloads only collections that the caller can browse.
       const relationships = invalidated.filter((name) => access.can('browse', name));
-      return { ...shared, body: { success, ...(html !== undefined && { html }), refresh: { relationships } } };
+      return { ...shared, body: { success, ...(html !== undefined && { html }), refresh: { relationships }, ...meta } };
     }
     case 'error': {
       const { message: error, html } = result;
       return {
         ...shared,
         status: 400,
-        body: { error, ...(html !== undefined && { html }) },
+        body: { error, ...(html !== undefined && { html }), ...meta },
         refused: 'ACTION_REFUSED',
       };
     }
     case 'webhook': {
       const { url, method, headers: sent, body } = result;
-      return { ...shared, body: { webhook: { url, method, headers: sent, body } } };
+      return { ...shared, body: { webhook: { url, method, headers: sent, body }, ...meta } };
     }
     case 'redirect':
-      return { ...shared, body: { redirectTo: result.path } };
+      return { ...shared, body: { redirectTo: result.path, ...meta } };
     case 'file':
       return { ...shared, headers: { ...shared.headers, ...fileHeaders(result) }, stream: streamOf(result) };
   }
@@ -42,7 +45,7 @@ function fileHeaders({ filename, responseHeaders }: FileResult): Record<string, 
   return {
     'Content-Disposition': attachmentNamed(filename),
     'Access-Control-Expose-Headers': [...exposedHeaders, ...Object.keys(own(responseHeaders))].join(', '),
-    // Opened in a browser all the same, it runs nothing: a page of ours would run with our origin (CWE-79).
+    // The sandbox blocks scripts if a browser opens the file. Otherwise the page would run with our origin (CWE-79).
     'Content-Security-Policy': "sandbox; default-src 'none'",
   };
 }
@@ -52,9 +55,9 @@ function streamOf({ mimeType, stream }: FileResult): NonNullable<Answer['stream'
 }
 
 /**
- * What the code of an action may not say, since it is ours to say or the server's: how the message is framed (RFC 9110 section
- * 7.6.1; CWE-444), what browsers may keep, run or send elsewhere, cookies of our origin, and who may read the answer.
- * Names and values were checked for line breaks when they were set (CWE-113).
+ * Response headers that action code must not set, because the server controls them. They cover message framing (RFC
+ * 9110 section 7.6.1; CWE-444), browser caching, scripts and redirects, cookies of our origin, and who may read the
+ * response. `setHeader` has already refused line breaks in names and values (CWE-113).
  */
 const reserved = [
   /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|date|server|via|host)$/,

@@ -1,27 +1,30 @@
-// The front of the agent's HTTP API. The checks, in order: is the path ours, is the Host ours (403), is the Origin one of the
-// front ends (403) and this its preflight, does whoever asks hold the token of a session (401) where the route is not an open
-// one, does the route exist (404), the method (405), the size of the body (413). Cookies are not read. What is not open is not
-// told apart from what is not there to somebody who is not signed in.
+// The request listener of the agent's HTTP API. It checks in this order: the path, the Host (403), the Origin (403) and
+// its preflight, the session token (401) unless the route is open, the route (404), the method (405), the body size
+// (413). It reads no cookies. Without a session, a protected route and a missing route return the same 401.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Engine } from '../agent/engine.ts';
 import { Stop } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { retryAfterOf } from '../core/errors/retry-after.ts';
-import { type AppError, fail, isAppError, toAppError } from '../core/errors.ts';
-import { createSharedLimiter, type Windows } from '../core/limit.ts';
+import { type AppError, fail, isAppError } from '../core/errors.ts';
+import { createAddressLimiter } from '../core/limit/addresses.ts';
+import { sharedLimiters, type Windows } from '../core/limit.ts';
+import { reportFailure } from '../core/observe/failures.ts';
 import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
-import { createAddressReader, createHostCheck } from '../oauth/address.ts';
-import { sendStream } from '../oauth/reply.ts';
-import { readBody } from '../oauth/request.ts';
-import type { SessionGate } from '../oauth/session-gate.ts';
-import type { ActivityLog } from '../store/activity-types.ts';
-import { createConduct } from './conduct.ts';
+import { createAddressReader, createHostCheck } from '../http/address.ts';
+import { sendStream } from '../http/reply.ts';
+import { readBody } from '../oauth/server/request.ts';
+import type { SessionGate } from '../oauth/tokens/session-gate.ts';
+import type { ActivityLog } from '../store/audit/activity-types.ts';
+import { allowOrigin, answerPreflight } from './cors.ts';
 import { describeError } from './error-text.ts';
-import { allowOrigin, answerPreflight } from './origins.ts';
 import type { RestPaths } from './paths.ts';
-import { type Answer, createRouteTable, type Found, type Visit } from './route.ts';
+import { createConduct } from './request-pipeline.ts';
+import { firstSegments, reservedNames, signInSegment } from './reserved.ts';
+import { type Answer, createRouteTable, type Found, type Route, type Visit } from './route.ts';
 import { dataRoutes } from './routes.ts';
 import type { SignIn } from './sign-in.ts';
 
@@ -38,7 +41,10 @@ export interface RestFrontParts {
 }
 
 export interface RestFront {
-  /** Takes the request and answers true when its path is ours; otherwise does nothing and answers false. */
+  /**
+   * Handles the request and returns true if the path belongs to this API. Otherwise it returns false without side
+   * effects.
+   */
   handle(req: IncomingMessage, res: ServerResponse): boolean;
 }
 
@@ -51,22 +57,25 @@ export function createRestFront(parts: RestFrontParts): RestFront {
   const readAddress = createAddressReader(config.trustedProxies);
   const isOurHost = createHostCheck(paths.host, config);
   const origins = new Set([paths.origin, ...config.agentOrigins]);
-  const begun = createSharedLimiter('agent-sign-in', { points: signInsPerMinute, seconds: 60 }, { windows, clock });
+  const begun = createAddressLimiter(sharedLimiters({ windows, clock }), 'agent-sign-in', {
+    points: signInsPerMinute,
+    seconds: 60,
+  });
 
-  const table = createRouteTable([
+  const routes: readonly Route[] = [
     { method: 'GET', path: '', open: () => ({ status: 200, body: { error: null, message: 'Agent is running' } }) },
     {
       method: 'POST',
-      path: '/authentication',
+      path: `/${signInSegment}`,
       async open({ req, address }) {
-        // Open, and each leaves a row: so that it is limited.
+        // The route needs no session and each call inserts a row, so it is rate-limited.
         await begun.consume(address);
         return { status: 200, body: await signIn.begin(await readSmallJson(req), req.headers.origin) };
       },
     },
     {
       method: 'GET',
-      path: '/authentication/callback',
+      path: `/${signInSegment}/callback`,
       open: async ({ req, query, address }) => ({
         status: 200,
         body: await signIn.finish(query, req.headers.origin, address),
@@ -74,25 +83,29 @@ export function createRestFront(parts: RestFrontParts): RestFront {
     },
     {
       method: 'GET',
-      path: '/authentication/session',
+      path: `/${signInSegment}/session`,
       session: (_visit, signedIn) => ({ status: 200, body: { tokenData: signIn.describe(signedIn) } }),
     },
     {
       method: 'POST',
-      path: '/authentication/sign-out',
+      path: `/${signInSegment}/sign-out`,
       async session({ address }, signedIn) {
         await signIn.end(signedIn, address);
         return { status: 204 };
       },
     },
     ...dataRoutes,
-  ]);
+  ];
+  const reserved = reservedNames(config);
+  const open = [...firstSegments(routes)].filter((segment) => !reserved.has(segment));
+  if (open.length > 0) throw new Error(`These names are not reserved: ${open.join(', ')}`);
+  const table = createRouteTable(routes);
 
   const serve = async (visit: Visit, found: Found | undefined, requestId: string): Promise<Answer> => {
     const { req } = visit;
     const { route, routes = [] } = found ?? {};
     if (route && 'open' in route) return route.open(visit);
-    // What is open says which methods it takes; everything else is for those who are signed in.
+    // An open path returns 405 with its methods. Every other path requires a session first.
     const isOpen = routes.some((one) => 'open' in one);
     const signedIn = isOpen ? undefined : await gate.check(req.headers.authorization);
     if (!found) return fail('NOT_FOUND', { path: (req.url ?? '/').split('?', 1)[0]! });
@@ -120,10 +133,7 @@ export function createRestFront(parts: RestFrontParts): RestFront {
 
   const sendFailure = (visit: Visit, path: string, res: ServerResponse, thrown: unknown, requestId: string): void => {
     const { req, address } = visit;
-    const error = toAppError(thrown, requestId);
-    // What a data route fails with is one of ours already, and told.
-    if (thrown !== error && error.code === 'INTERNAL')
-      observe({ type: 'failure', where: 'agent api', requestId, cause: thrown });
+    const error = reportFailure(observe, 'agent api', thrown, requestId);
     if (res.headersSent) {
       res.destroy();
       return;
@@ -160,12 +170,12 @@ export function createRestFront(parts: RestFrontParts): RestFront {
       const params = found?.params ?? {};
       const visit: Visit = { req, params, query: new URLSearchParams(query), address: readAddress(req), left };
       const work = async (): Promise<void> => {
-        // DNS rebinding (RFC 9110 section 7.4): only names that are ours.
+        // DNS rebinding (RFC 9110 section 7.4): only our own host names pass.
         if (!isOurHost(req.headers.host)) fail('HOST_NOT_ALLOWED', {});
         const { origin } = req.headers;
         if (origin !== undefined) {
           res.setHeader('Vary', 'Origin');
-          // Fetch, CORS protocol: pages of other sites neither read nor write here.
+          // Fetch, CORS protocol: requests from other origins are refused.
           if (!origins.has(origin)) fail('ORIGIN_NOT_ALLOWED', { setting: 'SERVICE_AGENT_ORIGINS' });
           allowOrigin(res, origin);
         }
@@ -178,22 +188,22 @@ export function createRestFront(parts: RestFrontParts): RestFront {
   };
 }
 
-/** What an operator wants to be told of, beyond somebody who has to sign in again. */
+/** Refusals that are logged as security events, besides refused tokens. */
 const notable: ReadonlySet<string> = new Set(['HOST_NOT_ALLOWED', 'ORIGIN_NOT_ALLOWED', 'RATE_LIMITED']);
 
-/** Of an open route. */
+/** Reads the JSON body of an open route. */
 async function readSmallJson(req: IncomingMessage): Promise<unknown> {
   const body = await readBody(req);
   if (body.length === 0) return undefined;
   try {
     return JSON.parse(body.toString('utf8'));
   } catch (cause) {
-    // The parser's own words quote what was sent.
+    // The parser's message quotes the request, so it stays in the cause.
     return fail('MALFORMED_JSON', { problem: 'it does not parse.' }, cause);
   }
 }
 
-/** RFC 6749 section 5.2, with the state, as front ends expect it of this route alone. */
+/** RFC 6749 section 5.2 plus the state. Clients expect this format only on the callback route. */
 function callbackRefusal(error: AppError, query: URLSearchParams) {
   const state = query.get('state');
   return {

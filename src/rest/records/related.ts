@@ -1,13 +1,13 @@
-// What a relation leads to from one record. To many: the records and their number, as of a list. To one: the record itself,
-// or null. That the record it starts from may be seen is the engine's to ask, on every one of these routes.
-import type { CollectionDescription } from '../agent/engine.ts';
-import { fail } from '../core/errors.ts';
+// Endpoints that read the related records of one record. A relation to many returns a list or a count. A relation to
+// one returns the record or null. The engine checks on each route that the caller can see the source record.
+import type { CollectionDescription } from '../../agent/requests.ts';
+import { fail } from '../../core/errors.ts';
+import { type Listing, readListing } from '../parameters.ts';
+import { type Answer, type DataCall, type DataRequest, dataRoute, type Route } from '../route.ts';
+import { describe, describeRelated, type Related } from '../visible-schema.ts';
 import { writerOf } from './document.ts';
 import { answerCount, answerList } from './listing.ts';
-import { type Listing, readListing } from './parameters.ts';
 import { project } from './projection.ts';
-import { type Answer, type DataCall, type DataRequest, dataRoute, type Route } from './route.ts';
-import { describe, describeRelated, type Related } from './seen.ts';
 
 /** A record and one of its relations. */
 export interface Place {
@@ -24,12 +24,12 @@ export function readPlace({ params }: Pick<DataRequest, 'params'>): Place {
 
 export const subjectOf = ({ collection, id }: Place) => ({ collection, recordIds: [id] });
 
-/** UNKNOWN_COLLECTION, UNKNOWN_RELATION. */
+/** Throws UNKNOWN_COLLECTION or UNKNOWN_RELATION. */
 export function findRelated(call: DataCall, { collection, relation }: Place): Related {
   return describeRelated(call, describe(call, collection), relation);
 }
 
-/** INVALID_ARGUMENT for a relation to one. */
+/** Throws INVALID_ARGUMENT for a relation to one. */
 export function needMany({ kind, description }: Related, { relation }: Place): CollectionDescription {
   if (kind === 'many') return description;
   return fail('INVALID_ARGUMENT', {
@@ -71,7 +71,7 @@ export const relatedRoutes: readonly Route[] = [
   }),
 ];
 
-/** The record at the end of a relation to one; what says which records of many are meant has no meaning here. */
+/** Returns the record of a relation to one. List parameters such as filters are ignored. */
 async function answerOne(
   { collection, id, relation }: Place,
   { shown, asked }: Listing,
@@ -89,7 +89,7 @@ async function answerOne(
   const zone = asked.timezone === undefined ? {} : { timezone: asked.timezone };
   const { rows } = await engine.get(access, { collection, id, fields, ...zone }, { signal });
   const [row] = rows;
-  // A key is never null in a record.
+  // The key of a record is never null.
   const isThere = row !== undefined && row[root.key[0]!] !== null;
   return { status: 200, text: writerOf(projection, prefix).one(isThere ? row : undefined) };
 }

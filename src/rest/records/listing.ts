@@ -1,21 +1,27 @@
-// What the lists of a collection and of a relation have in common: the request as the engine takes it, and the answer.
-import type { CallOptions, CollectionDescription, CountRequest, ListAnswer, ListRequest } from '../agent/engine.ts';
-import { fail, isAppError } from '../core/errors.ts';
+// Shared by the lists of collections and of relations: the engine request and the response.
+import type {
+  CallOptions,
+  CollectionDescription,
+  CountRequest,
+  ListAnswer,
+  ListRequest,
+} from '../../agent/requests.ts';
+import { fail, isAppError } from '../../core/errors.ts';
+import { castValues } from '../filters.ts';
+import type { Asked, Listing } from '../parameters.ts';
+import type { Answer, DataCall } from '../route.ts';
+import { typeAt } from '../visible-schema.ts';
 import { writerOf } from './document.ts';
-import { castValues } from './filters.ts';
-import type { Asked, Listing } from './parameters.ts';
 import { type Projection, project, sortOf } from './projection.ts';
-import type { Answer, DataCall } from './route.ts';
-import { typeAt } from './seen.ts';
 
 type Conditions = Omit<CountRequest, 'collection'>;
 export type ListConditions = Omit<ListRequest, 'collection'>;
 
-/** How the engine is asked for the records. */
+/** Reads one page from the engine. */
 export type ListDoor = (request: ListConditions, options: CallOptions) => Promise<ListAnswer>;
 export type CountDoor = (request: Conditions, options: CallOptions) => Promise<number>;
 
-/** INVALID_ARGUMENT for a page that is too large. */
+/** Throws INVALID_ARGUMENT if the page size exceeds the limit. */
 export async function answerList(
   description: CollectionDescription,
   listing: Listing,
@@ -36,7 +42,7 @@ export async function answerList(
   return { status: 200, text: writerOf(projection, call.prefix).list(rows, listing.asked.search) };
 }
 
-/** All of a list but the page. */
+/** Returns all conditions of a list except the page. */
 export function conditionsOf(
   description: CollectionDescription,
   { asked, sort }: Pick<Listing, 'asked' | 'sort'>,
@@ -52,7 +58,7 @@ function askedOf(description: CollectionDescription, { filter, ...asked }: Asked
   return { ...asked, filter: castValues(filter, (field) => typeAt(call, description, field)) };
 }
 
-/** A collection that is not counted is told as front ends expect it. */
+/** If counting is disabled, returns `count: deactivated` in `meta`, as clients expect. */
 export async function answerCount(
   description: CollectionDescription,
   { asked }: Pick<Listing, 'asked'>,

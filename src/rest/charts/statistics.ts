@@ -1,26 +1,36 @@
-// Charts that a front end asks for by what is to be counted: an aggregate of the engine with the caller's own rights and rows,
-// so that nobody sees in a chart what a list would not show him. A value is compared with the period before whenever its filter
-// names a period, whatever else the filter says.
-import { createChartBuilder } from '../agent/charts/builder.ts';
-import type { ChartDate, ChartNumber } from '../agent/charts/definitions.ts';
-import type { AggregateRequest, PlainGroup } from '../agent/engine.ts';
-import { isZone } from '../agent/query/dates.ts';
-import { previousPeriod } from '../agent/query/previous-period.ts';
-import { type BucketUnit, bucketUnits, type Operation, operations } from '../agent/sources/source.ts';
-import { fail } from '../core/errors.ts';
-import { isBranch, type PlainFilter } from '../core/filter.ts';
-import { fillScope, findVariableProblems } from '../store/scopes.ts';
-import { type Given, isObject, readParameter, readText, refuseArgument } from './body.ts';
-import { statistic } from './chart-routes.ts';
-import { castValues, readFilters, readTree } from './filters.ts';
-import { type Answer, type DataCall, type DataRequest, dataRoute, type Route } from './route.ts';
-import { describe, describeRelated, typeAt } from './seen.ts';
+// Charts that a client defines in its request. Each is an engine aggregate with the caller's rights and visible rows,
+// so a chart never shows more than a list. A value chart includes the previous period if its filter names a period,
+// whatever its other conditions.
+
+import { createChartBuilder } from '../../agent/charts/builder.ts';
+import type { ChartDate, ChartNumber } from '../../agent/charts/definitions.ts';
+import { previousPeriod } from '../../agent/lower/previous-period.ts';
+import type { AggregateRequest, PlainGroup } from '../../agent/requests.ts';
+import { type BucketUnit, bucketUnits, type Operation, operations } from '../../agent/sources/source.ts';
+import { isZone } from '../../agent/sources/zones.ts';
+import { fail } from '../../core/errors.ts';
+import {
+  isBranch,
+  isQuantified,
+  joinPaths,
+  mapLeaves,
+  type PlainFilter,
+  quantified,
+  readQuantified,
+} from '../../core/filter.ts';
+import { isCalled } from '../../core/suggestions.ts';
+import { fillScope, findVariableProblems } from '../../store/permissions/scopes.ts';
+import { castValues, readFilters, readTree } from '../filters.ts';
+import { type Given, isObject, readParameter, readText, refuseArgument } from '../records/body.ts';
+import { type Answer, type DataCall, type DataRequest, dataRoute, type Route } from '../route.ts';
+import { describe, describeRelated, typeAt } from '../visible-schema.ts';
+import { statistic } from './routes.ts';
 
 interface Wish {
   readonly collection: string;
   readonly type: ChartType;
   readonly operation: Operation;
-  /** What is added up or compared. */
+  /** The field to aggregate. */
   readonly field?: string;
   readonly filter?: PlainFilter;
   readonly timezone?: string;
@@ -63,7 +73,7 @@ function parseWish({ params, query, body }: DataRequest): Wish {
   };
 }
 
-/** Front ends write `customer.name` for what is `customer:name` elsewhere. */
+/** Clients write `customer.name`. The engine writes `customer:name`. */
 const pathOf = (name: string): string => (name.includes(':') ? name : name.replaceAll('.', ':'));
 
 function readWord<W extends string>(given: Given, name: string, words: readonly W[]): W | undefined {
@@ -83,21 +93,20 @@ function readFilter(given: unknown): PlainFilter | undefined {
   return filter;
 }
 
-/** Of the user who asks; one that no user can have would find nothing, and look like an answer. */
+/** Checks variables of the current user. An unknown variable would match no record and look like a valid result. */
 function checkVariables(filter: PlainFilter): void {
-  if (isBranch(filter)) {
-    for (const condition of filter.conditions) checkVariables(condition);
-    return;
-  }
-  for (const text of [filter.value].flat()) {
-    const [problem] = typeof text === 'string' && text.includes('{{') ? findVariableProblems(text) : [];
-    if (problem !== undefined) refuseArgument('filter', problem);
-  }
+  mapLeaves(filter, (leaf) => {
+    for (const text of [leaf.value].flat()) {
+      const [problem] = typeof text === 'string' && text.includes('{{') ? findVariableProblems(text) : [];
+      if (problem !== undefined) refuseArgument('filter', problem);
+    }
+    return leaf;
+  });
 }
 
 type Draw = (wish: Wish, call: DataCall) => Promise<unknown>;
 
-/** Of the call's own zone, as the engine takes it. */
+/** The request's time zone, or the caller's. UTC if the name is invalid. */
 function zoneOf({ timezone }: Wish, { access }: DataCall): string {
   const zone = timezone ?? access.caller.timezone;
   return isZone(zone) ? zone : 'UTC';
@@ -112,7 +121,7 @@ function filterOf({ collection, filter }: Wish, call: DataCall): { readonly filt
 
 type Asked = Pick<AggregateRequest, 'limit' | 'order' | 'filter'> & {
   readonly groups?: readonly PlainGroup[];
-  /** Where not of the collection of the chart. */
+  /** Set if it differs from the chart's collection. */
   readonly collection?: string;
   readonly field?: string;
 };
@@ -130,7 +139,7 @@ async function aggregate(wish: Wish, call: DataCall, asked: Asked) {
   return { rows, hasMore };
 }
 
-/** Of no record at all: 0. */
+/** 0 if no record matches. */
 async function measure(wish: Wish, call: DataCall, filter: PlainFilter | undefined): Promise<ChartNumber> {
   const { rows } = await aggregate(wish, call, { limit: 1, ...(filter && { filter }) });
   return (rows[0]?.at(-1) ?? 0) as ChartNumber;
@@ -141,7 +150,9 @@ const drawValue: Draw = async (wish, call) => {
   const description = describe(call, wish.collection);
   const isDay = (field: string) => typeAt(call, description, field) === 'Dateonly';
   const period = { now: call.clock.now(), timezone: zoneOf(wish, call), isDay };
-  const before = filter && previousPeriod(filter, period);
+  // A period becomes two conditions. Across a relation to many, `keepMeaning` makes both match the same record.
+  const clear = filter && call.engine.storedFilters.keepMeaning(call.access, wish.collection, filter);
+  const before = clear && previousPeriod(clear, period);
   const [countCurrent, countPrevious] = await Promise.all([
     measure(wish, call, filter),
     before ? measure(wish, call, before) : undefined,
@@ -181,7 +192,7 @@ const drawLine: Draw = async (wish, call) => {
   return createChartBuilder(zoneOf(wish, call)).timeBased(unit, points);
 };
 
-/** Each record of the collection by what belongs to it over a relation to many. */
+/** Ranks records of the collection by an aggregate over a relation to many. */
 const drawLeaderboard: Draw = async (wish, call) => {
   const { relation, label, field, limit = LEADERS } = wish;
   if (relation === undefined || label === undefined)
@@ -194,9 +205,9 @@ const drawLeaderboard: Draw = async (wish, call) => {
   const { access, engine } = call;
   const { collection, home, foreign } = engine.wayBack(access, { collection: wish.collection, relation });
   const { key } = describe(call, wish.collection);
-  // Records of the same label are told apart by their key; rows that belong to nobody whom the caller sees count for nobody.
+  // The key separates records that share a label. `Present` excludes rows that belong to records the caller cannot see.
   const shown = (name: string): PlainFilter[] => {
-    const at = describe(call, collection).relations.find((each) => each.name === name)!.to;
+    const at = describe(call, collection).relations.find((each) => isCalled(each, name))!.to;
     return describe(call, at).key.map((column) => ({ field: `${name}:${column}`, operator: 'Present' }));
   };
   const { filter } = filterOf(wish, call);
@@ -211,10 +222,13 @@ const drawLeaderboard: Draw = async (wish, call) => {
   return rows.map((row) => ({ key: row.at(-2), value: row.at(-1) ?? 0 }));
 };
 
-/** The same of what a relation leads to. */
+/** Moves a filter to the other end of a relation, by prefixing its field paths. */
 function beneath(filter: PlainFilter, relation: string): PlainFilter {
-  if (!isBranch(filter)) return { ...filter, field: `${relation}:${filter.field}` };
-  return { ...filter, conditions: filter.conditions.map((condition) => beneath(condition, relation)) };
+  if (isBranch(filter))
+    return { ...filter, conditions: filter.conditions.map((condition) => beneath(condition, relation)) };
+  if (!isQuantified(filter)) return { ...filter, field: joinPaths(relation, filter.field) };
+  const parts = readQuantified(filter);
+  return quantified({ ...parts, path: joinPaths(relation, parts.path) });
 }
 
 const draws = {

@@ -1,22 +1,32 @@
-// Linking records. Both ends are the caller's: the record whose relation it is must be one that he sees, and what is written
-// at the other end one that he may write. Linking is an edit of the record that has the relation as well, so that a policy on
-// either end counts. Without `delete=true` nothing is ever deleted but, many to many, the pairs.
-import type { RelationDescription } from '../agent/engine.ts';
-import { fail } from '../core/errors.ts';
-import { checkPolicy, unapproved } from './approval.ts';
+// Endpoints that link and unlink records. The caller must see the source record and have the right to write the records
+// at the other end. Linking also counts as an edit of the source record, so policies on both ends apply. Without
+// `delete=true`, only the pairs of a many-to-many relation are deleted.
+
+import type { RelationDescription } from '../../agent/requests.ts';
+import { fail } from '../../core/errors.ts';
+import { isCalled } from '../../core/suggestions.ts';
+import { checkPolicy, unapproved } from '../approval.ts';
+import {
+  type Answer,
+  answerDone,
+  type DataCall,
+  type DataRequest,
+  dataRoute,
+  optionsOf,
+  type Route,
+} from '../route.ts';
+import { describe, describeRelated } from '../visible-schema.ts';
 import { isObject, readAttributes, readParameter, refuseArgument } from './body.ts';
-import { DELETE_LIMIT } from './record-routes.ts';
 import { type Place, readPlace, relationPath, subjectOf } from './related.ts';
 import { checkType, type Identifier, readLinkage } from './resource.ts';
-import { type Answer, type DataCall, type DataRequest, dataRoute, type Route } from './route.ts';
-import { describe, describeRelated } from './seen.ts';
+import { DELETE_LIMIT } from './routes.ts';
 import { readSelection, type Selection, selectIds } from './selection.ts';
 
-/** UNKNOWN_COLLECTION, UNKNOWN_RELATION. */
+/** Throws UNKNOWN_COLLECTION or UNKNOWN_RELATION. */
 function findRelation(place: Place, call: DataCall): RelationDescription {
   const home = describe(call, place.collection);
   describeRelated(call, home, place.relation);
-  return home.relations.find(({ name }) => name === place.relation)!;
+  return home.relations.find((each) => isCalled(each, place.relation))!;
 }
 
 function findToMany(place: Place, call: DataCall): RelationDescription {
@@ -35,16 +45,22 @@ function checkTypes(data: readonly Identifier[], { to }: RelationDescription): v
   for (const [index, one] of data.entries()) checkType(one, to, `data[${index}].type`);
 }
 
+/** Returns a relation to many with stored records. Throws READ_ONLY if code computes them. */
+function findWritable(place: Place, call: DataCall): RelationDescription {
+  const relation = findToMany(place, call);
+  if (relation.fields) fail('READ_ONLY', { collection: place.collection, why: `'${relation.name}' is given by code.` });
+  return relation;
+}
+
 interface LinkCall extends Place {
   readonly data: readonly Identifier[];
 }
 
 async function associate({ data, ...place }: LinkCall, call: DataCall): Promise<Answer> {
-  checkTypes(data, findToMany(place, call));
+  checkTypes(data, findWritable(place, call));
   checkPolicy(call.access, 'edit', place.collection);
   const ids = data.map(({ id }) => id);
-  await call.engine.associate(unapproved(call.access), { ...place, ids }, { signal: call.signal });
-  return { status: 204 };
+  return answerDone(await call.engine.associate(unapproved(call.access), { ...place, ids }, optionsOf(call)));
 }
 
 interface UnlinkCall extends Place {
@@ -66,23 +82,24 @@ function parseUnlink(request: DataRequest): UnlinkCall {
 }
 
 async function dissociate({ data, selection, deletes, ...place }: UnlinkCall, call: DataCall): Promise<Answer> {
-  const relation = findToMany(place, call);
-  const { engine, signal } = call;
+  const relation = findWritable(place, call);
+  const { engine } = call;
   const { to } = relation;
   checkTypes(data, relation);
-  if (relation.fields) fail('READ_ONLY', { collection: place.collection, why: `'${relation.name}' is given by code.` });
   const access = unapproved(call.access);
   if (!deletes) checkPolicy(call.access, 'edit', place.collection);
-  // Who may not is told so before anything is looked up for him.
+  // Checks the right before it looks up any record.
   else if (!access.can('delete', to)) fail('FORBIDDEN', { verb: 'delete from', collection: to });
-  // Those that are named are looked up by whoever unlinks them.
+  // `dissociate` looks up explicit ids itself.
   const named = !selection.all && !deletes;
   const ids = named
     ? selection.ids
     : await selectIds({ ...selection, parent: place }, { collection: to, most: DELETE_LIMIT }, call);
-  if (deletes) await engine.delete(access, { collection: to, ids }, { signal });
-  else await engine.dissociate(access, { ...place, ids }, { signal });
-  return { status: 204 };
+  return answerDone(
+    deletes
+      ? await engine.delete(access, { collection: to, ids }, optionsOf(call))
+      : await engine.dissociate(access, { ...place, ids }, optionsOf(call)),
+  );
 }
 
 interface PointCall extends Place {
@@ -107,8 +124,8 @@ async function point({ to, ...place }: PointCall, call: DataCall): Promise<Answe
       `'${relation.name}' leads to many records: POST those to link, DELETE those not to.`,
     );
   checkPolicy(call.access, 'edit', place.collection);
-  await call.engine.point(unapproved(call.access), { ...place, to: to?.id ?? null }, { signal: call.signal });
-  return { status: 204 };
+  const request = { ...place, to: to?.id ?? null };
+  return answerDone(await call.engine.point(unapproved(call.access), request, optionsOf(call)));
 }
 
 export const relationRoutes: readonly Route[] = [

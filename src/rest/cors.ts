@@ -1,4 +1,4 @@
-// What browsers are told of the agent's HTTP API (Fetch, CORS protocol), for pages of the front ends alone.
+// CORS headers of the agent's HTTP API (Fetch, CORS protocol). They apply only to the configured origins.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const methods = 'GET, POST, PUT, PATCH, DELETE';
@@ -11,7 +11,7 @@ const requestHeaders = [
   'traceparent',
 ];
 
-/** Headers of answers that pages may read, beside those that every page may. */
+/** Response headers that scripts may read, besides those that CORS always allows. */
 export const exposedHeaders: readonly string[] = [
   'X-Service-Correlation-Id',
   'WWW-Authenticate',
@@ -20,8 +20,8 @@ export const exposedHeaders: readonly string[] = [
 ];
 
 /**
- * Credentials are allowed since front ends send their requests with them, and a browser would keep the answer from them:
- * no cookie is read here.
+ * Clients send requests with credentials, and browsers block the response unless credentials are allowed. The API reads
+ * no cookies.
  */
 export function allowOrigin(res: ServerResponse, origin: string): void {
   res.setHeader('Access-Control-Allow-Origin', origin);
@@ -37,7 +37,7 @@ export function answerPreflight(req: IncomingMessage, res: ServerResponse): void
     'Access-Control-Allow-Methods': methods,
     'Access-Control-Allow-Headers': asked.filter((name) => requestHeaders.includes(name)).join(', '),
     'Access-Control-Max-Age': '86400',
-    // Private Network Access: an agent may lie in a network that its front end does not.
+    // Private Network Access: the agent can be on a private network that the page's origin is not part of.
     ...(req.headers['access-control-request-private-network'] === 'true' && {
       'Access-Control-Allow-Private-Network': 'true',
     }),

@@ -1,11 +1,12 @@
-// A table as text (RFC 4180), for spreadsheets: it begins with the mark by which they know UTF-8, and no cell is a formula.
-import { printJson } from '../agent/sources/json-text.ts';
-import { quoteCell } from '../oauth/csv-cell.ts';
-import { attachmentNamed } from '../oauth/reply.ts';
+// Writes tables as CSV (RFC 4180) for spreadsheets. `quoteCell` prevents formulas. The file starts with a byte order
+// mark, which spreadsheets need to detect UTF-8.
+import { printJson } from '../../agent/sources/lossless-json.ts';
+import { quoteCell } from '../../http/csv-cell.ts';
+import { attachmentNamed } from '../../http/reply.ts';
 
 export const csvType = 'text/csv; charset=utf-8; header=present';
 
-/** `numeric`: which columns hold numbers, by their place. */
+/** `numeric`: for each column, whether it holds numbers. */
 export function csvLines(rows: readonly (readonly unknown[])[], numeric: readonly boolean[]): string {
   let text = '';
   for (const row of rows) {
@@ -18,6 +19,20 @@ export function csvLines(rows: readonly (readonly unknown[])[], numeric: readonl
   return text;
 }
 
+const PART_CHARACTERS = 64_000;
+
+/** The same in parts of about 64,000 characters. A part ends after a complete row. */
+export function* csvParts(rows: readonly (readonly unknown[])[], numeric: readonly boolean[]): Generator<string> {
+  let part = '';
+  for (const row of rows) {
+    part += csvLines([row], numeric);
+    if (part.length < PART_CHARACTERS) continue;
+    yield part;
+    part = '';
+  }
+  if (part !== '') yield part;
+}
+
 export function csvHeader(labels: readonly string[]): string {
   return csvLines(
     [labels],
@@ -28,7 +43,7 @@ export function csvHeader(labels: readonly string[]): string {
 function cellText(value: unknown, isNumeric: boolean): string {
   switch (typeof value) {
     case 'string':
-      // Digits that a number would lose.
+      // A number can arrive as a string to keep digits that a JavaScript number would lose.
       return isNumeric ? value : quoteCell(value);
     case 'number':
     case 'boolean':
@@ -38,7 +53,7 @@ function cellText(value: unknown, isNumeric: boolean): string {
   }
 }
 
-/** Its name is one of a file, whatever was asked for. */
+/** Returns a Content-Disposition value with a safe filename that ends in `.csv`. */
 export function attachmentOf(filename: string): string {
   const safe = [...filename.replace(/[\p{Cc}\p{Cf}\\/"]/gu, '_')].slice(0, 200).join('');
   return attachmentNamed(/\.csv$/i.test(safe) ? safe : `${safe}.csv`);

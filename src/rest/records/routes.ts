@@ -1,42 +1,59 @@
-// Writing records: each answer is about what was written, and a record that is missing or may not be seen is an error, never
-// a silent success. Several records are deleted all or none.
-import type { WriteAnswer } from '../agent/engine.ts';
-import type { WriteVerb } from '../core/caller.ts';
-import { fail, isAppError } from '../core/errors.ts';
-import { checkPolicy, phrases, unapproved } from './approval.ts';
+// Endpoints that write records. The response describes the written record. A record that is missing or not visible is
+// an error, never a silent success. A delete of several records is atomic.
+import type { WriteAnswer } from '../../agent/requests.ts';
+import { printJson } from '../../agent/sources/lossless-json.ts';
+import type { WriteVerb } from '../../core/caller.ts';
+import { fail, isAppError } from '../../core/errors.ts';
+import { checkPolicy, phrases, unapproved } from '../approval.ts';
+import { readShown } from '../parameters.ts';
+import {
+  type Answer,
+  answerDone,
+  type DataCall,
+  type DataRequest,
+  dataRoute,
+  metaOf,
+  optionsOf,
+  type Route,
+} from '../route.ts';
+import { describe } from '../visible-schema.ts';
 import { readAttributes } from './body.ts';
 import { writerOf } from './document.ts';
-import { readShown } from './parameters.ts';
 import { project } from './projection.ts';
 import { type Resource, readResource, valuesOf } from './resource.ts';
-import { type Answer, type DataCall, type DataRequest, dataRoute, type Route } from './route.ts';
-import { describe } from './seen.ts';
 import { readSelection, type Selection, selectIds } from './selection.ts';
 
-/** The most records that one call deletes. */
+/** The maximum number of records in one delete. */
 export const DELETE_LIMIT = 500;
 
 type Told = ReturnType<typeof readShown> & { readonly collection: string };
 
-/** What was written, read anew. The write stands even where that cannot be done: then it is told as it was written. */
+/**
+ * Reads the written record again for the response. If that fails, the write is already done, and the response contains
+ * the written values.
+ */
 async function answerWritten(
-  { ids, records }: WriteAnswer,
+  written: WriteAnswer,
   { collection, shown, timezone }: Told,
   call: DataCall,
 ): Promise<Answer> {
   const { access, engine, signal, prefix } = call;
+  const { ids, records } = written;
   const [id] = ids;
   const answer = { status: 200, recordIds: ids };
+  const meta = metaOf(written);
   const plain = () => {
     const data = { type: collection, id: id ?? null, attributes: records[0] ?? {} };
-    return { ...answer, body: { jsonapi: { version: '1.0' }, data } };
+    return { ...answer, body: { jsonapi: { version: '1.0' }, data, ...meta } };
   };
   if (id === undefined || !access.can('read', collection)) return plain();
   try {
     const projection = project(call, describe(call, collection), shown);
     const zone = timezone === undefined ? {} : { timezone };
     const { rows } = await engine.get(access, { collection, id, fields: projection.fields, ...zone }, { signal });
-    return { ...answer, text: writerOf(projection, prefix).one(rows[0]) };
+    const text = writerOf(projection, prefix).one(rows[0]);
+    // JSON:API allows `meta` after the other members.
+    return { ...answer, text: meta.meta ? `${text.slice(0, -1)},${printJson(meta).slice(1)}` : text };
   } catch (error) {
     if (isAppError(error)) return plain();
     throw error;
@@ -51,14 +68,14 @@ interface UpdateCall extends WriteCall {
   readonly id: string;
 }
 
-/** Who may not is told so before anything is looked up for him; what he asks to be shown is checked before anything is written. */
+/** Checks the right before any lookup, and the requested fields before any write. */
 function checkWrite(verb: WriteVerb, { collection, shown }: Told, call: DataCall): void {
   const description = describe(call, collection);
   needRight(verb, collection, call);
   project(call, description, shown);
 }
 
-/** UNKNOWN_COLLECTION, FORBIDDEN, NEEDS_APPROVAL. */
+/** Throws UNKNOWN_COLLECTION, FORBIDDEN or NEEDS_APPROVAL. */
 function needRight(verb: WriteVerb, collection: string, call: DataCall): void {
   describe(call, collection);
   if (!call.access.can(verb, collection)) fail('FORBIDDEN', { verb: phrases[verb], collection });
@@ -71,7 +88,7 @@ async function create(asked: WriteCall, call: DataCall): Promise<Answer> {
   const access = unapproved(call.access);
   const record = await valuesOf(resource, collection, call);
   const request = { collection, records: [record], ...(timezone !== undefined && { timezone }) };
-  const answer = await call.engine.create(access, request, { signal: call.signal });
+  const answer = await call.engine.create(access, request, optionsOf(call));
   return answerWritten(answer, asked, call);
 }
 
@@ -81,7 +98,7 @@ async function update(asked: UpdateCall, call: DataCall): Promise<Answer> {
   const access = unapproved(call.access);
   const values = await valuesOf(resource, collection, call);
   const request = { collection, ids: [id], values, ...(timezone !== undefined && { timezone }) };
-  const answer = await call.engine.update(access, request, { signal: call.signal });
+  const answer = await call.engine.update(access, request, optionsOf(call));
   return answerWritten(answer, asked, call);
 }
 
@@ -108,8 +125,8 @@ async function remove({ collection, selection }: DeleteCall, call: DataCall): Pr
   const access = unapproved(call.access);
   needRight('delete', collection, call);
   const ids = await selectIds(selection, { collection, most: DELETE_LIMIT }, call);
-  await call.engine.delete(access, { collection, ids }, { signal: call.signal });
-  return { status: 204, ...(selection.all && { recordIds: ids }) };
+  const answer = await call.engine.delete(access, { collection, ids }, optionsOf(call));
+  return { ...answerDone(answer), recordIds: ids };
 }
 
 export const recordRoutes: readonly Route[] = [

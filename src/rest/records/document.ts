@@ -1,17 +1,17 @@
-// Rows as a document of JSON:API 1.0, written as text: the parts of it that every row shares are made once for a projection,
-// and a value goes from its place in the row into the text, without an object between. A resource that several relations lead
-// to stands in `included` once (JSON:API 1.0, Compound Documents), with the attributes of all of them.
+// Serializes rows as a JSON:API 1.0 document. The constant parts of a resource are built once per projection. Values go
+// directly from the row to the text, without intermediate objects. A resource that several relations reach occurs once
+// in `included` (JSON:API 1.0, Compound Documents), with the attributes of all of them.
 
-import { packId } from '../agent/record-id.ts';
-import { printJson } from '../agent/sources/json-text.ts';
+import { packId } from '../../agent/encode/record-id.ts';
+import { printJson } from '../../agent/sources/lossless-json.ts';
 import type { Projection, Resource } from './projection.ts';
 
 type Rows = readonly (readonly unknown[])[];
 
 export interface Writer {
-  /** `search`: `meta` tells which attributes hold it. */
+  /** With `search`, `meta` lists the attributes that contain it. */
   list(rows: Rows, search?: string): string;
-  /** `null` where there is no record at the end of a relation. */
+  /** Writes `null` if the relation has no record. */
   one(row: readonly unknown[] | undefined): string;
 }
 
@@ -19,7 +19,7 @@ const opening = '{"jsonapi":{"version":"1.0"},"data":';
 
 const written = new WeakMap<Projection, Map<string, Writer>>();
 
-/** `prefix`: what stands before the path of a route in an address. */
+/** `prefix`: the URL path before the path of a route. */
 export function writerOf(projection: Projection, prefix: string): Writer {
   const known = written.get(projection) ?? new Map<string, Writer>();
   written.set(projection, known);
@@ -51,7 +51,7 @@ function createWriter(projection: Projection, prefix: string): Writer {
   };
 }
 
-/** A resource with the parts of its text that do not change. */
+/** A resource with the constant parts of its text. */
 interface Prepared extends Omit<Resource, 'toOne' | 'toMany'> {
   readonly isRepeated: boolean;
   /** `{"type":"orders","id":` */
@@ -83,7 +83,7 @@ function prepare(resource: Resource, repeated: ReadonlySet<string>, prefix: stri
   };
 }
 
-/** A resource that may come again, with what each time adds. */
+/** A resource that several relations can reach. Each occurrence adds its attributes. */
 interface Gathered {
   readonly start: string;
   readonly id: string;
@@ -94,7 +94,7 @@ interface Gathered {
 
 interface Page {
   readonly included: (string | Gathered)[];
-  /** What is in it, by collection and id. */
+  /** Ids that are already included, by resource. */
   readonly seen: Map<Prepared, Set<string>>;
   readonly gathered: Map<string, Gathered>;
 }
@@ -111,14 +111,14 @@ function close(start: string, attributes: readonly string[], relationships: read
   return `${start},"attributes":{${attributes.join(',')}${end}`;
 }
 
-/** The packed id; undefined where the collection has no key that the caller sees. */
+/** Returns the packed id, or undefined if the collection has no key visible to the caller. */
 function idOf({ key }: Prepared, row: readonly unknown[]): string | undefined {
   if (key.length === 0) return undefined;
   if (key.length === 1) return String(row[key[0]!]);
   return packId(key.map((slot) => row[slot]));
 }
 
-/** What the relations to one lead to goes into the page. */
+/** Adds the records of its relations to one to the page. */
 function write(resource: Prepared, row: readonly unknown[], page: Page, isPrimary: boolean): string | Gathered {
   const id = idOf(resource, row);
   const { heads, slots, toOne, toMany } = resource;
@@ -138,10 +138,10 @@ function write(resource: Prepared, row: readonly unknown[], page: Page, isPrimar
   return text + (linked.length > 0 ? `},"relationships":{${linked.join(',')}}}` : '}}');
 }
 
-/** The resource identifier; `null` where there is none to see. */
+/** Returns the resource identifier, or `null` if there is no visible record. */
 function include(resource: Prepared, row: readonly unknown[], page: Page): string {
   const first = row[resource.key[0]!];
-  // A key is never null in a record.
+  // The key of a record is never null.
   if (first === null || first === undefined) return 'null';
   const id = idOf(resource, row)!;
   const seen = page.seen.get(resource) ?? new Set<string>();
@@ -185,12 +185,15 @@ function valueText(value: unknown): string {
     case 'boolean':
       return value ? 'true' : 'false';
     default:
-      // A document of the database is printed as it was read.
+      // JSON from the database is printed as it was read.
       return value === null || value === undefined ? 'null' : (printJson(value) ?? 'null');
   }
 }
 
-/** By the place of the row: its id and the attributes that hold the text; no `meta` where nothing does. */
+/**
+ * Builds `meta.decorators`: by row position, the id and the attributes that contain the text. It is omitted if no row
+ * matches.
+ */
 function decorate(root: Prepared, rows: Rows, search: string): string {
   const sought = search.toLowerCase();
   const found = rows.flatMap((row, place) => {

@@ -1,10 +1,11 @@
-// The records of a collection, their number, and one of them.
+// Endpoints that list records, count them and return one.
+
+import { readListing, readShown } from '../parameters.ts';
+import { dataRoute, type Route } from '../route.ts';
+import { describe } from '../visible-schema.ts';
 import { writerOf } from './document.ts';
 import { answerCount, answerList } from './listing.ts';
-import { readListing, readShown } from './parameters.ts';
 import { project } from './projection.ts';
-import { dataRoute, type Route } from './route.ts';
-import { describe } from './seen.ts';
 
 export const listRoutes: readonly Route[] = [
   dataRoute({

@@ -1,9 +1,10 @@
-// What the caller is told of collections, kept for as long as the Access lives, which answers for one version of the
-// permissions, and for as long as the engine is the one that was asked.
-import type { CollectionDescription, Engine } from '../agent/engine.ts';
+// Caches the collection descriptions visible to a caller. An entry lives as long as the Access, which belongs to one
+// version of the permissions, and as long as the engine's build.
+import type { Engine } from '../agent/engine.ts';
+import type { CollectionDescription } from '../agent/requests.ts';
 import type { Access } from '../core/caller.ts';
 import { fail } from '../core/errors.ts';
-import { nearNames } from '../core/near.ts';
+import { isCalled, nearNames } from '../core/suggestions.ts';
 import type { DataCall } from './route.ts';
 
 interface Kept {
@@ -24,7 +25,7 @@ function keptOf({ access, engine: { build } }: Seeing): Kept {
   return known;
 }
 
-/** UNKNOWN_COLLECTION. */
+/** Throws UNKNOWN_COLLECTION. */
 export function describe(seeing: Seeing, collection: string): CollectionDescription {
   const { descriptions } = keptOf(seeing);
   let known = descriptions.get(collection);
@@ -36,10 +37,11 @@ export function describe(seeing: Seeing, collection: string): CollectionDescript
 }
 
 /**
- * What a relation to many leads to: a collection, or records that code gives, which are none. UNKNOWN_RELATION.
+ * Describes the records of a relation: a collection, or records computed by code, which have no collection. Throws
+ * UNKNOWN_RELATION.
  */
 export function describeRelated(seeing: Seeing, home: CollectionDescription, relation: string): Related {
-  const found = home.relations.find(({ name }) => name === relation);
+  const found = home.relations.find((each) => isCalled(each, relation));
   if (!found) {
     const names = home.relations.map(({ name }) => name);
     return fail('UNKNOWN_RELATION', { collection: home.name, relation, near: nearNames(relation, names) });
@@ -47,7 +49,7 @@ export function describeRelated(seeing: Seeing, home: CollectionDescription, rel
   const { kind, to, fields } = found;
   if (!fields) return { kind, description: describe(seeing, to), rights: to };
   const { descriptions } = keptOf(seeing);
-  // A collection can have no such name.
+  // The separator cannot occur in a collection name.
   const id = `${home.name}\0${relation}`;
   const description = descriptions.get(id) ?? describeGiven(relation, fields);
   descriptions.set(id, description);
@@ -57,7 +59,7 @@ export function describeRelated(seeing: Seeing, home: CollectionDescription, rel
 export interface Related {
   readonly kind: 'one' | 'many';
   readonly description: CollectionDescription;
-  /** The collection whose rights count: records that code gives are seen by those who see where they come from. */
+  /** The collection for checks of rights. For records computed by code, it is the source collection. */
   readonly rights: string;
 }
 
@@ -76,7 +78,10 @@ function describeGiven(name: string, fields: Readonly<Record<string, string>>): 
   };
 }
 
-/** The type of the field at the end of a path, as describe names it; undefined for what is not there to be seen. */
+/**
+ * Returns the type of the field at the end of a path, as in the description. Undefined if the field is missing or not
+ * visible.
+ */
 export function typeAt(seeing: Seeing, collection: CollectionDescription, path: string): string | undefined {
   let at = collection;
   let rest = path;
@@ -84,14 +89,14 @@ export function typeAt(seeing: Seeing, collection: CollectionDescription, path: 
     const column = at.fields.find(({ name }) => name === rest);
     if (column) return column.type;
     const [first, further] = firstOf(rest);
-    const relation = at.relations.find(({ name }) => name === first);
+    const relation = at.relations.find((each) => isCalled(each, first));
     if (!relation || relation.fields || further === undefined) return undefined;
     at = describe(seeing, relation.to);
     rest = further;
   }
 }
 
-/** The first name of a path, and what comes behind it. */
+/** Splits a path into its first name and the rest. */
 export function firstOf(path: string): readonly [first: string, further: string | undefined] {
   const at = path.indexOf(':');
   return at < 0 ? [path, undefined] : [path.slice(0, at), path.slice(at + 1)];

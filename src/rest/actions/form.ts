@@ -1,30 +1,30 @@
-// The form of an action as front ends of the HTTP API read it: the engine's answer in their names.
-import type { AnsweredField, AnsweredLayout, FormAnswer } from '../agent/actions/answer.ts';
-import type { FormFile } from '../agent/actions/definitions.ts';
-import type { Option, WidgetName } from '../agent/actions/elements.ts';
-import { packId } from '../agent/record-id.ts';
+// Converts the engine's action forms to the names and types that clients of the HTTP API read.
+import type { AnsweredField, AnsweredLayout, FormAnswer } from '../../agent/actions/answer.ts';
+import type { FormFile } from '../../agent/actions/definitions.ts';
+import type { Option, WidgetName } from '../../agent/actions/elements.ts';
+import { packId } from '../../agent/encode/record-id.ts';
 
 export interface WireForm {
   readonly fields: readonly WireField[];
-  /** Empty where the form is a plain list of fields. */
+  /** Empty if the form is a plain list of fields. */
   readonly layout: readonly WireLayout[];
 }
 
 export interface WireField {
-  /** Its id. */
+  /** The field's id. */
   readonly field: string;
   readonly label: string;
   readonly description?: string;
   readonly isRequired: boolean;
   readonly isReadOnly: boolean;
-  /** `String`, or `["String"]` for a list; of a record, the type of its key. */
+  /** `String`, or `["String"]` for a list. For a record, the type of its key. */
   readonly type: string | readonly [string];
   readonly enums?: readonly string[];
-  /** Of a record: `collection.key`. */
+  /** For a record: `collection.key`. */
   readonly reference?: string;
-  /** Load the form again when its value changes. */
+  /** The client loads the form again when the value changes. */
   readonly hook?: 'changeHook';
-  /** Files are `data:` URIs, records packed ids; null where there is none. */
+  /** Files are `data:` URIs and records are packed ids. Null if the field is empty. */
   readonly value: unknown;
   readonly widgetEdit?: { readonly name: string; readonly parameters: Readonly<Record<string, unknown>> };
 }
@@ -41,10 +41,10 @@ export type WireLayout =
       readonly previousButtonLabel?: string;
     };
 
-/** The key of a collection, for fields that name a record of it. */
+/** Returns the key columns of a collection, for fields that refer to one of its records. */
 export type KeyOf = (collection: string) => readonly { readonly name: string; readonly type: string }[];
 
-export function wireForm({ fields, layout = [] }: FormAnswer, keyOf: KeyOf): WireForm {
+export function wireForm({ fields, layout = [] }: Pick<FormAnswer, 'fields' | 'layout'>, keyOf: KeyOf): WireForm {
   return { fields: fields.map((field) => wireField(field, keyOf)), layout: layout.map(wireLayout) };
 }
 
@@ -75,7 +75,7 @@ function wireField(field: AnsweredField, keyOf: KeyOf): WireField {
   };
 }
 
-/** Ids of several columns are packed, and so texts. */
+/** An id of several columns is packed into a string. */
 function typeOfKey(key: ReturnType<KeyOf>): string {
   return key.length === 1 ? key[0]!.type : 'String';
 }
@@ -130,12 +130,12 @@ function wireWidget(widget: WidgetName, { options, search, settings = {} }: Answ
   };
 }
 
-/** Plain where its label says nothing else. */
+/** An option is its plain value if the label only repeats that value. */
 function wireOption({ value, label }: Option): unknown {
   return value !== null && label === String(value) ? value : { value, label };
 }
 
-/** The same form, where one field has these options alone: what a search found. */
+/** Returns the same form with the options of one field replaced by search results. */
 export function withOptions(form: FormAnswer, id: string, options: readonly Option[]): FormAnswer {
   return { ...form, fields: form.fields.map((field) => (field.id === id ? { ...field, options } : field)) };
 }

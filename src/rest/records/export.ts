@@ -1,22 +1,24 @@
-// Records as a table in a file. They are read page by page, each from where the last one ended, while the client takes them:
-// memory holds one page, however many there are, and nothing is read for a client that has left. The first page is read
-// before anything is answered, so that what is wrong is told with its status; a failure after that cuts the connection, so
-// that no file looks whole and is not.
-import type { CallOptions, CollectionDescription, ListAnswer } from '../agent/engine.ts';
-import { fail } from '../core/errors.ts';
-import { byteOrderMark } from '../oauth/csv-cell.ts';
-import { attachmentOf, csvHeader, csvLines, csvType } from './csv.ts';
+// Exports records as CSV. Pages are read by cursor while the client downloads, so memory holds one page and reading
+// stops when the client disconnects. The first page is read before the response starts, so errors in the request get
+// their own status. A later failure closes the connection, so the client notices that the file is incomplete.
+import type { CallOptions, CollectionDescription, ListAnswer } from '../../agent/requests.ts';
+import type { Access } from '../../core/caller.ts';
+import { fail } from '../../core/errors.ts';
+import { byteOrderMark } from '../../http/csv-cell.ts';
+import { type Listing, readExtra, readListing, splitNames } from '../parameters.ts';
+import { type Answer, type DataCall, type DataRequest, dataRoute, type Route } from '../route.ts';
+import { describe, typeAt } from '../visible-schema.ts';
+import { attachmentOf, csvHeader, csvParts, csvType } from './csv.ts';
 import { conditionsOf, type ListConditions, type ListDoor } from './listing.ts';
-import { type Listing, readExtra, readListing, splitNames } from './parameters.ts';
 import { project } from './projection.ts';
 import { findRelated, needMany, readPlace, relationPath, subjectOf } from './related.ts';
-import { type Answer, type DataCall, type DataRequest, dataRoute, type Route } from './route.ts';
-import { describe, typeAt } from './seen.ts';
 
 const PAGE = 1000;
 
+type PageDoor = (access: Access, ...asked: Parameters<ListDoor>) => ReturnType<ListDoor>;
+
 interface Export extends Listing {
-  /** Of the columns; their paths when absent. */
+  /** Column labels. Default to the field paths. */
   readonly labels: readonly string[] | undefined;
   readonly filename: string | undefined;
 }
@@ -31,14 +33,14 @@ function readExport(request: DataRequest): Export {
   };
 }
 
-/** Names between commas, or a JSON list. */
+/** Accepts comma-separated names or a JSON list. */
 function readLabels(text: string): readonly string[] {
   if (!text.trimStart().startsWith('[')) return splitNames(text);
   try {
     const list: unknown = JSON.parse(text);
     if (Array.isArray(list) && list.every((label) => typeof label === 'string')) return list;
   } catch {
-    // Told below.
+    // The error below reports this.
   }
   return fail('INVALID_ARGUMENT', { argument: 'header', problem: 'expected names between commas, or a JSON list.' });
 }
@@ -52,10 +54,9 @@ export const exportRoutes: readonly Route[] = [
     parse: (request) => ({ collection: request.params.collection!, wish: readExport(request) }),
     subject: ({ collection }) => ({ collection }),
     run({ collection, wish }, call) {
-      const { access, engine } = call;
       const name = collection;
-      return answerFile(describe(call, collection), { ...wish, name, rights: name }, call, (request, options) =>
-        engine.list(access, { collection, ...request }, options),
+      return answerFile(describe(call, collection), { ...wish, name, rights: name }, call, (access, request, options) =>
+        call.engine.list(access, { collection, ...request }, options),
       );
     },
   }),
@@ -67,11 +68,10 @@ export const exportRoutes: readonly Route[] = [
     parse: (request) => ({ ...readPlace(request), wish: readExport(request) }),
     subject: (args) => subjectOf(args),
     run({ wish, ...place }, call) {
-      const { access, engine } = call;
       const related = findRelated(call, place);
       const file = { ...wish, name: place.relation, rights: related.rights };
-      return answerFile(needMany(related, place), file, call, (request, options) =>
-        engine.listRelated(access, { ...place, ...request }, options),
+      return answerFile(needMany(related, place), file, call, (access, request, options) =>
+        call.engine.listRelated(access, { ...place, ...request }, options),
       );
     },
   }),
@@ -81,10 +81,9 @@ async function answerFile(
   description: CollectionDescription,
   wish: Export & { readonly name: string; readonly rights: string },
   call: DataCall,
-  list: ListDoor,
+  list: PageDoor,
 ): Promise<Answer> {
-  // CWE-862: many records at once are another right than a page of them.
-  if (!call.access.can('export', wish.rights)) fail('FORBIDDEN', { verb: 'export', collection: wish.rights });
+  needExport(call.access, wish.rights);
   const { wished } = project(call, description, wish.shown);
   const { labels = wished, filename = wish.name } = wish;
   if (labels.length !== wished.length)
@@ -96,21 +95,31 @@ async function answerFile(
     ...conditionsOf(description, wish, call, { fields: wished }),
     limit: Math.min(PAGE, call.config.pageSizeLimit),
   };
-  const options = { signal: call.signal };
-  const first = await list(request, options);
-  // Without a key there is no order that would hold from one page to the next.
+  const options = { signal: call.signal, cutsPages: true };
+  const first = await list(call.access, request, options);
+  // Paging by cursor needs a key.
   if (first.hasMore && first.cursorAfter(first.rows.length - 1) === undefined)
     fail('INVALID_ARGUMENT', {
       argument: 'collection',
       problem: `'${description.name}' has no key that you see, so that no more than ${request.limit} records can be exported. Narrow the filters.`,
     });
+  const listNow: ListDoor = async (request, options) => {
+    const access = await call.accessNow();
+    needExport(access, wish.rights);
+    return list(access, request, options);
+  };
   const numeric = wished.map((path) => typeAt(call, description, path) === 'Number');
   const head = byteOrderMark + csvHeader(labels);
   return {
     status: 200,
     headers: { 'Content-Disposition': attachmentOf(filename) },
-    stream: { type: csvType, parts: pages(first, { request, options, list, numeric, head }) },
+    stream: { type: csvType, parts: pages(first, { request, options, list: listNow, numeric, head }) },
   };
+}
+
+/** CWE-862: an export needs its own right, besides the right to list. It is checked again for each page. */
+function needExport(access: Access, collection: string): void {
+  if (!access.can('export', collection)) fail('FORBIDDEN', { verb: 'export', collection });
 }
 
 interface Reading {
@@ -123,10 +132,11 @@ interface Reading {
 
 async function* pages(first: ListAnswer, { request, options, list, numeric, head }: Reading): AsyncGenerator<string> {
   let page = first;
-  yield head + csvLines(page.rows, numeric);
+  yield head;
+  yield* csvParts(page.rows, numeric);
   while (page.hasMore) {
     const cursor = page.cursorAfter(page.rows.length - 1)!;
     page = await list({ ...request, cursor }, options);
-    yield csvLines(page.rows, numeric);
+    yield* csvParts(page.rows, numeric);
   }
 }

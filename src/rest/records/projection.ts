@@ -1,38 +1,38 @@
-// What of a record is shown, and where in a row of the engine each value stands: the fields of the collection and, through
-// relations to one, those of others, all read by one statement. Without a wish: every visible column, and those of every
-// relation to one, as front ends expect. The key is always there. Kept with the description that it was made of.
-import type { CollectionDescription } from '../agent/engine.ts';
-import { fail } from '../core/errors.ts';
-import { nearNames } from '../core/near.ts';
-import type { Shown, SortClause } from './parameters.ts';
-import { describe, firstOf, type Seeing } from './seen.ts';
+// Decides which fields a request returns and their positions in the engine's rows. One statement reads the fields of
+// the collection and of its relations to one. By default these are all visible columns of the collection and of every
+// relation to one. The key is always included. Projections are cached by collection description.
+import type { CollectionDescription } from '../../agent/requests.ts';
+import { fail } from '../../core/errors.ts';
+import { isCalled, nearNames } from '../../core/suggestions.ts';
+import type { Shown, SortClause } from '../parameters.ts';
+import { describe, firstOf, type Seeing } from '../visible-schema.ts';
 
 /** One resource of each row. */
 export interface Resource {
   readonly collection: string;
-  /** Attributes, and where in the row they are. */
+  /** Attributes, and their positions in the row. */
   readonly names: readonly string[];
   readonly slots: readonly number[];
-  /** Where the key is; empty where the collection has none that the caller sees. */
+  /** Positions of the key. Empty if the collection has no key visible to the caller. */
   readonly key: readonly number[];
   readonly toOne: readonly { readonly name: string; readonly resource: Resource }[];
   readonly toMany: readonly string[];
 }
 
 export interface Projection {
-  /** For the engine. */
+  /** The fields for the engine request. */
   readonly fields: readonly string[];
-  /** Those that were wished for, in that order: without the keys that were not. */
+  /** The requested fields in their order, without added keys. */
   readonly wished: readonly string[];
   readonly root: Resource;
-  /** Collections of which a row holds several resources: one of them may come twice. */
+  /** Collections with several resources in one row. The same record can occur twice. */
   readonly repeated: ReadonlySet<string>;
 }
 
 const PROJECTIONS_KEPT = 200;
 const projected = new WeakMap<CollectionDescription, Map<string, Projection>>();
 
-/** UNKNOWN_FIELD, RELATION_TO_MANY; INVALID_ARGUMENT for `fields` of what is no relation. */
+/** Throws UNKNOWN_FIELD or RELATION_TO_MANY, and INVALID_ARGUMENT if `fields` names an unknown relation. */
 export function project(seeing: Seeing, description: CollectionDescription, shown: Shown): Projection {
   const projections = projected.get(description) ?? new Map<string, Projection>();
   projected.set(description, projections);
@@ -45,14 +45,14 @@ export function project(seeing: Seeing, description: CollectionDescription, show
   return made;
 }
 
-/** What is wished for, before it has its place. */
+/** The requested fields before they have positions. */
 interface Tree {
   readonly description: CollectionDescription;
   readonly columns: Set<string>;
   readonly toOne: Map<string, Tree>;
-  /** The relations up to here: '' or `owner:`. */
+  /** The path of relations to this node: '' or `owner:`. */
   readonly before: string;
-  /** Of the whole tree: paths. */
+  /** Paths of the whole tree. */
   readonly wished: Set<string>;
 }
 
@@ -81,7 +81,6 @@ const nearText = (name: string, known: readonly string[]): string => {
   return near.length > 0 ? ` Near: ${near.join(', ')}.` : '';
 };
 
-/** The key is always shown. */
 function growTree(description: CollectionDescription, before: string, wished: Set<string>): Tree {
   return { description, columns: new Set(description.key), toOne: new Map(), before, wished };
 }
@@ -93,7 +92,7 @@ function growColumn({ columns, before, wished }: Tree, name: string): void {
 
 function growEverything(seeing: Seeing, tree: Tree, fields: Shown['fields']): void {
   growColumns(tree);
-  // A resource without a key cannot be pointed to.
+  // A resource without a key has no identifier.
   for (const { name, kind, to } of tree.description.relations)
     if (kind === 'one' && describe(seeing, to).key.length > 0) growRelation(seeing, tree, name, fields);
 }
@@ -102,7 +101,7 @@ function growColumns(tree: Tree): void {
   for (const { name } of tree.description.fields) growColumn(tree, name);
 }
 
-/** A relation named alone: the fields that are named for it, else all columns. */
+/** A relation without a subfield includes the fields requested for it, or all its columns. */
 function growRelation(seeing: Seeing, tree: Tree, name: string, fields: Shown['fields'] | undefined): void {
   const branch = branchOf(seeing, tree, name);
   const named = fields?.get(name);
@@ -113,7 +112,7 @@ function growRelation(seeing: Seeing, tree: Tree, name: string, fields: Shown['f
 function branchOf(seeing: Seeing, { description, toOne, before, wished }: Tree, name: string): Tree {
   const known = toOne.get(name);
   if (known) return known;
-  const { to } = description.relations.find((relation) => relation.name === name)!;
+  const { to } = description.relations.find((relation) => isCalled(relation, name))!;
   const foreign = describe(seeing, to);
   if (foreign.key.length === 0)
     fail('INVALID_ARGUMENT', { argument: 'fields', problem: `'${name}' leads to '${to}', whose key you do not see.` });
@@ -122,32 +121,41 @@ function branchOf(seeing: Seeing, { description, toOne, before, wished }: Tree, 
   return branch;
 }
 
-/** UNKNOWN_FIELD, RELATION_TO_MANY; a relation to many named alone is there anyway, as a link. */
+/**
+ * Throws UNKNOWN_FIELD or RELATION_TO_MANY. A path that ends at a relation to many adds no field, because its link is
+ * always included. Records computed by code have no collection: they become an attribute with a list of objects.
+ */
 function growPath(seeing: Seeing, root: Tree, path: string, fields: Shown['fields'] | undefined): void {
   let tree = root;
   let rest = path;
   for (;;) {
     const { name, fields: columns, relations } = tree.description;
-    // The name of a flattened field may hold what parts a path.
+    // The name of a flattened field can contain the path separator.
     if (columns.some((column) => column.name === rest)) {
       growColumn(tree, rest);
       return;
     }
     const [first, further] = firstOf(rest);
-    const relation = relations.find((one) => one.name === first);
+    const relation = relations.find((one) => isCalled(one, first));
     if (!relation) {
       const names = [...columns, ...relations].map((field) => field.name);
       fail('UNKNOWN_FIELD', { collection: name, field: rest, near: nearNames(first, names) });
     }
     if (relation.kind === 'many') {
+      if (relation.fields && further === undefined) growColumn(tree, first);
+      if (relation.fields && further !== undefined)
+        fail('INVALID_ARGUMENT', {
+          argument: 'fields',
+          problem: `'${rest}': records that code gives are shown whole; send '${first}'.`,
+        });
       if (further === undefined) return;
       fail('RELATION_TO_MANY', { collection: name, relation: first, foreign: relation.to });
     }
     if (further === undefined) {
-      growRelation(seeing, tree, first, fields);
+      growRelation(seeing, tree, relation.name, fields);
       return;
     }
-    tree = branchOf(seeing, tree, first);
+    tree = branchOf(seeing, tree, relation.name);
     rest = further;
   }
 }
@@ -177,7 +185,7 @@ function layOut(tree: Tree): Projection {
   return { fields, wished: [...tree.wished], root, repeated };
 }
 
-/** Paths of a sort: `customer.name` and `customer:name` are the same, but where a field has such a name itself. */
+/** Converts sort paths: `customer.name` means `customer:name`, unless a field has that exact name. */
 export function sortOf({ fields }: CollectionDescription, clauses: readonly SortClause[]) {
   return clauses.map(({ text, ascending }) => ({
     field: fields.some(({ name }) => name === text) ? text : text.replaceAll('.', ':'),

@@ -1,6 +1,6 @@
-// What front ends send: the attributes of a document, `{"data": {"attributes": {...}}}`. What cannot be meant is
-// INVALID_ARGUMENT naming the member; what front ends send beside and nobody here needs is left alone.
-import { fail } from '../core/errors.ts';
+// Reads the attributes of a JSON:API document, `{"data": {"attributes": {...}}}`. An invalid member throws
+// INVALID_ARGUMENT with its name. Unknown members are ignored, since clients send some that this API does not need.
+import { fail } from '../../core/errors.ts';
 
 export type Given = Readonly<Record<string, unknown>>;
 
@@ -12,7 +12,7 @@ export function refuseArgument(argument: string, problem: string): never {
   return fail('INVALID_ARGUMENT', { argument, problem });
 }
 
-/** The one resource of a document. */
+/** Returns the single resource of a document. */
 export function readData(body: unknown, example = '{"data": {"attributes": {}}}'): Given {
   const data = isObject(body) ? body.data : undefined;
   return isObject(data) ? data : refuseArgument('body', `expected a document such as ${example}.`);
@@ -22,32 +22,32 @@ export function readAttributes(body: unknown): Given {
   return readMember(readData(body), 'attributes', 'data.attributes');
 }
 
-/** An object; {} where there is none. */
+/** Returns an object member, or {} if it is absent. */
 export function readMember(given: Given, name: string, argument: string): Given {
   const value = given[name] ?? {};
   return isObject(value) ? value : refuseArgument(argument, 'expected an object.');
 }
 
-/** An id as front ends write it; a number stands for its text. */
+/** Returns a record id. A number becomes a string. */
 export function readId(value: unknown, argument: string): string {
   if (typeof value === 'string' && value !== '') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
   return refuseArgument(argument, 'expected the id of a record, as a text.');
 }
 
-/** Each id once. */
+/** Returns the ids without duplicates. */
 export function readIds(value: unknown, argument: string): readonly string[] {
   if (!Array.isArray(value)) return refuseArgument(argument, 'expected a list of ids.');
   return [...new Set(value.map((one) => readId(one, argument)))];
 }
 
-/** A text that is there, or undefined. */
+/** Returns a string member, or undefined. */
 export function readText(given: Given, name: string): string | undefined {
   const value = given[name] ?? undefined;
   return value === undefined || typeof value === 'string' ? value : refuseArgument(name, 'expected a text.');
 }
 
-/** A parameter of the address, once or not at all. */
+/** Returns a query parameter that may occur at most once. */
 export function readParameter(query: URLSearchParams, name: string): string | undefined {
   const [value, ...more] = query.getAll(name);
   if (more.length > 0) return refuseArgument(name, 'it was sent more than once.');

@@ -1,15 +1,22 @@
-// One call of a data route from its request to its answer: the arguments, the rights of this moment, the work, and the entry
-// in the activity log. A read is allowed by what the session gate found when the request came in. A write leaves its mark in the
-// log first; then the rights are compared once more, and only then it is done, once.
+// Runs one call of a data route: it parses the arguments, checks the rights, runs the route and writes the activity
+// log. A read uses the rights that the session check found. A write is logged first. Then its rights are checked again,
+// and it runs once.
+
 import type { Engine } from '../agent/engine.ts';
+import { describeEffects, loggedBeside, type WriteEffect, type Written } from '../agent/write/effects.ts';
 import { createTimeLimit } from '../core/clock/time-limit.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
-import { AppError, type ErrorCode, fail, isAppError, toAppError } from '../core/errors.ts';
+import { fateOf } from '../core/errors/lost-commit.ts';
+import { AppError, isAppError, toAppError } from '../core/errors.ts';
+import { userTurn } from '../core/limit/turns.ts';
+import { markLogged, reportFailure } from '../core/observe/failures.ts';
 import type { Observe } from '../core/observe.ts';
-import { readJson } from '../oauth/body.ts';
-import type { SessionGate, SignedIn } from '../oauth/session-gate.ts';
-import type { ActivityEntry, ActivityLog, Intent, KnownOutcome } from '../store/activity-types.ts';
+import { readJson } from '../http/body.ts';
+import type { SessionGate, SignedIn } from '../oauth/tokens/session-gate.ts';
+import { outcomeOfCode } from '../store/audit/activity-outcome.ts';
+import type { ActivityEntry, ActivityLog, Intent } from '../store/audit/activity-types.ts';
+import { describeError } from './error-text.ts';
 import type { Answer, DataCall, DataRoute, Visit } from './route.ts';
 
 export interface ConductParts {
@@ -17,16 +24,14 @@ export interface ConductParts {
   readonly gate: SessionGate;
   readonly activity: Pick<ActivityLog, 'record' | 'begin'>;
   readonly config: Config;
-  /** What stands before the path of a route in an address. */
+  /** The URL path before the path of a route. */
   readonly prefix: string;
   readonly observe: Observe;
   readonly clock: Clock;
 }
 
-/** Rejects with what the call failed with; the entry in the activity log is made either way. */
+/** Rejects with the call's error. The activity log records the call in either case. */
 export type Conduct = (route: DataRoute, visit: Visit, signedIn: SignedIn, requestId: string) => Promise<Answer>;
-
-const denials: ReadonlySet<ErrorCode> = new Set(['FORBIDDEN', 'UNAUTHENTICATED', 'NOT_APPROVED', 'NEEDS_APPROVAL']);
 
 export function createConduct(parts: ConductParts): Conduct {
   const { engine, gate, activity, config, prefix, observe, clock } = parts;
@@ -36,18 +41,10 @@ export function createConduct(parts: ConductParts): Conduct {
     try {
       return await activity.begin(entry);
     } catch (cause) {
-      // Nothing is written that the log cannot tell of.
+      // Every write is logged before it runs.
       observe({ type: 'warning', message: 'A write was refused: the activity log cannot be written.', cause });
       if (isAppError(cause, 'PLATFORM_UNAVAILABLE')) throw cause;
-      return fail('SOURCE_UNAVAILABLE', {}, cause);
-    }
-  };
-
-  const complete = async (intent: Intent, action: string, result: Parameters<Intent['complete']>[0]): Promise<void> => {
-    try {
-      await intent.complete(result);
-    } catch (cause) {
-      observe({ type: 'warning', message: `An activity entry of '${action}' stays unknown.`, cause });
+      throw markLogged(new AppError('SOURCE_UNAVAILABLE', {}, cause));
     }
   };
 
@@ -61,7 +58,11 @@ export function createConduct(parts: ConductParts): Conduct {
     let subject: Pick<ActivityEntry, 'collection' | 'recordIds'> = {};
     let intent: Intent | undefined;
     let answer: Answer | undefined;
+    const written: Written[] = [];
     let failure: AppError | undefined;
+    // A statement cancelled by a client disconnect is not a failure.
+    const report = (error: unknown) =>
+      left.aborted ? toAppError(error, requestId) : reportFailure(observe, `agent api ${action}`, error, requestId);
     const entry = () => ({
       ...who,
       action,
@@ -70,51 +71,77 @@ export function createConduct(parts: ConductParts): Conduct {
       startedAt,
     });
     try {
-      const body = hasBody(req.headers) ? await readJson(req, limits) : undefined;
+      const turn = () => userTurn(userId);
+      const body = hasBody(req.headers) ? await readJson(req, limits, turn) : undefined;
+      if (body === undefined) await turn();
       const args = route.parse({ params, query, headers: req.headers, body });
       subject = route.subject(args);
-      const call: DataCall = { access, engine, config, clock, signal: limit.signal, prefix, observe };
+      const accessNow = async () => (await gate.check(req.headers.authorization)).access;
+      const call: DataCall = {
+        access,
+        accessNow,
+        engine,
+        config,
+        clock,
+        signal: limit.signal,
+        written,
+        prefix,
+        observe,
+      };
       if (writes) {
         intent = await begin(entry());
-        // The rights of now: what was taken away since the request came in is felt before the first mutating statement.
+        // A right revoked since the request arrived must block the first mutating statement.
         const stands = await gate.holds(signedIn, intent.versions);
-        const now = stands ? access : (await gate.check(req.headers.authorization)).access;
+        const now = stands ? access : await accessNow();
         answer = await route.run(args, { ...call, access: now });
       } else answer = await limit.bound(route.run(args, call));
     } catch (error) {
-      failure = limit.explain(toAppError(error, requestId));
-      if (failure.code === 'INTERNAL')
-        observe({ type: 'failure', where: `agent api ${action}`, requestId, cause: error });
+      failure = limit.explain(report(error));
     } finally {
       limit.end();
     }
     const tell = async (failed: AppError | undefined): Promise<void> => {
       const milliseconds = Math.max(0, Math.round(clock.monotonic() - from));
-      const outcome = outcomeOf(failed?.code ?? answer?.refused);
-      if (intent)
-        await complete(intent, action, { ...outcome, ...(answer?.recordIds && { recordIds: answer.recordIds }) });
+      const outcome = outcomeOfCode(failed?.code ?? answer?.refused);
+      if (intent) await intent.complete({ ...outcome, ...writtenBy(answer, written, subject) }, fateOf(failed));
       else activity.record({ ...entry(), ...outcome, durationMs: milliseconds });
       const about = subject.collection === undefined ? {} : { collection: subject.collection };
       observe({ type: 'route.called', action, ...about, userId, ...outcome, milliseconds });
     };
-    // What comes in parts has ended when the last of them has.
+    // A stream is logged after its last part.
     if (answer?.stream && !writes && req.method !== 'HEAD') {
       const { type, parts } = answer.stream;
       return {
         ...answer,
         stream: {
           type,
-          parts: toEnd(parts, (error) => tell(error === undefined ? undefined : toAppError(error, requestId))),
+          parts: toEnd(parts, (error) => tell(error === undefined ? undefined : report(error))),
         },
       };
     }
     await tell(failure);
+    // The error response lists the writes that were committed despite the failure.
+    const kept = failure ? describeEffects(access, written, false) : [];
+    if (failure && kept.length > 0) return { status: failure.status, body: failureBody(failure, kept) };
     if (failure) throw failure;
     return answer!;
   };
 }
 
-/** The same parts; `end` is told once how they ended. */
+/** Builds the activity log entry of a write. */
+function writtenBy(
+  { recordIds }: Pick<Answer, 'recordIds'> = {},
+  written: readonly Written[],
+  { collection }: Pick<ActivityEntry, 'collection'>,
+): Pick<ActivityEntry, 'recordIds' | 'effects'> {
+  return { ...(recordIds && { recordIds }), ...loggedBeside(written, collection, recordIds) };
+}
+
+const failureBody = (failure: AppError, alsoWritten: readonly WriteEffect[]) => ({
+  errors: [{ ...describeError(failure), meta: { alsoWritten } }],
+});
+
+/** Forwards the parts and calls `end` once, with the error or undefined. */
 async function* toEnd<T>(parts: AsyncIterable<T>, end: (error: unknown) => Promise<void>): AsyncGenerator<T> {
   let how: unknown = new AppError('CANCELLED', {});
   try {
@@ -128,12 +155,7 @@ async function* toEnd<T>(parts: AsyncIterable<T>, end: (error: unknown) => Promi
   }
 }
 
-function outcomeOf(code: ErrorCode | undefined): { readonly outcome: KnownOutcome; readonly code?: ErrorCode } {
-  if (!code) return { outcome: 'completed' };
-  return { outcome: denials.has(code) ? 'denied' : 'failed', code };
-}
-
-/** RFC 9112 section 6: a message has a body when one of the two says so. */
+/** RFC 9112 section 6: either header means that there is a body. */
 function hasBody(headers: Visit['req']['headers']): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }

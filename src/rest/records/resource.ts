@@ -1,27 +1,27 @@
-// A record as front ends send it: a resource of JSON:API 1.0. Relations to one that the record itself holds become the values
-// that hold them; what another record holds is linked at the relation's own address.
-import { fail } from '../core/errors.ts';
-import { nearNames } from '../core/near.ts';
+// Reads a record as a JSON:API 1.0 resource. A relation to one becomes the values of the record's foreign key columns.
+// If the key is in the other record, link the records with the relation's own endpoint.
+import { fail } from '../../core/errors.ts';
+import { isCalled, nearNames } from '../../core/suggestions.ts';
+import type { DataCall } from '../route.ts';
+import { describe } from '../visible-schema.ts';
 import { type Given, isObject, readData, readId, readMember, refuseArgument } from './body.ts';
-import type { DataCall } from './route.ts';
-import { describe } from './seen.ts';
 
 /** A resource identifier. */
 export interface Identifier {
   readonly id: string;
-  /** The collection, where it is named. */
+  /** The collection, if the request names it. */
   readonly type?: string;
 }
 
 export interface Resource {
   readonly attributes: Given;
-  /** By relation; those without `data` say nothing. */
+  /** Linkage by relation. Relations without `data` are omitted. */
   readonly relationships: ReadonlyMap<string, Identifier | null | readonly Identifier[]>;
 }
 
 const example = '{"data": {"type": "orders", "attributes": {"total": 5}}}';
 
-/** `id`: of the record that the address names. */
+/** `id`: the record that the URL names. */
 export function readResource(body: unknown, collection: string, id?: string): Resource {
   const data = readData(body, example);
   if (data.type !== undefined && data.type !== collection)
@@ -39,7 +39,7 @@ export function readResource(body: unknown, collection: string, id?: string): Re
   return { attributes: readMember(data, 'attributes', 'data.attributes'), relationships: new Map(relationships) };
 }
 
-/** What a relation leads to. */
+/** Reads the linkage of a relation. */
 export function readLinkage(data: unknown, at: string): Identifier | null | readonly Identifier[] {
   if (data === null) return null;
   return Array.isArray(data)
@@ -54,12 +54,12 @@ function readIdentifier(value: unknown, at: string): Identifier {
   return { id: readId(value.id, `${at}.id`), ...(type !== undefined && { type }) };
 }
 
-/** INVALID_ARGUMENT for a record of another collection than the relation leads to. */
+/** Throws INVALID_ARGUMENT if the record's type is not the relation's collection. */
 export function checkType({ type }: Identifier, to: string, at: string): void {
   if (type !== undefined && type !== to) refuseArgument(at, `it leads to '${to}', not to '${type}'.`);
 }
 
-/** Values by field, as the engine writes them. */
+/** Returns the values by field, as the engine writes them. */
 export async function valuesOf(
   { attributes, relationships }: Resource,
   collection: string,
@@ -68,7 +68,7 @@ export async function valuesOf(
   const values: Record<string, unknown> = { ...attributes };
   const { relations } = describe(call, collection);
   for (const [name, linkage] of relationships) {
-    const relation = relations.find((one) => one.name === name);
+    const relation = relations.find((one) => isCalled(one, name));
     if (!relation) {
       const names = relations.map((one) => one.name);
       return fail('UNKNOWN_RELATION', { collection, relation: name, near: nearNames(name, names) });
@@ -82,7 +82,11 @@ export async function valuesOf(
     const one = linkage as Identifier | null;
     if (one) checkType(one, relation.to, at);
     const { access, engine, signal } = call;
-    const held = await engine.pointers(access, { collection, relation: name, to: one?.id ?? null }, { signal });
+    const held = await engine.pointers(
+      access,
+      { collection, relation: relation.name, to: one?.id ?? null },
+      { signal },
+    );
     for (const [field, value] of Object.entries(held)) {
       if (field in attributes && `${attributes[field]}` !== `${value}`)
         return refuseArgument(at, `'${field}' among the attributes says otherwise. Send one of the two.`);

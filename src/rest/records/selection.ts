@@ -1,27 +1,29 @@
-// Which records a request is about: ids that are named, or all that a list would show but some. No ids never means all. What
-// is meant by conditions is looked up as the caller's own list, with his fields and rows, and becomes ids before anything
-// is done; records chosen on the page of another record must belong to it.
-import type { CollectionDescription } from '../agent/engine.ts';
-import { packId, splitId } from '../agent/record-id.ts';
-import { fail } from '../core/errors.ts';
-import type { PlainFilter } from '../core/filter.ts';
+// Determines the records of a request: explicit ids, or all records of a list except some. An empty list of ids never
+// means all. Conditions are resolved to ids first, with the caller's own fields and visible rows. Records selected
+// under a parent record must be related to it.
+
+import { packId, splitId } from '../../agent/encode/record-id.ts';
+import type { CollectionDescription } from '../../agent/requests.ts';
+import { fail } from '../../core/errors.ts';
+import type { PlainFilter } from '../../core/filter.ts';
+import { isCalled } from '../../core/suggestions.ts';
+import { castValues } from '../filters.ts';
+import { type Asked, readListing } from '../parameters.ts';
+import type { DataCall } from '../route.ts';
+import { describe, typeAt } from '../visible-schema.ts';
 import { type Given, isObject, readId, readIds, readMember, readText, refuseArgument } from './body.ts';
-import { castValues } from './filters.ts';
-import { type Asked, readListing } from './parameters.ts';
-import type { DataCall } from './route.ts';
-import { describe, typeAt } from './seen.ts';
 
 export interface Selection {
-  /** None with `all`. */
+  /** Empty with `all`. */
   readonly ids: readonly string[];
   readonly all?: { readonly excluded: readonly string[]; readonly asked: Asked };
-  /** The record on whose page they were chosen, and the relation there. */
+  /** The parent record and its relation to the selected records. */
   readonly parent?: { readonly collection: string; readonly id: string; readonly relation: string };
 }
 
 /**
- * Of `ids`, `all_records`, `all_records_ids_excluded`, `all_records_subset_query` (parameters of a list), and
- * `parent_collection_name`, `parent_collection_id`, `parent_association_name`.
+ * Reads `ids`, `all_records`, `all_records_ids_excluded`, `all_records_subset_query` (parameters of a list),
+ * `parent_collection_name`, `parent_collection_id` and `parent_association_name`.
  */
 export function readSelection(attributes: Given): Selection {
   const parent = readParent(attributes);
@@ -38,7 +40,7 @@ function readParent(attributes: Given): Selection['parent'] {
   const [collection, relation] = names.map((name) => readText(attributes, name));
   const id = attributes.parent_collection_id ?? undefined;
   if (collection === undefined && relation === undefined && id === undefined) return undefined;
-  // Two of three would widen what was chosen.
+  // Ignoring an incomplete parent would widen the selection.
   if (collection === undefined || relation === undefined || id === undefined)
     return refuseArgument([...names, 'parent_collection_id'].join(', '), 'send all three of them, or none.');
   return { collection, relation, id: readId(id, 'parent_collection_id') };
@@ -54,7 +56,10 @@ function readSubset(attributes: Given): Asked {
   return readListing({ query, headers: {} }).asked;
 }
 
-/** `most`: records of one call; more than that is an error that says how many. */
+/**
+ * `most`: the maximum number of records per call. Throws INVALID_ARGUMENT with the count if there are more, and
+ * RECORD_NOT_FOUND if an id is not related to the parent.
+ */
 export async function selectIds(
   { ids, all, parent }: Selection,
   { collection, most }: { readonly collection: string; readonly most: number },
@@ -76,9 +81,9 @@ export async function selectIds(
   return ids;
 }
 
-/** A record can be chosen of what its relation leads to. */
+/** The relation must lead to the collection of the selected records. */
 function checkParent({ collection, relation }: NonNullable<Selection['parent']>, to: string, call: DataCall): void {
-  const known = describe(call, collection).relations.find(({ name }) => name === relation);
+  const known = describe(call, collection).relations.find((each) => isCalled(each, relation));
   if (known?.to === to) return;
   refuseArgument('parent_association_name', `'${relation}' is no relation of '${collection}' that leads to '${to}'.`);
 }
@@ -123,7 +128,7 @@ async function failMany({ collection, parent }: Home, asked: Asked, most: number
   );
 }
 
-/** Of ids as callers write them; what cannot be an id of the collection is for the engine to tell. */
+/** Builds a filter for ids in the API's notation. The engine rejects values of the wrong type. */
 function idsFilter(key: readonly string[], ids: readonly string[]): PlainFilter {
   if (key.length === 1) return { field: key[0]!, operator: 'In', value: ids };
   return {

@@ -1,8 +1,8 @@
-// Charts that code draws: of the whole agent, or of one record, which the caller must be allowed to read. GET gives the bare
-// value, POST the same as the answer of a statistic, as front ends ask for either.
-import { randomId } from '../core/secret.ts';
-import { isObject, readId, readParameter, refuseArgument } from './body.ts';
-import { type Answer, type DataCall, type DataRequest, dataRoute, type Route } from './route.ts';
+// Charts defined in code: for the whole agent, or for one record that the caller may read. GET returns the bare value.
+// POST returns it as a statistic document. Clients use both.
+import { randomId } from '../../core/secret.ts';
+import { isObject, readId, readParameter, refuseArgument } from '../records/body.ts';
+import { type Answer, type DataCall, type DataRequest, dataRoute, type Route } from '../route.ts';
 
 interface ChartCall {
   readonly chart: string;
@@ -11,7 +11,7 @@ interface ChartCall {
   readonly timezone?: string;
 }
 
-/** `record_id` and `timezone`, of the address or of the body. */
+/** Reads `record_id` and `timezone` from the query string or the body. */
 function parseChart({ params, query, body = {} }: DataRequest): ChartCall {
   if (!isObject(body)) return refuseArgument('body', 'expected an object such as {"record_id": "1"}.');
   const id = body.record_id ?? readParameter(query, 'record_id') ?? undefined;
@@ -36,7 +36,7 @@ async function drawValue({ id, ...chart }: ChartCall, { access, engine, signal }
   return engine.charts.render(access, { ...chart, ...(id !== undefined && { id }) }, { signal });
 }
 
-/** A document of the type that front ends read statistics from. */
+/** Returns a JSON:API document of type `stats`. */
 export function statistic(value: unknown): Answer {
   return { status: 200, body: { data: { id: randomId(), type: 'stats', attributes: { value } } } };
 }
