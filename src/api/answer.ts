@@ -1,17 +1,18 @@
-// What the public API and the webhook answer: a body as JSON, a stream, or an error in the one shape of all of them.
+// Responses of the public API and the webhook: a JSON body, a stream, or an error in the shared format.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { retryAfterOf } from '../core/errors/retry-after.ts';
-import { type AppError, isAppError, toAppError } from '../core/errors.ts';
+import { type AppError, isAppError } from '../core/errors.ts';
+import { reportFailure } from '../core/observe/failures.ts';
 import type { Observe } from '../core/observe.ts';
-import { randomId } from '../core/secret.ts';
-import { attachmentNamed, sendStream } from '../oauth/reply.ts';
+import { attachmentNamed, sendStream } from '../http/reply.ts';
 import type { Answer } from './route.ts';
 
 interface FailureOptions {
   readonly observe: Observe;
-  /** Of the client. */
+  /** The client's IP address. */
   readonly address: string;
-  /** For the log. */
+  /** Context for the log. */
   readonly where: string;
 }
 
@@ -21,9 +22,7 @@ export function answerFailure(
   thrown: unknown,
   { observe, address, where }: FailureOptions,
 ): void {
-  const requestId = randomId();
-  const error = toAppError(thrown, requestId);
-  if (error.code === 'INTERNAL') observe({ type: 'failure', where, requestId, cause: thrown });
+  const error = reportFailure(observe, where, thrown);
   if (res.headersSent) {
     res.destroy();
     return;
@@ -68,7 +67,7 @@ const meanings: Readonly<Record<number, string>> = {
   503: 'Unavailable',
 };
 
-/** All that either shape of the spec (public-http-api 7.1 and 7.2) carries. */
+/** Contains the members of both error formats of the spec (public-http-api 7.1 and 7.2). */
 function bodyOf(error: AppError): object {
   const { status, message, code } = error;
   const wait = isAppError(error, 'RATE_LIMITED') && { retry_after: error.details.retryAfterSeconds };
@@ -83,7 +82,7 @@ export async function send(req: IncomingMessage, res: ServerResponse, { status, 
   if (stream) {
     res.setHeader('Content-Type', stream.type);
     res.setHeader('Content-Disposition', attachmentNamed(stream.filename));
-    return sendStream(req, res, status, stream.parts);
+    return sendStream(req, res, status, stream.parts, stream.stands);
   }
   if (body === undefined) {
     res.writeHead(status).end();

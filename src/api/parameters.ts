@@ -1,20 +1,21 @@
-// Parameters of a query, as a table that validates them and describes them in the OpenAPI document: each is a zod schema of
-// what it means, and how its text is read. One that is unknown, comes twice or is malformed is 400 and named: a filter with a
-// slip in its name would look obeyed.
+// Query parameters of the public API. One table validates them and describes them in the OpenAPI document. Each has a
+// zod schema and a function that parses its text. An unknown, repeated or malformed parameter returns 400 with its
+// name: a misspelled filter would otherwise look as if it had been applied.
+import { DateTime } from 'luxon';
 import { z } from 'zod';
 import { fail } from '../core/errors.ts';
-import { nearNames } from '../core/near.ts';
+import { nearNames } from '../core/suggestions.ts';
 
 export interface Parameter<T = unknown> {
   readonly schema: z.ZodType<T>;
-  /** Of a text that is none, the text itself: the schema then says what was expected. */
+  /** Returns invalid text unchanged. The schema then rejects it. */
   readonly read: (text: string) => unknown;
   readonly expected: string;
 }
 
 export type Parameters = Readonly<Record<string, Parameter>>;
 
-/** What of them was sent, and the defaults of what was not. */
+/** The parameters of the request, with defaults for absent ones. */
 export type Read<P extends Parameters> = {
   readonly [K in keyof P]?: P[K] extends Parameter<infer T> ? T : never;
 };
@@ -32,7 +33,7 @@ export function integer(min: number, max = LARGEST, standard?: number): Paramete
 }
 
 export function text(max = 400): Parameter<string> {
-  // No name holds a zero character, and PostgreSQL takes none.
+  // Names cannot contain a zero character, and PostgreSQL rejects it.
   const schema = z
     .string()
     .min(1)
@@ -47,23 +48,46 @@ export function oneOf<const T extends string>(...values: readonly [T, ...T[]]): 
   return { schema: z.enum(values), read: asIs, expected: `one of ${values.join(', ')}` };
 }
 
-/** ISO 8601 with a zone. Its text is kept, so that it can be echoed as it was sent. */
+/**
+ * An ISO 8601 date or date-time. Without an offset it is in UTC. A date means its first moment. The original text is
+ * preserved for the response.
+ */
 export const time: Parameter<string> = {
-  schema: z.iso.datetime({ offset: true }).refine((sent) => !Number.isNaN(Date.parse(sent))),
+  schema: z
+    .string()
+    .max(64)
+    .refine((sent) => readTime(sent) !== undefined)
+    .meta({
+      description: 'A date or date-time of ISO 8601. Without an offset it is in UTC; a date is its first moment.',
+      anyOf: [
+        { type: 'string', format: 'date-time' },
+        { type: 'string', format: 'date' },
+      ],
+    }),
   read: asIs,
-  expected: 'a time such as 2026-01-31T12:00:00Z',
+  expected: 'a date or time of ISO 8601, such as 2026-01-31 or 2026-01-31T12:00:00Z',
 };
+
+/**
+ * Returns milliseconds since the epoch, or undefined if the text is not a date. A time of day without a date is
+ * invalid.
+ */
+function readTime(sent: string): number | undefined {
+  if (!/^\d{4}/.test(sent)) return undefined;
+  const time = DateTime.fromISO(sent, { zone: 'utc' });
+  return time.isValid ? time.toMillis() : undefined;
+}
 
 const comparisons = ['eq', 'lt', 'lte', 'gt', 'gte'] as const;
 export type Comparison = (typeof comparisons)[number];
 
-/** `createdAt.eq`, `createdAt.lt` and so on. */
+/** Returns the parameters `createdAt.eq`, `createdAt.lt` and so on. */
 export function times<const N extends string>(...names: readonly N[]): Record<`${N}.${Comparison}`, Parameter<string>> {
   const all = names.flatMap((name) => comparisons.map((comparison) => [`${name}.${comparison}`, time] as const));
   return Object.fromEntries(all) as Record<`${N}.${Comparison}`, Parameter<string>>;
 }
 
-/** INVALID_ARGUMENT that names the parameter. */
+/** Throws INVALID_ARGUMENT with the parameter's name. */
 export function readParameters<P extends Parameters>(known: P, query: URLSearchParams): Read<P> {
   for (const name of query.keys()) {
     if (!Object.hasOwn(known, name)) {
@@ -84,12 +108,12 @@ export function readParameters<P extends Parameters>(known: P, query: URLSearchP
 }
 
 export interface Instants {
-  /** Milliseconds since the epoch, both ends within. */
+  /** Milliseconds since the epoch. Both bounds are inclusive. */
   readonly from?: number;
   readonly to?: number;
 }
 
-/** What `<name>.eq`, `<name>.lt` and so on come to together; undefined where none was sent. */
+/** Combines `<name>.eq`, `<name>.lt` and so on into one range. Undefined if the request has no such parameter. */
 export function readInstants(query: Readonly<Record<string, unknown>>, name: string): Instants | undefined {
   const bounds = comparisons.flatMap((comparison) => {
     const sent = query[`${name}.${comparison}`];
@@ -106,14 +130,14 @@ export function readInstants(query: Readonly<Record<string, unknown>>, name: str
 
 interface Instant {
   readonly ms: number;
-  /** The first whole millisecond that is not before it. */
+  /** The first whole millisecond at or after the instant. */
   readonly next: number;
 }
 
-/** Our times have whole milliseconds; what is asked may lie between two of them. */
+/** Stored times have whole milliseconds. A requested time can be more precise. */
 function splitInstant(sent: string): Instant {
-  const ms = Date.parse(sent);
-  return { ms, next: /\.\d{3}\d*[1-9]/.test(sent) ? ms + 1 : ms };
+  const ms = readTime(sent)!;
+  return { ms, next: /[.,]\d{3}\d*[1-9]/.test(sent) ? ms + 1 : ms };
 }
 
 const boundsOf: Readonly<Record<Comparison, (instant: Instant) => Instants>> = {

@@ -1,17 +1,17 @@
-// Where the public API lies: /v1 on a server of its own, below what a host application leaves to us otherwise.
+// URL paths of the public API: /v1 on a standalone server, or under the configured path in a host application.
 
 export interface ApiPaths {
-  /** The public address of `/v1`. */
+  /** The public URL of `/v1`. */
   readonly address: string;
   readonly host: string;
-  /** What a request path means, such as `/v1/token`; undefined when it is not ours. */
+  /** Returns the path within the API, such as `/v1/token`. Returns undefined if the path is not part of it. */
   locate(path: string): string | undefined;
 }
 
-/** Both as the configuration checked them: no slash at the end. */
+/** Both values come from the checked configuration, without a trailing slash. */
 export function createApiPaths(publicUrl: string, apiPath: string): ApiPaths {
   const { origin, host, pathname } = new URL(publicUrl);
-  // A proxy that adds the path of the public URL may strip it or pass it on.
+  // A proxy can strip the path of the public URL or forward it.
   const base = pathname.replace(/\/+$/, '') + apiPath;
   const roots = [...new Set([base, apiPath])];
   return {

@@ -1,12 +1,12 @@
-// The routes of the public API, as a table. Each right is asked at the call: the scopes of the token, and what its user is now.
+// The route table of the public API. Every call checks the token's scopes and its user's current rights.
 import { fail } from '../core/errors.ts';
-import { activityRoutes } from './activity-routes.ts';
-import { adminLogRoutes } from './admin-log-routes.ts';
-import { noteRoutes } from './note-routes.ts';
+import { activityRoutes } from './logs/activity-routes.ts';
+import { adminLogRoutes } from './logs/admin-log-routes.ts';
+import { noteRoutes } from './notes/routes.ts';
 import type { Route } from './route.ts';
-import { runRoutes } from './run-routes.ts';
 import { tokenRoutes } from './token-routes.ts';
-import { workflowRoutes } from './workflow-routes.ts';
+import { workflowRoutes } from './workflows/routes.ts';
+import { runRoutes } from './workflows/run-routes.ts';
 
 export const routes: readonly Route[] = [
   ...tokenRoutes,
@@ -18,12 +18,12 @@ export const routes: readonly Route[] = [
 ];
 
 export interface Found {
-  /** Of the path, one for each method. */
+  /** The routes of the path, one per method. */
   readonly routes: readonly Route[];
   readonly path: Readonly<Record<string, string>>;
 }
 
-/** Of a path as `ApiPaths.locate` gives it. INVALID_ARGUMENT for a segment that cannot be decoded. */
+/** `path`: the result of `ApiPaths.locate`. Throws INVALID_ARGUMENT if a segment cannot be decoded. */
 export function findRoutes(path: string): Found | undefined {
   const asked = path.split('/');
   for (const { path: pattern } of routes) {

@@ -1,4 +1,5 @@
-// What several resources of the public API hold (spec public-http-api 2.3). Objects are closed, as the document says.
+// Schemas shared by several resources of the public API (spec public-http-api 2.3). Objects are strict, as in the
+// OpenAPI document.
 import { z } from 'zod';
 
 export const timeSchema = z.iso.datetime({ precision: 3 });
@@ -28,6 +29,6 @@ export const errorSchema = z
 
 export const showTime = (ms: number): string => new Date(ms).toISOString();
 
-/** `name`: first and last name, else the e-mail address. */
+/** `name`: first and last name, or the e-mail address if both are empty. */
 export const showUser = (user: { readonly id: number; readonly name: string; readonly email: string }) =>
   ({ object: 'user', id: user.id, username: user.name, email: user.email }) as const;

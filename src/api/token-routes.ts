@@ -1,7 +1,7 @@
-// Application tokens over the public API: what one is, and for administrators all of them.
+// Endpoints for application tokens: the token of the call and, for administrators, all tokens.
 import { z } from 'zod';
 import { fail } from '../core/errors.ts';
-import type { ApplicationToken } from '../store/token-types.ts';
+import type { ApplicationToken } from '../store/oauth/token-types.ts';
 import { defineRoute } from './route.ts';
 import { showTime, timeSchema } from './schemas.ts';
 
@@ -21,7 +21,7 @@ const tokenSchema = z
 
 const writing: ReadonlySet<string> = new Set(['notes:write', 'workflows:trigger', 'all', 'mcp:write', 'mcp:action']);
 
-/** Spec public-http-api 5, 5: the level is what the scopes come to. */
+/** Spec public-http-api 5, 5: the scopes determine the level. */
 export function levelOf({ scopes }: Pick<ApplicationToken, 'scopes'>): 'read-only' | 'read-write' {
   return scopes.some((scope) => writing.has(scope)) ? 'read-write' : 'read-only';
 }

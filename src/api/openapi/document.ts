@@ -1,13 +1,13 @@
-// The OpenAPI 3.1 document, made of the table of routes and the schemas that validate. A new route is described in full by what
-// it is made of; `about`, `tag` and `also` of a route say what cannot be told from it.
+// Builds the OpenAPI 3.1 document from the route table and the validation schemas, so a new route is documented
+// automatically. `about`, `tag` and `also` of a route add what the schemas cannot express.
 import { z } from 'zod';
+import { routes } from '../routes.ts';
+import { errorSchema } from '../schemas.ts';
+import { type Documented, webhookDescription } from '../workflows/webhook-description.ts';
 import { exampleOf, type Json } from './examples.ts';
-import { describeParameter, headers, introduction, otherTag, statuses, tags } from './openapi-texts.ts';
-import { routes } from './routes.ts';
-import { errorSchema } from './schemas.ts';
-import { type Documented, webhookDescription } from './webhook-description.ts';
+import { describeParameter, headers, introduction, otherTag, statuses, tags } from './texts.ts';
 
-/** All that is told of. */
+/** All documented routes. */
 const documented: readonly Documented[] = [...routes, webhookDescription];
 
 export interface ApiDocument {
@@ -30,7 +30,7 @@ export interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly tags: readonly string[];
-  /** Alternatives: one of them is needed. */
+  /** Alternatives: one of them must be satisfied. */
   readonly security: readonly Requirement[];
   readonly parameters?: readonly ParameterObject[];
   readonly requestBody?: { readonly required: true; readonly content: Content };
@@ -58,7 +58,7 @@ type ToSchema = (schema: z.ZodType, io: 'input' | 'output') => Json;
 const scheme = 'applicationToken';
 const limitHeaders = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
 
-/** `address`: of `/v1`. */
+/** `address`: the URL of `/v1`. */
 export function describeApi(address: string, version: string): ApiDocument {
   const schemas: Record<string, Json> = {};
   const toSchema: ToSchema = (schema, io) => take(z.toJSONSchema(schema, { io }), schemas);
@@ -136,7 +136,10 @@ function describeRoute(route: Documented, toSchema: ToSchema, schemas: Record<st
   };
 }
 
-/** What a program may have to tell apart; the ranges stand for the rest, as in the spec (public-http-api 7.2). */
+/**
+ * Lists the statuses that programs may need to distinguish. `4XX` and `5XX` cover the rest, as in the spec
+ * (public-http-api 7.2).
+ */
 export function statusesOf({ path, body, also = [] }: Documented): readonly string[] {
   const here = path.includes('{') ? ['404'] : [];
   const sent = body ? ['413'] : [];
@@ -164,7 +167,7 @@ function tagOf({ path, tag }: Documented): { readonly name: string; readonly des
 const refer = (names: readonly string[]): Json =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${headers[name]!.name}` }]));
 
-/** Of the good answer. What has errors of its own is not counted with the calls of the token. */
+/** Headers of a successful response. Routes with their own errors do not count against the token's limits. */
 const headersOf = ({ errors, answerHeaders = {} }: Documented): Json => ({
   ...(!errors && refer(limitHeaders)),
   ...Object.fromEntries(
@@ -181,7 +184,7 @@ function describeError(
   schema: Json,
 ): ResponseObject {
   const isLate = status === '429';
-  // Spec public-http-api 4.2, 4: with 409 both say the same.
+  // Spec public-http-api 4.2, 4: with 409, `error` and `message` are the same.
   const error = status === '409' ? message : statuses[status]!.error;
   const example = { error, message, code, ...(isLate && { retry_after: 12 }) };
   return {
@@ -200,7 +203,7 @@ const headerParameters = ({ headers: sent = {} }: Documented): ParameterObject[]
 function describeStatus(status: string, schema: Json): Json {
   const { error, description, message, code } = statuses[status]!;
   const example = { error, message, code, ...(status === '429' && { retry_after: 12 }) };
-  // Those without a token that counts are not counted.
+  // Requests without a valid token have no rate limit headers.
   const told = status === '429' ? refer([...limitHeaders, 'Retry-After']) : undefined;
   return { description, ...(told && { headers: told }), content: { 'application/json': { schema, example } } };
 }
@@ -230,7 +233,7 @@ function queryParameters({ query = {} }: Documented, toSchema: ToSchema, show: S
   });
 }
 
-/** Moves what has a name (`.meta({ id })`) into `schemas`, and points there. */
+/** Moves named schemas (`.meta({ id })`) to `schemas` and returns a reference. */
 function take({ $schema, $defs, ...schema }: Json, schemas: Record<string, Json>): Json {
   for (const [name, definition] of Object.entries(($defs ?? {}) as Record<string, Json>)) {
     const { $schema: _, id: __, ...rest } = definition;

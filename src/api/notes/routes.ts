@@ -1,18 +1,11 @@
-// Notes over the public API. All of them need the Admin role (spec public-http-api 5, 2), so that who lists them sees those of
-// all teams; to create one its user must see the record as well.
-import { fail } from '../core/errors.ts';
-import type { Note } from '../store/note-types.ts';
-import { listNotes, listParameters } from './note-list.ts';
-import {
-  listSchema,
-  newMessageSchema,
-  newNoteSchema,
-  noteChangeSchema,
-  showThread,
-  threadSchema,
-} from './note-schemas.ts';
-import { addMessage, changeNote, createNote, editMessage, noteReading, type Writer } from './note-writing.ts';
-import { type Answer, type Call, defineRoute, type RouteParts } from './route.ts';
+// Endpoints for notes. All of them need the Admin role (spec public-http-api 5, 2), so a list contains the notes of all
+// teams. To create a note, the user must also see the record.
+import { fail } from '../../core/errors.ts';
+import type { Note } from '../../store/notes/types.ts';
+import { type Answer, type Call, defineRoute, type RouteParts } from '../route.ts';
+import { listNotes, listParameters } from './list.ts';
+import { listSchema, newMessageSchema, newNoteSchema, noteChangeSchema, showThread, threadSchema } from './schemas.ts';
+import { addMessage, changeNote, createNote, editMessage, noteReading, type Writer } from './writing.ts';
 
 const place = '/v1/project/{projectName}/environment/{environmentName}/notes';
 const reading = { scopes: ['notes:read'], admin: true } as const;
@@ -32,7 +25,7 @@ function writerOf({ access, token }: Pick<Call, 'access' | 'token'>): Writer {
 
 const LARGEST = 2_147_483_647;
 
-/** Of the path. INVALID_ARGUMENT. */
+/** Reads an id from the path. Throws INVALID_ARGUMENT. */
 function readId(path: Call['path'], name: 'noteId' | 'messageId'): number {
   const sent = path[name] ?? '';
   if (/^[1-9]\d{0,9}$/.test(sent) && Number(sent) <= LARGEST) return Number(sent);

@@ -1,8 +1,7 @@
-// The front of the public API. The checks, in order: is the path ours, is the Host ours (403); the OpenAPI document is for
-// everybody; is the application token good (401), has it calls left (429), does the route exist (404), the method (405),
-// do the scopes of the token and the level of its user suffice (403), is what the path names served here (404), are the
-// parameters and the body what the route takes (400). No browser of another site is let in: there are no
-// CORS headers, and cookies and addresses are not looked at for tokens.
+// The request listener of the public API. It checks in this order: the path, the Host (403), the application token
+// (401), the rate limits (429), the route (404), the method (405), the scopes of the token and the user's level (403),
+// the project and environment in the path (404), the parameters and the body (400). The OpenAPI document needs no
+// token. The API sends no CORS headers, so browsers block other sites. It never reads tokens from cookies or URLs.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import type { Engine } from '../agent/engine.ts';
@@ -11,14 +10,14 @@ import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import type { Quota } from '../core/limit.ts';
 import type { Observe } from '../core/observe.ts';
-import { createAddressReader, createHostCheck } from '../oauth/address.ts';
-import { readJson } from '../oauth/body.ts';
+import { createAddressReader, createHostCheck } from '../http/address.ts';
+import { readJson } from '../http/body.ts';
 import type { Store } from '../store/store.ts';
-import type { WorkflowRoom } from '../workflow/room.ts';
-import type { Triggers } from '../workflow/trigger.ts';
+import type { Triggers } from '../workflows/triggers/trigger.ts';
+import type { WorkflowRoom } from '../workflows/workflows.ts';
 import { answerFailure, send } from './answer.ts';
-import { createHolderCheck, type Holder } from './gate.ts';
-import { describeApi } from './openapi.ts';
+import { createHolderCheck, type Holder } from './authentication.ts';
+import { describeApi } from './openapi/document.ts';
 import { type Parameters, readParameters } from './parameters.ts';
 import type { ApiPaths } from './paths.ts';
 import type { Answer, Route } from './route.ts';
@@ -28,7 +27,7 @@ import { levelOf } from './token-routes.ts';
 export interface ApiFrontParts {
   readonly config: Pick<
     Config,
-    'trustedProxies' | 'allowedHosts' | 'apiPerMinute' | 'apiPerHour' | 'apiPerDay' | 'ssoIssuer'
+    'trustedProxies' | 'allowedHosts' | 'host' | 'apiPerMinute' | 'apiPerHour' | 'apiPerDay' | 'ssoIssuer'
   >;
   readonly paths: ApiPaths;
   readonly store: Store;
@@ -37,12 +36,15 @@ export interface ApiFrontParts {
   readonly triggers: Triggers;
   readonly observe: Observe;
   readonly clock: Clock;
-  /** Of this package. */
+  /** The version of this package. */
   readonly version: string;
 }
 
 export interface ApiFront {
-  /** Takes the request and answers true when its path is ours; otherwise does nothing and answers false. */
+  /**
+   * Handles the request and returns true if the path belongs to this API. Otherwise it returns false without side
+   * effects.
+   */
   handle(req: IncomingMessage, res: ServerResponse): boolean;
 }
 
@@ -52,7 +54,7 @@ export function createApiFront(parts: ApiFrontParts): ApiFront {
   const isOurHost = createHostCheck(paths.host, config);
   const checkHolder = createHolderCheck({ store, clock, config });
   const limits = { minute: config.apiPerMinute, hour: config.apiPerHour, day: config.apiPerDay };
-  // Made when it is first asked for, so that the start need not wait for it.
+  // Built on first use, to keep startup fast.
   let document: object | undefined;
 
   const limit = (res: ServerResponse, { limit, remaining, resetSeconds, isExceeded }: Quota): void => {
@@ -63,7 +65,7 @@ export function createApiFront(parts: ApiFrontParts): ApiFront {
   };
 
   const serve = async (req: IncomingMessage, res: ServerResponse, path: string): Promise<Answer> => {
-    // DNS rebinding (RFC 9110 section 7.4): only names that are ours.
+    // DNS rebinding (RFC 9110 section 7.4): only our own host names pass.
     if (!isOurHost(req.headers.host)) fail('HOST_NOT_ALLOWED', {});
     const method = req.method === 'HEAD' ? 'GET' : (req.method ?? '');
     if (path === '/v1/openapi.json' && method === 'GET') {
@@ -82,7 +84,11 @@ export function createApiFront(parts: ApiFrontParts): ApiFront {
     await checkPlace(found.path, store);
     const query = readParameters(route.query ?? noParameters, new URLSearchParams((req.url ?? '').split(/\?(.*)/s)[1]));
     const body = route.body && readBody(route.body, await readJson(req, bodyLimits));
-    return route.handle({ ...holder, path: found.path, query, body }, parts);
+    const answer = await route.handle({ ...holder, path: found.path, query, body }, parts);
+    if (!answer.stream) return answer;
+    // A revoked token or a removed right stops the stream before its next part.
+    const stands = async () => checkRights(route, await checkHolder(req.headers.authorization));
+    return { ...answer, stream: { ...answer.stream, stands } };
   };
 
   return {
@@ -100,10 +106,10 @@ export function createApiFront(parts: ApiFrontParts): ApiFront {
 }
 
 const noParameters: Parameters = {};
-/** A note with its thread is the largest body; what it may hold is said by its route. */
+/** The largest body is a note with its thread. Routes have their own limits for members. */
 const bodyLimits = { bytes: 1_500_000, depth: 10 };
 
-/** Spec public-http-api 4.1: names are case sensitive, and a token belongs to one project. */
+/** Spec public-http-api 4.1: names are case-sensitive, and a token belongs to one project. */
 async function checkPlace(path: Readonly<Record<string, string>>, store: Store): Promise<void> {
   const { projectName, environmentName } = path;
   if (projectName === undefined) return;
@@ -114,7 +120,7 @@ async function checkPlace(path: Readonly<Record<string, string>>, store: Store):
   }
 }
 
-/** INVALID_ARGUMENT that names the member. */
+/** Throws INVALID_ARGUMENT with the name of the invalid member. */
 function readBody(schema: z.ZodType, sent: unknown): unknown {
   const { success, data, error } = schema.safeParse(sent);
   if (success) return data;
@@ -122,7 +128,9 @@ function readBody(schema: z.ZodType, sent: unknown): unknown {
   return fail('INVALID_ARGUMENT', { argument: path.length > 0 ? path.join('.') : 'body', problem: `${message}.` });
 }
 
-/** Spec public-http-api 5 and 7.1: what is missing is named, so that another token can be made. */
+/**
+ * Spec public-http-api 5 and 7.1: the error names the missing scope or role, so the user can create a suitable token.
+ */
 function checkRights({ scopes, admin, method }: Route, { token, access }: Holder): void {
   const has = (scope: string) => token.scopes.includes(scope);
   if (scopes !== null && !has('all') && !scopes.some(has)) {

@@ -1,4 +1,4 @@
-// The words of the OpenAPI document that no schema holds: what groups, parameters, headers and statuses mean.
+// Texts of the OpenAPI document that are not part of a schema: groups, parameters, headers and statuses.
 
 export const introduction = `Activity logs, admin logs, notes, workflows and tokens of one project, for programs.
 
@@ -10,7 +10,7 @@ export const introduction = `Activity logs, admin logs, notes, workflows and tok
 
 **Errors.** Every error has \`error\` (what the status means), \`message\` (what to do about it) and \`code\` (for programs). Parameters that are unknown, malformed or sent twice are 400 and named. Names of projects and environments are case sensitive. A method that a path does not have is 405 with \`Allow\`; HEAD is answered as GET, without the body.`;
 
-/** By a segment of the path, the last that is in the table. */
+/** By path segment. The last segment in this table applies. */
 export const tags: Readonly<Record<string, { readonly name: string; readonly description: string }>> = {
   token: { name: 'Tokens', description: 'Application tokens: what one is, and for administrators all of them' },
   tokens: { name: 'Tokens', description: 'Application tokens: what one is, and for administrators all of them' },
@@ -44,7 +44,7 @@ const comparisons: Readonly<Record<string, string>> = {
   gte: 'At this time or after',
 };
 
-/** `expected`: how the parameter itself says it. */
+/** `expected`: the parameter's own description, as a fallback. */
 export function describeParameter(name: string, expected: string): string {
   const [, field, comparison] = /^(\w+)\.(\w+)$/.exec(name) ?? [];
   if (field !== undefined) return `${comparisons[comparison!] ?? comparison}: \`${field}\``;
@@ -61,7 +61,7 @@ interface Status {
   readonly message: string;
 }
 
-/** Each with an example of its body. Codes: docs/errors.md. */
+/** Each has an example body. For the codes see docs/errors.md. */
 export const statuses: Readonly<Record<string, Status>> = {
   400: {
     name: 'BadRequest',

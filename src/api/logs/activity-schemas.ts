@@ -1,9 +1,7 @@
-// An entry of the activity log as the public API tells it. `call` is an addition of ours, sent where it is asked for: without it an
-// entry has the members of the contract and no others.
+// Activity log entries in the public API. `call` is our extension, and only included on request. Without it, an entry
+// has exactly the members of the contract.
 import { z } from 'zod';
-import type { LoggedActivity } from '../store/log-types.ts';
-import { actionNames, showAction } from './activity-actions.ts';
-import type { Columns } from './log-export.ts';
+import type { LoggedActivity } from '../../store/audit/activity-types.ts';
 import {
   collectionSchema,
   environmentSchema,
@@ -12,16 +10,37 @@ import {
   teamSchema,
   timeSchema,
   userSchema,
-} from './schemas.ts';
+} from '../schemas.ts';
+import { actionNames, showAction } from './activity-actions.ts';
+import type { Columns } from './export.ts';
 
 const outcomes = ['completed', 'failed', 'denied', 'unknown'] as const;
 
+const effectSchema = z
+  .strictObject({
+    collection: z.string(),
+    change: z.enum(['created', 'updated', 'deleted']),
+    cause: z
+      .enum(['call', 'relation', 'cascade', 'code'])
+      .describe('relation: written through a relation; cascade: by the database; code: by customization code'),
+    count: z.int(),
+    ids: z.array(z.string()).optional().describe('Absent where only the count is known'),
+  })
+  .meta({ id: 'ActivityEffect' });
+
 const callSchema = z
   .strictObject({
-    outcome: z.enum(outcomes).describe('unknown: it was cut off, and may have been done or not'),
+    outcome: z
+      .enum(outcomes)
+      .describe(
+        'denied: the user may not, or a yes that it needs was missing or refused; unknown: it was cut off, and may have been done or not',
+      ),
     code: z.string().optional().describe('Of the error, such as FORBIDDEN'),
     durationMs: z.number(),
     client: z.strictObject({ id: z.string(), name: z.string() }),
+    dryRun: z.boolean().optional().describe('true: nothing was written'),
+    approvalId: z.string().optional().describe('Of the approval of a write that somebody approved'),
+    effects: z.array(effectSchema).optional().describe('Records that were written besides recordIds'),
   })
   .meta({ id: 'ActivityCall' });
 
@@ -61,11 +80,12 @@ export const activityListSchema = z
   })
   .meta({ id: 'ActivityLogList' });
 
-/** Of a team that was removed before its name was kept. */
+/** The name of a team that was removed before names were stored with entries. */
 const removedTeam = '(removed)';
 
 export function showActivity(entry: LoggedActivity, environment: string, details: boolean) {
   const { id, type, recordIds, startedAt, userId, user, collection, team, outcome, code, durationMs, workflow } = entry;
+  const { dryRun, approvalId, effects } = entry;
   return {
     object: 'activityLog',
     id: `${id}`,
@@ -84,12 +104,15 @@ export function showActivity(entry: LoggedActivity, environment: string, details
         ...(code !== undefined && { code }),
         durationMs,
         client: { id: entry.clientId, name: entry.clientName },
+        ...(dryRun && { dryRun }),
+        ...(approvalId !== undefined && { approvalId }),
+        ...(effects && { effects }),
       },
     }),
   };
 }
 
-/** Of the CSV file. */
+/** Columns of the CSV file. */
 export const activityColumns: Columns<LoggedActivity> = {
   id: ({ id }) => id,
   createdAt: ({ startedAt }) => showTime(startedAt),
@@ -108,4 +131,7 @@ export const activityColumns: Columns<LoggedActivity> = {
   workflow: ({ workflow }) => workflow?.name,
   workflowRunId: ({ workflow }) => workflow?.runId,
   workflowStep: ({ workflow }) => workflow?.stepName,
+  dryRun: ({ dryRun }) => (dryRun ? 'true' : undefined),
+  approvalId: ({ approvalId }) => approvalId,
+  effects: ({ effects }) => effects && JSON.stringify(effects),
 };

@@ -1,9 +1,9 @@
-// An example of what a schema describes, made of the schema itself, so that a new route has one without a word. What a
-// member usually holds is a table by its name; the rest follows from its type.
+// Generates an example from a schema, so a new route needs no handwritten one. Common member names have fixed values.
+// Other values follow from the type.
 
 export type Json = Record<string, unknown>;
 
-/** By the name of a member or parameter; of the type that it has wherever it stands. */
+/** By member or parameter name. A name has the same type everywhere. */
 const usual: Readonly<Record<string, unknown>> = {
   projectName: 'My project',
   environmentName: 'Production',
@@ -30,10 +30,10 @@ const byFormat: Readonly<Record<string, string>> = {
   uri: 'https://example.com/',
 };
 
-/** References among it. */
+/** The maximum nesting depth. References count. */
 const MOST_DEPTH = 30;
 
-/** `schemas`: what its references lead to. */
+/** `schemas`: the targets of references. */
 export function exampleOf(schema: Json, schemas: Readonly<Record<string, Json>>, name = '', depth = 0): unknown {
   const { $ref, examples, anyOf, oneOf, allOf } = schema as Partial<Record<string, unknown>>;
   const go = (next: unknown, called = name) => exampleOf(next as Json, schemas, called, depth + 1);

@@ -1,17 +1,20 @@
-// How notes are written, by a program or in the console: the mark in the activity log comes first, then the rights of that
-// moment are asked, and then it is done, once. A note is about a record that its writer may see: the engine is asked for it
-// with his Access, and answers for what is hidden as for what is not there.
-import type { Engine } from '../agent/engine.ts';
-import { packId } from '../agent/record-id.ts';
-import type { Access } from '../core/caller.ts';
-import type { Clock } from '../core/clock.ts';
-import { fail, isAppError, toAppError } from '../core/errors.ts';
-import type { Observe } from '../core/observe.ts';
-import type { ActivityEntry, Intent } from '../store/activity-types.ts';
-import type { Note, NoteChange } from '../store/note-types.ts';
-import { recordIdMost, threadMost } from '../store/notes.ts';
-import type { Store } from '../store/store.ts';
-import { readContent, readTitle } from './note-content.ts';
+// Writes notes for the API and the console. Each write is logged first. Then the current rights are checked, and the
+// write runs once. The writer must be able to see the note's record: the engine reads it with the writer's Access. A
+// hidden record and a missing record return the same error.
+
+import { packId } from '../../agent/encode/record-id.ts';
+import type { Engine } from '../../agent/engine.ts';
+import type { Access } from '../../core/caller.ts';
+import type { Clock } from '../../core/clock.ts';
+import { AppError, fail, isAppError, toAppError } from '../../core/errors.ts';
+import { markLogged } from '../../core/observe/failures.ts';
+import type { Observe } from '../../core/observe.ts';
+import { outcomeOfCode } from '../../store/audit/activity-outcome.ts';
+import type { ActivityEntry, Intent } from '../../store/audit/activity-types.ts';
+import { recordIdMost, threadMost } from '../../store/notes/notes.ts';
+import type { Note, NoteChange } from '../../store/notes/types.ts';
+import type { Store } from '../../store/store.ts';
+import { readContent, readTitle } from './content.ts';
 
 export interface NoteParts {
   readonly store: Pick<Store, 'notes' | 'activity' | 'permissions'>;
@@ -20,12 +23,12 @@ export interface NoteParts {
   readonly observe: Observe;
 }
 
-/** Who writes, and through what. */
+/** The user who writes, and the client. */
 export interface Writer {
   readonly access: Access;
   readonly clientId: string;
   readonly clientName: string;
-  /** Asked with the rights of the moment; what it throws or rejects with keeps the writing from being done. */
+  /** Called with the current rights. If it throws or rejects, the write does not run. */
   readonly check: (access: Access) => unknown;
 }
 
@@ -33,11 +36,11 @@ export interface NoteDraft {
   readonly title: string;
   readonly collection: string;
   readonly recordId: string;
-  /** Of a first message. */
+  /** The first message. */
   readonly content?: string;
 }
 
-/** The id. INVALID_ARGUMENT, RECORD_NOT_FOUND. */
+/** Returns the id. Throws INVALID_ARGUMENT or RECORD_NOT_FOUND. */
 export async function createNote(parts: NoteParts, writer: Writer, draft: NoteDraft): Promise<number> {
   const title = readTitle(draft.title);
   const content = draft.content === undefined ? {} : { content: readContent(draft.content) };
@@ -49,7 +52,7 @@ export async function createNote(parts: NoteParts, writer: Writer, draft: NoteDr
   });
 }
 
-/** False where the note is gone. */
+/** Returns false if the note no longer exists. */
 export async function changeNote(parts: NoteParts, writer: Writer, note: Note, change: NoteChange): Promise<boolean> {
   const { title, archived } = change;
   const values = {
@@ -61,7 +64,7 @@ export async function changeNote(parts: NoteParts, writer: Writer, note: Note, c
   });
 }
 
-/** The id of the message; undefined where the note is gone. */
+/** Returns the message id, or undefined if the note no longer exists. */
 export async function addMessage(
   parts: NoteParts,
   writer: Writer,
@@ -74,7 +77,7 @@ export async function addMessage(
   );
 }
 
-/** By its author or an administrator. Undefined where there is no such message. DENIED. */
+/** Allowed for the author and administrators. Returns undefined if the message does not exist. Throws DENIED. */
 export async function editMessage(
   parts: NoteParts,
   writer: Writer,
@@ -92,7 +95,7 @@ export async function editMessage(
   });
 }
 
-/** In the activity log: a note was read. */
+/** Logs that a note was read. */
 export function noteReading(parts: NoteParts, writer: Omit<Writer, 'check'>, note: Note): void {
   const entry = { ...entryOf(parts, writer, 'openNote', note), type: 'read' as const };
   parts.store.activity.record({ ...entry, outcome: 'completed', durationMs: 0 });
@@ -105,8 +108,8 @@ function orFull<T>(written: T | 'full'): T {
 }
 
 /**
- * The id as the engine writes it. One text for a collection that is not there, that the caller may not browse and that he
- * may not read, so that none is told from another.
+ * Returns the id in the engine's format. The error is the same for a missing collection and for one that the caller may
+ * not browse or read.
  */
 async function findRecord({ engine }: NoteParts, access: Access, collection: string, id: string): Promise<string> {
   const may = access.can('browse', collection) && access.can('read', collection);
@@ -165,43 +168,26 @@ async function withMark<T>(
 ): Promise<T> {
   const intent = await begin(parts, entryOf(parts, writer, action, subject));
   try {
-    // What was taken away since the request came in is felt before anything is written.
+    // A right revoked since the request arrived must block the write.
     const now = await parts.store.permissions.accessOf(writer.access.caller.id);
     if (!now) return fail('DENIED', { problem: 'The account is disabled or gone.' });
     await writer.check(now);
     const done = await run(now);
-    await complete(parts, intent, action, { outcome: 'completed' });
+    await intent.complete({ outcome: 'completed' });
     return done;
   } catch (thrown) {
-    const { code } = toAppError(thrown, '');
-    await complete(parts, intent, action, {
-      outcome: code === 'DENIED' || code === 'FORBIDDEN' ? 'denied' : 'failed',
-      code,
-    });
+    await intent.complete(outcomeOfCode(toAppError(thrown, '').code));
     throw thrown;
   }
 }
 
-/** Nothing is written that the log cannot tell of. */
+/** Every write is logged before it runs. */
 async function begin({ store, observe }: NoteParts, entry: Entry): Promise<Intent> {
   try {
     return await store.activity.begin(entry);
   } catch (cause) {
     observe({ type: 'warning', message: 'A write was refused: the activity log cannot be written.', cause });
     if (isAppError(cause, 'PLATFORM_UNAVAILABLE')) throw cause;
-    return fail('SOURCE_UNAVAILABLE', {}, cause);
-  }
-}
-
-async function complete(
-  { observe }: NoteParts,
-  intent: Intent,
-  action: string,
-  result: Parameters<Intent['complete']>[0],
-): Promise<void> {
-  try {
-    await intent.complete(result);
-  } catch (cause) {
-    observe({ type: 'warning', message: `An activity entry of '${action}' stays unknown.`, cause });
+    throw markLogged(new AppError('SOURCE_UNAVAILABLE', {}, cause));
   }
 }

@@ -1,10 +1,10 @@
-// The list of notes (spec public-http-api 4.1). Beyond the spec it gives a cursor: the place after the last note, with a mark
-// of the query that it belongs to.
-import type { NoteWish } from '../store/note-types.ts';
-import { markQuery, readCursor, writeCursor } from './list.ts';
-import { showNote } from './note-schemas.ts';
-import { email, integer, type Read, readInstants, text, times } from './parameters.ts';
-import type { Answer, Call, RouteParts } from './route.ts';
+// The list of notes (spec public-http-api 4.1). The cursor is our extension. It holds the position after the last note
+// and a hash of its query.
+import type { NoteWish } from '../../store/notes/types.ts';
+import { markQuery, readCursor, writeCursor } from '../list.ts';
+import { email, integer, type Read, readInstants, text, times } from '../parameters.ts';
+import type { Answer, Call, RouteParts } from '../route.ts';
+import { showNote } from './schemas.ts';
 
 const filters = {
   userEmail: email,

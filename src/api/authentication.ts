@@ -1,29 +1,29 @@
-// The one check of the public API: whose application token it is, and what its user may do at this moment. The token is
-// looked up with every call, so that revoking it is felt by the next one, in every process.
+// Authentication of the public API: finds the application token and its user's current rights. The token is read from
+// the storage on every call, so revocation applies to the next call in every process.
 import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import { hashToken } from '../core/secret.ts';
+import type { ApplicationToken } from '../store/oauth/token-types.ts';
+import { findSsoProblem, isApplicationToken } from '../store/oauth/tokens.ts';
 import type { Store } from '../store/store.ts';
-import type { ApplicationToken } from '../store/token-types.ts';
-import { findSsoProblem, isApplicationToken } from '../store/tokens.ts';
 
 export interface Holder {
   readonly token: ApplicationToken;
   readonly access: Access;
-  /** SHA-256 of the token: what it is counted by. Unlike its id it is of no other installation. */
+  /** SHA-256 of the token, the key for rate limits. Unlike an id, it is unique across installations. */
   readonly hash: string;
 }
 
 export interface ApiGateParts {
   readonly store: Pick<Store, 'tokens' | 'permissions'>;
   readonly clock: Pick<Clock, 'now'>;
-  /** Whether people sign in through an OpenID provider. */
+  /** Whether users sign in through an OpenID provider. */
   readonly config: Pick<Config, 'ssoIssuer'>;
 }
 
-/** UNAUTHENTICATED when the header holds no application token for the public API that counts. */
+/** Throws UNAUTHENTICATED unless the header has a valid application token for the public API. */
 export type CheckHolder = (authorization: string | undefined) => Promise<Holder>;
 
 const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
@@ -32,11 +32,11 @@ export function createHolderCheck({ store, clock, config }: ApiGateParts): Check
   return async (authorization) => {
     const hash = hashToken(readToken(authorization));
     const token = await store.tokens.find(hash);
-    // Spec public-http-api 5, 4: what was revoked is no longer there.
+    // Spec public-http-api 5, 4: a revoked token is removed from the storage.
     if (!token) return refuse('The token is unknown or revoked. Make another one.');
-    // RFC 9700 section 2.3: a token opens one entrance; the scopes of one are no rights at the other.
+    // RFC 9700 section 2.3: a token is valid for one API only. Its scopes grant no rights on the other.
     if (token.entrance !== 'api') return refuse('The token is for /mcp. Make one with scopes of the public API.');
-    // Spec public-http-api 7.1: an expired token is told from an unknown one.
+    // Spec public-http-api 7.1: an expired token has a different error than an unknown one.
     if (token.expiresAt !== null && !(token.expiresAt > clock.now())) {
       return refuse('The token has expired. Make another one.');
     }
@@ -48,7 +48,7 @@ export function createHolderCheck({ store, clock, config }: ApiGateParts): Check
   };
 }
 
-/** RFC 6750 section 2.1: the token of the Authorization header, and no other place. Which class it is of, its form tells. */
+/** RFC 6750 section 2.1: the token must be in the Authorization header. Its format identifies an application token. */
 function readToken(authorization: string | undefined): string {
   if (!authorization) return refuse('An application token is needed, as `Authorization: Bearer <token>`.');
   const token = /^Bearer +(\S{1,4096})$/i.exec(authorization)?.[1];

@@ -1,17 +1,17 @@
-// What a note may hold: text with a little markup. Everything else is taken out when it comes in, and once more when a page of
-// ours shows it, so that what an earlier version let in, or a hand wrote into the storage, runs nowhere either.
+// Allows text with limited markup in notes. Other markup is removed when a note is saved, and again when a page shows
+// it. The second pass covers content from earlier versions and manual edits of the storage.
 import { createRequire } from 'node:module';
 import type sanitizeHtml from 'sanitize-html';
-import { fail } from '../core/errors.ts';
+import { fail } from '../../core/errors.ts';
 
-/** Loaded with the first note: a process that serves none starts without it. */
+/** Loaded with the first note, to keep startup fast. */
 let loaded: typeof sanitizeHtml | undefined;
 const sanitize = (content: string, wanted: sanitizeHtml.IOptions): string => {
   loaded ??= createRequire(import.meta.url)('sanitize-html') as typeof sanitizeHtml;
   return loaded(content, wanted);
 };
 
-/** Characters of one message, as it is sent and as it is kept. */
+/** The maximum length of a message in characters, as sent and as stored. */
 export const contentMost = 100_000;
 export const titleMost = 255;
 
@@ -48,13 +48,13 @@ const options: sanitizeHtml.IOptions = {
   },
 };
 
-/** A link leads to another site: it must neither steer our page (CWE-1022) nor tell where it was. */
+/** A link opens another site. It must not control our page (CWE-1022) or send a referrer. */
 function toLink(href: string | undefined): Record<string, string> {
   const isAbsolute = href !== undefined && schemes.some((scheme) => href.toLowerCase().startsWith(`${scheme}:`));
   return isAbsolute ? { href, rel: 'noopener noreferrer' } : {};
 }
 
-/** OWASP XSS prevention, "HTML Sanitization": by a list of what is allowed. */
+/** OWASP XSS prevention, "HTML Sanitization": uses an allowlist. */
 export function cleanHtml(content: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: what no text of the storage holds
   return sanitize(content.replace(/[\0-\x08\x0b\x0c\x0e-\x1f]/g, ''), options).trim();
@@ -65,7 +65,7 @@ const shownAs = (content: string): string =>
     .replace(/&nbsp;/g, ' ')
     .trim();
 
-/** As it is kept. INVALID_ARGUMENT when nothing is left of it, or when it is too long. */
+/** Returns the content to store. Throws INVALID_ARGUMENT if it is too long or has no text. */
 export function readContent(sent: string): string {
   const content = sent.length > contentMost ? '' : cleanHtml(sent);
   if (sent.length > contentMost || content.length > contentMost) {
@@ -77,7 +77,7 @@ export function readContent(sent: string): string {
   return content;
 }
 
-/** One line. INVALID_ARGUMENT. */
+/** Returns a title on one line. Throws INVALID_ARGUMENT. */
 export function readTitle(sent: string): string {
   const title = sent.replace(/[\p{Cc}\s]+/gu, ' ').trim();
   if (title === '' || title.length > titleMost) {

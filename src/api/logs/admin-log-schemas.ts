@@ -1,13 +1,13 @@
-// An entry of the admin log as the public API tells it. Values of a user in the project, a role, a team and an environment have the
-// shapes of the contract; other resources, of which the contract has none, are told with a name and details.
+// Admin log entries in the public API. Project members, roles, teams and environments have the formats of the contract.
+// Other resources have no format in the contract and are shown with a name and details.
 import { z } from 'zod';
-import type { LoggedChange, LogValue } from '../store/log-types.ts';
-import type { Columns } from './log-export.ts';
-import { showTime, showUser, teamSchema, timeSchema, userSchema } from './schemas.ts';
+import type { LoggedChange, LogValue } from '../../store/audit/log-types.ts';
+import { showTime, showUser, teamSchema, timeSchema, userSchema } from '../schemas.ts';
+import type { Columns } from './export.ts';
 
 export const changeTypes = ['add', 'remove', 'update', 'initial'] as const;
 export const initiators = ['administrator', 'identityProvider', 'serviceAdmin'] as const;
-/** The four of the contract, and those that only we have. */
+/** The four resources of the contract, then our own. */
 export const resources = [
   ...['user-project', 'role', 'team', 'environment'],
   ...['organization', 'project', 'network', 'permission', 'scope', 'account', 'token', 'app', 'key', 'log'],
@@ -88,7 +88,7 @@ function showValue(resource: string, value: LogValue): object {
   };
 }
 
-/** Of the CSV file. */
+/** Columns of the CSV file. */
 export const adminColumns: Columns<LoggedChange> = {
   id: ({ id }) => id,
   createdAt: ({ at }) => showTime(at),

@@ -1,12 +1,12 @@
-// The activity log over the public API: a list by filters, newest first, and the whole as a stream.
-import type { ActivityFilter } from '../store/log-types.ts';
-import type { Store } from '../store/store.ts';
+// Activity log endpoints: a filtered list, newest first, and a streamed export.
+import type { ActivityFilter } from '../../store/audit/activity-types.ts';
+import type { Store } from '../../store/store.ts';
+import { markQuery, readCursor, writeCursor } from '../list.ts';
+import { email, integer, oneOf, type Read, readInstants, text, times } from '../parameters.ts';
+import { defineRoute } from '../route.ts';
 import { actionNames, readAction } from './activity-actions.ts';
 import { activityColumns, activityListSchema, showActivity } from './activity-schemas.ts';
-import { markQuery, readCursor, writeCursor } from './list.ts';
-import { exportLog, exportParameters, exportTypes } from './log-export.ts';
-import { email, integer, oneOf, type Read, readInstants, text, times } from './parameters.ts';
-import { defineRoute } from './route.ts';
+import { exportLog, exportParameters, exportTypes } from './export.ts';
 
 const path = '/v1/project/{projectName}/environment/{environmentName}/activity-logs';
 const reading = { method: 'GET', scopes: ['activity_logs:read'], admin: true, status: 200 } as const;
@@ -25,7 +25,7 @@ const filters = {
 };
 type Sent = Read<typeof filters>;
 
-/** Undefined where there can be none: nobody has the address, or not with that id. */
+/** Returns undefined if no entry can match: the address is unknown or belongs to another user id. */
 async function toFilter(sent: Sent, { identity }: Pick<Store, 'identity'>): Promise<ActivityFilter | undefined> {
   const { userEmail, userId, teamName: team, collectionName: collection, recordId, action } = sent;
   const { type, outcome, clientName } = sent;

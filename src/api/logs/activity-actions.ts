@@ -1,7 +1,7 @@
-// How the public API names what was done. What has a name in its contract is told by that name; everything else by the name of
-// the tool or route, so that no entry is hidden.
+// Action names in the public API. An action of the contract gets its contract name. Any other action has the name of
+// its tool or route, so the log shows every entry.
 
-/** Our name, and the one of the contract. */
+/** Our names and the contract's names. */
 const renamed: Readonly<Record<string, string>> = {
   list: 'index',
   get: 'read',
@@ -24,11 +24,11 @@ const contract = [
   ...['reviseWorkflowStep', 'resumeWorkflow'],
 ] as const;
 
-/** What the contract has no name for. */
+/** Actions without a name in the contract. */
 export const ownActions = [
   ...['count', 'countRelated', 'aggregate', 'exportRelated', 'associate', 'dissociate', 'getActionForm', 'getChart'],
   ...['requestActionFileUpload', 'capabilities', 'scopeCacheInvalidation', 'aiQuery', 'nativeQuery', 'cloud.schema'],
-  ...['updateNote', 'updateMessage', 'listWorkflows', 'getWorkflowRun', 'callRemoteTool'],
+  ...['updateNote', 'updateMessage', 'listWorkflows', 'getWorkflowRun', 'callRemoteTool', 'readFile', 'openFile'],
 ] as const;
 
 export const actionNames: readonly string[] = [...contract, ...ownActions];

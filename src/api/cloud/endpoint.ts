@@ -1,30 +1,34 @@
-// What `portico cloud` asks a server: the structure of its data sources. The checks, in order: is the path ours, is the Host
-// ours (403), does the path exist (404), the method (405), is the token good and of this resource alone (401), how often
-// (429), is its user an admin or a developer (403), and does whoever asks know the environment secret (403), wrong ones
-// counted (429). Each answer is an entry in the activity log. No other kind of token is looked at, and no cookie.
+// The endpoint for `portico cloud`, which returns the structure of the data sources. It checks in this order: the path,
+// the Host (403), the route (404), the method (405), the token and its resource (401), the rate limit (429), the user's
+// level, which must be admin or developer (403), and the proof of the environment secret (403). Wrong proofs have their
+// own limit (429). The activity log records each response. The endpoint accepts no other kind of token and reads no
+// cookies.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Engine } from '../agent/engine.ts';
-import type { Structure } from '../agent/structure.ts';
-import type { Clock } from '../core/clock.ts';
-import type { Config } from '../core/config.ts';
-import { retryAfterOf } from '../core/errors/retry-after.ts';
-import { fail, isAppError, toAppError } from '../core/errors.ts';
-import { createSharedLimiter } from '../core/limit.ts';
-import type { Observe } from '../core/observe.ts';
-import { hashToken, randomId } from '../core/secret.ts';
-import { createAccessTokenCheck } from '../oauth/access-token.ts';
-import { createAddressReader, createHostCheck } from '../oauth/address.ts';
-import type { Verified } from '../oauth/bearer.ts';
-import { sendJson } from '../oauth/reply.ts';
-import { cloudScope } from '../oauth/scopes.ts';
-import type { Store } from '../store/store.ts';
+import type { Structure } from '../../agent/artifacts/structure.ts';
+import type { Engine } from '../../agent/engine.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Config } from '../../core/config.ts';
+import { retryAfterOf } from '../../core/errors/retry-after.ts';
+import { type ErrorCode, fail, isAppError } from '../../core/errors.ts';
+import { createSharedLimiter } from '../../core/limit.ts';
+import { reportFailure } from '../../core/observe/failures.ts';
+import type { Observe } from '../../core/observe.ts';
+import { hashToken } from '../../core/secret.ts';
+import { createAddressReader, createHostCheck } from '../../http/address.ts';
+import { sendJson } from '../../http/reply.ts';
+import { cloudScope } from '../../oauth/server/scopes.ts';
+import { createAccessTokenCheck } from '../../oauth/tokens/access-token.ts';
+import type { Verified } from '../../oauth/tokens/verify.ts';
+import { outcomeOfCode } from '../../store/audit/activity-outcome.ts';
+import type { Store } from '../../store/store.ts';
+import type { ApiPaths } from '../paths.ts';
 import { checkProof, proofHeader } from './environment-proof.ts';
-import type { ApiPaths } from './paths.ts';
 
 export interface CloudFrontParts {
-  readonly config: Pick<Config, 'trustedProxies' | 'allowedHosts' | 'signInAttempts'>;
+  readonly config: Pick<Config, 'trustedProxies' | 'allowedHosts' | 'host' | 'signInAttempts'>;
   readonly paths: ApiPaths;
-  /** Audience of its tokens. */
+  /** The audience of its tokens. */
   readonly resource: string;
   readonly store: Pick<Store, 'oauth' | 'permissions' | 'connections' | 'activity' | 'windows'>;
   readonly engine: Pick<Engine, 'structure'>;
@@ -34,11 +38,14 @@ export interface CloudFrontParts {
 }
 
 export interface CloudFront {
-  /** Takes the request and answers true when its path is ours; otherwise does nothing and answers false. */
+  /**
+   * Handles the request and returns true if the path belongs to this endpoint. Otherwise it returns false without side
+   * effects.
+   */
   handle(req: IncomingMessage, res: ServerResponse): boolean;
 }
 
-/** The body of the answer. */
+/** The response body. */
 export interface CloudSchema {
   readonly format: 1;
   readonly structure: Structure;
@@ -48,7 +55,7 @@ const place = '/v1/cloud';
 const callsPerMinute = 60;
 const guessSeconds = 900;
 
-/** Identifies the entrance (RFC 8707): of it alone are the tokens of the command line. */
+/** Returns the resource indicator (RFC 8707). Tokens of the command line are valid only for this resource. */
 export function cloudResourceOf({ address }: Pick<ApiPaths, 'address'>): string {
   return `${address}/cloud`;
 }
@@ -79,7 +86,7 @@ export function createCloudFront(parts: CloudFrontParts): CloudFront {
   });
 
   const authenticate = async (authorization: string | undefined): Promise<Verified & { readonly token: string }> => {
-    // RFC 6750 section 2.1: the Authorization header, and no other place.
+    // RFC 6750 section 2.1: the token must be in the Authorization header.
     const token = /^Bearer +([A-Za-z0-9\-._~+/]{16,512}=*)$/i.exec(authorization ?? '')?.[1];
     if (token === undefined) return refuse('A token of the command line is needed: `portico cloud login`.');
     const verified = await check(hashToken(token));
@@ -92,7 +99,7 @@ export function createCloudFront(parts: CloudFrontParts): CloudFront {
   const checkSecret = async (req: IncomingMessage, userId: number, token: string, url: string): Promise<void> => {
     const secrets = await parts.environmentSecrets();
     if (secrets.length === 0) fail('DENIED', { problem: unknownSecret });
-    // CWE-307: an operator may have chosen a short secret. Counted before it is compared.
+    // CWE-307: an operator may have chosen a short secret. Each attempt is counted before the comparison.
     await guesses.consume(`${userId}`);
     const header = req.headers[proofHeader];
     const proven = { method: 'GET', url, token };
@@ -102,7 +109,7 @@ export function createCloudFront(parts: CloudFrontParts): CloudFront {
   };
 
   const answer = async (req: IncomingMessage, path: string): Promise<CloudSchema> => {
-    // DNS rebinding (RFC 9110 section 7.4): only names that are ours.
+    // DNS rebinding (RFC 9110 section 7.4): only our own host names pass.
     if (!isOurHost(req.headers.host)) fail('HOST_NOT_ALLOWED', {});
     if (path !== `${place}/schema`) fail('NOT_FOUND', { path: (req.url ?? '/').split('?', 1)[0]! });
     const method = req.method ?? '';
@@ -111,7 +118,7 @@ export function createCloudFront(parts: CloudFrontParts): CloudFront {
     const startedAt = clock.now();
     const holder = await authenticate(req.headers.authorization);
     const { userId, clientId, clientName, grantId, access } = holder;
-    const log = (outcome: 'completed' | 'denied', code?: string) =>
+    const log = (code?: ErrorCode) =>
       store.activity.record({
         userId,
         renderingId: access.caller.renderingId,
@@ -119,28 +126,25 @@ export function createCloudFront(parts: CloudFrontParts): CloudFront {
         clientName,
         action: 'cloud.schema',
         type: 'read',
-        outcome,
-        ...(code !== undefined && { code }),
+        ...outcomeOfCode(code),
         startedAt,
         durationMs: Math.round(clock.monotonic() - from),
       });
     try {
       await calls.consume(`${userId}`);
-      const structure = engine.structure(access);
+      const structure = await engine.structure(access);
       await checkSecret(req, userId, holder.token, `${resource}/schema`);
       if (grantId !== undefined) store.connections.noteUse(grantId);
-      log('completed');
+      log();
       return { format: 1, structure };
     } catch (error) {
-      if (isAppError(error)) log('denied', error.code);
+      if (isAppError(error)) log(error.code);
       throw error;
     }
   };
 
   const sendFailure = (req: IncomingMessage, res: ServerResponse, thrown: unknown): void => {
-    const requestId = randomId();
-    const error = toAppError(thrown, requestId);
-    if (error.code === 'INTERNAL') observe({ type: 'failure', where: 'cloud', requestId, cause: thrown });
+    const error = reportFailure(observe, 'cloud', thrown);
     const { authorization } = req.headers;
     const address = readAddress(req);
     if (isAppError(error, 'UNAUTHENTICATED')) {
@@ -170,5 +174,5 @@ export function createCloudFront(parts: CloudFrontParts): CloudFront {
   };
 }
 
-/** What an operator wants to be told of, beyond somebody who has to sign in again. */
+/** Refusals that are logged as security events, besides refused tokens. */
 const notable: ReadonlySet<string> = new Set(['HOST_NOT_ALLOWED', 'RATE_LIMITED', 'DENIED']);

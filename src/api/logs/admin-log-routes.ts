@@ -1,11 +1,11 @@
-// The admin log over the public API: a list by filters, newest first, and the whole as a stream.
-import type { AdminLogFilter } from '../store/log-types.ts';
-import type { Store } from '../store/store.ts';
+// Admin log endpoints: a filtered list, newest first, and a streamed export.
+import type { AdminLogFilter } from '../../store/audit/log-types.ts';
+import type { Store } from '../../store/store.ts';
+import { markQuery, readCursor, writeCursor } from '../list.ts';
+import { email, integer, oneOf, type Read, readInstants, text, times } from '../parameters.ts';
+import { defineRoute } from '../route.ts';
 import { adminColumns, adminListSchema, changeTypes, initiators, resources, showChange } from './admin-log-schemas.ts';
-import { markQuery, readCursor, writeCursor } from './list.ts';
-import { exportLog, exportParameters, exportTypes } from './log-export.ts';
-import { email, integer, oneOf, type Read, readInstants, text, times } from './parameters.ts';
-import { defineRoute } from './route.ts';
+import { exportLog, exportParameters, exportTypes } from './export.ts';
 
 const path = '/v1/project/{projectName}/admin-logs';
 const reading = { method: 'GET', scopes: ['admin_logs:read'], admin: true, status: 200 } as const;
@@ -19,7 +19,7 @@ const filters = {
   ...times('createdAt'),
 };
 
-/** Undefined where there can be none: nobody has the address, or not with that id. */
+/** Returns undefined if no entry can match: the address is unknown or belongs to another user id. */
 async function toFilter(
   sent: Read<typeof filters>,
   { identity }: Pick<Store, 'identity'>,

@@ -1,12 +1,12 @@
-// Runs of workflows over the public API: what became of them, and ending one. A user is told of his own; from editor up of those of
-// his team.
+// Endpoints for workflow runs: list, read and cancel. Users see their own runs. From editor up they see the runs of
+// their team.
 import { z } from 'zod';
-import { fail } from '../core/errors.ts';
-import { runStates } from '../store/workflow-types.ts';
-import { markQuery, readIdCursor, writeIdCursor } from './list.ts';
-import { integer, oneOf, text } from './parameters.ts';
-import { type Call, defineRoute, type RouteParts } from './route.ts';
-import { listedRunSchema, showRun, showStep, tracedRunSchema } from './workflow-schemas.ts';
+import { fail } from '../../core/errors.ts';
+import { runStates } from '../../store/workflows/types.ts';
+import { markQuery, readIdCursor, writeIdCursor } from '../list.ts';
+import { integer, oneOf, text } from '../parameters.ts';
+import { type Call, defineRoute, type RouteParts } from '../route.ts';
+import { listedRunSchema, showRun, showStep, tracedRunSchema } from './schemas.ts';
 
 const under = '/v1/project/{projectName}/environment/{environmentName}/workflow-runs';
 const reading = { method: 'GET', scopes: ['workflows:trigger'], admin: false, status: 200 } as const;
@@ -20,7 +20,7 @@ const listSchema = z
   })
   .meta({ id: 'RunList' });
 
-/** With its steps. NOT_FOUND as well for one that he may not look at: the two are not told apart. */
+/** Returns a run with its steps. Throws NOT_FOUND for a missing run and also for one that the user may not see. */
 async function trace({ access, path: { runId = '' } }: Pick<Call, 'access' | 'path'>, parts: RouteParts) {
   const run = (await parts.workflows.run(access, runId)) ?? fail('NOT_FOUND', { path: `run ${runId}` });
   return { ...showRun(run), steps: (await parts.store.runs.steps(runId)).map(showStep) };
@@ -79,7 +79,7 @@ export const runRoutes = [
     answers: tracedRunSchema,
     async handle(call, parts) {
       const run = await trace(call, parts);
-      await parts.store.runs.cancel(run.id, call.access.caller.id);
+      await parts.workflows.cancel(call.access, run.id);
       return { status: 200, body: await trace(call, parts) };
     },
   }),

@@ -1,7 +1,7 @@
-// Workflows and their runs as the public API tells them. Of a run: states, names, counts and times, never values of records.
+// Workflows and their runs in the public API. A run shows states, names, counts and times, never values of records.
 import { z } from 'zod';
-import { awaitReasons, type Run, type RunStep, runStates, type Workflow } from '../store/workflow-types.ts';
-import { collectionSchema, showTime, teamSchema, timeSchema } from './schemas.ts';
+import { awaitReasons, type Run, type RunStep, runStates, type Workflow } from '../../store/workflows/types.ts';
+import { collectionSchema, showTime, teamSchema, timeSchema } from '../schemas.ts';
 
 export const triggerSchema = z
   .strictObject({
@@ -39,7 +39,7 @@ export function showTrigger({ trigger }: Workflow, url: string | undefined): z.i
   };
 }
 
-/** `url`: of its trigger; null for somebody whom the trigger is not shown to. */
+/** `url`: the URL of the trigger. Null hides the trigger from the user. */
 export function showWorkflow(workflow: Workflow, url: string | undefined | null): z.infer<typeof workflowSchema> {
   const { id, name, collection, team, source, isActive, version, createdAt, updatedAt } = workflow;
   return {
@@ -114,7 +114,7 @@ export function showRun(run: Run): z.infer<typeof runSchema> {
   };
 }
 
-/** What a step came to and holds is left to the pages, which ask the rights of who looks. */
+/** Omits results and data of a step. The console shows them, because it checks the viewer's rights. */
 export function showStep({ position, stepId, state, startedAt, finishedAt, answeredBy }: RunStep) {
   return {
     ...{ position, stepId, state, startedAt: showTime(startedAt) },

@@ -1,14 +1,14 @@
-// The proof that whoever asks knows the environment secret, which itself is never sent: an HMAC over what is asked, when, and
-// with which token, so that it is of no use to anybody else or for anything else.
-import { hashToken, sameText, sign } from '../core/secret.ts';
+// Proves that the caller knows the environment secret without sending it. The proof is an HMAC over the method, the
+// URL, the time and the token's hash, so it is useless for any other request.
+import { hashToken, sameText, sign } from '../../core/secret.ts';
 
-/** Header of the proof. */
+/** The request header with the proof. */
 export const proofHeader = 'portico-environment';
 const windowMs = 300_000;
 
 export interface Proven {
   readonly method: string;
-  /** The whole address. */
+  /** The full URL. */
   readonly url: string;
   readonly token: string;
 }
@@ -23,7 +23,7 @@ export function proveEnvironment(proven: Proven, secret: string, now: number): s
 
 export type ProofState = 'good' | 'missing' | 'stale' | 'wrong';
 
-/** `stale`: the clocks of the two are more than five minutes apart. */
+/** Returns `stale` if the two clocks differ by more than five minutes. */
 export function checkProof(
   header: string | undefined,
   proven: Proven,

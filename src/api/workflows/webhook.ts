@@ -1,29 +1,31 @@
-// The webhook of a workflow (spec public-http-api 4.2): a program starts a run on one record. The checks, in order: Host (403),
-// method (405), the address (400, before anything is read), the token (401), the workflow behind the address (404, or 400 when it
-// was replaced), scope, view and collection (403), how often this webhook was called (429), the signature where there is one or
-// must be (401), the body (400), and whether a run is under way on the record (409). The run is queued and executed afterwards.
+// The webhook of a workflow (spec public-http-api 4.2), which starts a run on one record. It checks in this order: the
+// Host (403), the method (405), the signed URL (400, before anything is read), the token (401), the workflow (404, or
+// 400 if its URL was replaced), scope, visibility and collection (403), the rate limit of the webhook (429), the
+// signature if it is present or required (401), the body (400), and whether the record already has an active run (409).
+// The run is queued.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
-import type { Clock } from '../core/clock.ts';
-import type { Config } from '../core/config.ts';
-import { fail, isAppError } from '../core/errors.ts';
-import { createSharedLimiter, type Limiter } from '../core/limit.ts';
-import type { Observe } from '../core/observe.ts';
-import { createAddressReader, createHostCheck } from '../oauth/address.ts';
-import { parseJson, readBytes } from '../oauth/body.ts';
-import type { Store } from '../store/store.ts';
-import type { Workflow } from '../store/workflow-types.ts';
-import { maySee, type WorkflowRoom } from '../workflow/room.ts';
-import { type Addressed, type TriggerAddresses, WEBHOOKS } from '../workflow/trigger-address.ts';
-import { isSigned, signatureHeaders } from '../workflow/webhook-signature.ts';
-import { answerFailure, send } from './answer.ts';
-import { createHolderCheck, type Holder } from './gate.ts';
-import type { ApiPaths } from './paths.ts';
-import type { Answer } from './route.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Config } from '../../core/config.ts';
+import { fail, isAppError } from '../../core/errors.ts';
+import { type AddressLimiter, createAddressLimiter } from '../../core/limit/addresses.ts';
+import { createSharedLimiter, sharedLimiters } from '../../core/limit.ts';
+import type { Observe } from '../../core/observe.ts';
+import { createAddressReader, createHostCheck } from '../../http/address.ts';
+import { parseJson, readBytes } from '../../http/body.ts';
+import type { Store } from '../../store/store.ts';
+import type { Workflow } from '../../store/workflows/types.ts';
+import { type Addressed, type TriggerAddresses, WEBHOOKS } from '../../workflows/triggers/trigger-address.ts';
+import { isSigned, signatureHeaders } from '../../workflows/triggers/webhook-signature.ts';
+import { maySee, type WorkflowRoom } from '../../workflows/workflows.ts';
+import { answerFailure, send } from '../answer.ts';
+import { createHolderCheck, type Holder } from '../authentication.ts';
+import type { ApiPaths } from '../paths.ts';
+import type { Answer } from '../route.ts';
 import { webhookBodySchema } from './webhook-description.ts';
 
 export interface WebhookFrontParts {
-  readonly config: Pick<Config, 'trustedProxies' | 'allowedHosts' | 'ssoIssuer' | 'webhookPerMinute'>;
+  readonly config: Pick<Config, 'trustedProxies' | 'allowedHosts' | 'host' | 'ssoIssuer' | 'webhookPerMinute'>;
   readonly paths: ApiPaths;
   readonly store: Store;
   readonly workflows: WorkflowRoom;
@@ -33,13 +35,13 @@ export interface WebhookFrontParts {
 }
 
 export interface WebhookFront {
-  /** Takes the request and answers true when its path is that of a webhook; otherwise does nothing and answers false. */
+  /** Handles the request and returns true if the path is a webhook. Otherwise it returns false without side effects. */
   handle(req: IncomingMessage, res: ServerResponse): boolean;
 }
 
-/** The body has one member that counts. */
+/** The body has one known member. */
 const bodyLimits = { bytes: 65_536, depth: 20 };
-/** Refused tokens of one client address in a quarter of an hour, before it is told to wait. */
+/** The maximum number of invalid tokens per client address in 15 minutes. */
 const failures = { points: 100, seconds: 900 } as const;
 
 export function createWebhookFront(parts: WebhookFrontParts): WebhookFront {
@@ -48,11 +50,11 @@ export function createWebhookFront(parts: WebhookFrontParts): WebhookFront {
   const isOurHost = createHostCheck(paths.host, config);
   const checkHolder = createHolderCheck({ store, clock, config });
   const shared = { windows: store.windows, clock };
-  const refused = createSharedLimiter('webhook-token', failures, shared);
+  const refused = createAddressLimiter(sharedLimiters(shared), 'webhook-token', failures);
   const calls = createSharedLimiter('webhook', { points: config.webhookPerMinute, seconds: 60 }, shared);
 
   const serve = async (req: IncomingMessage, res: ServerResponse, signed: string): Promise<Answer> => {
-    // DNS rebinding (RFC 9110 section 7.4): only names that are ours.
+    // DNS rebinding (RFC 9110 section 7.4): only our own host names pass.
     if (!isOurHost(req.headers.host)) fail('HOST_NOT_ALLOWED', {});
     if (req.method !== 'POST') fail('METHOD_NOT_ALLOWED', { method: req.method ?? '', allow: ['POST'] });
     const client = readAddress(req);
@@ -62,10 +64,10 @@ export function createWebhookFront(parts: WebhookFrontParts): WebhookFront {
     checkRights(holder, workflow);
     await calls.consume(workflow.id);
     const body = await readSent(req);
-    await checkSignature(req, body, workflow, store);
+    const isSigned = await checkSignature(req, body, workflow, store);
     const { record_id: recordId } = readBody(parseJson(body, bodyLimits.depth));
     const { token, access } = holder;
-    const key = readKey(req);
+    const key = readKey(req, isSigned);
     const created = await workflows.start(
       { access, origin: 'webhook', clientId: `token ${token.name}`, clientName: `token ${token.name}` },
       { workflow, recordId, ...(key !== undefined && { idempotencyKey: key }) },
@@ -91,10 +93,10 @@ export function createWebhookFront(parts: WebhookFrontParts): WebhookFront {
 }
 
 /**
- * Spec public-http-api 7.3: 401. Whose token is refused too often is told to wait; a token that counts is never held up, since
- * others may share the client's address with whoever guesses.
+ * Spec public-http-api 7.3: 401. Too many invalid tokens from one address return 429. This limit never blocks a valid
+ * token, because an attacker can share its address.
  */
-async function countFailures(limiter: Limiter, client: string, check: () => Promise<Holder>): Promise<Holder> {
+async function countFailures(limiter: AddressLimiter, client: string, check: () => Promise<Holder>): Promise<Holder> {
   try {
     return await check();
   } catch (error) {
@@ -103,7 +105,10 @@ async function countFailures(limiter: Limiter, client: string, check: () => Prom
   }
 }
 
-/** Spec public-http-api 7.3: 404, and 400 for an address that another took the place of, also while the trigger is disabled. */
+/**
+ * Spec public-http-api 7.3: 404 for a missing or inactive workflow, and 400 for a replaced URL, even if the trigger is
+ * disabled.
+ */
 async function findWorkflow(addressed: Addressed, { store, addresses }: WebhookFrontParts): Promise<Workflow> {
   const [found, counts] = [await store.workflows.find(addressed.workflowId), await addresses.stillCounts(addressed)];
   if (!found || found.renderingId !== addressed.renderingId) {
@@ -121,7 +126,7 @@ async function findWorkflow(addressed: Addressed, { store, addresses }: WebhookF
   return found;
 }
 
-/** Spec public-http-api 5, 7: what the token is for, and what its user may see. */
+/** Spec public-http-api 5, 7: checks the token's scope and the user's visibility. */
 function checkRights({ token, access }: Holder, workflow: Workflow): void {
   if (!token.scopes.some((scope) => scope === 'workflows:trigger' || scope === 'all')) {
     fail('DENIED', { problem: 'The token needs the scope workflows:trigger or all, of a token that may write.' });
@@ -133,27 +138,30 @@ function checkRights({ token, access }: Holder, workflow: Workflow): void {
   });
 }
 
-/** https://www.standardwebhooks.com: checked when it is there; the trigger says whether it must be. */
+/**
+ * https://www.standardwebhooks.com: a signature is checked if present. The trigger can require it. Returns whether the
+ * request is signed.
+ */
 async function checkSignature(
   req: IncomingMessage,
   body: Buffer,
   { id, trigger }: Workflow,
   { workflows }: Pick<Store, 'workflows'>,
-): Promise<void> {
+): Promise<boolean> {
   const sent = signatureHeaders.flatMap((name): [string, string][] => {
     const value = req.headers[name];
     return typeof value === 'string' ? [[name, value]] : [];
   });
-  if (sent.length === 0 && !trigger.needsSignature) return;
+  if (sent.length === 0 && !trigger.needsSignature) return false;
   const secret = await workflows.signingSecret(id);
-  if (secret !== undefined && isSigned(secret, Object.fromEntries(sent), body)) return;
-  fail('UNAUTHENTICATED', {
+  if (secret !== undefined && isSigned(secret, Object.fromEntries(sent), body)) return true;
+  return fail('UNAUTHENTICATED', {
     problem:
       'The signature is missing or wrong: send webhook-id, webhook-timestamp (of the last five minutes) and webhook-signature, made with the secret of the trigger over the bytes of the body.',
   });
 }
 
-/** The bytes; where a host application's body parser was here before us, what it made of them. */
+/** Returns the raw bytes, or the result of the host application's body parser if it ran first. */
 async function readSent(req: IncomingMessage): Promise<Buffer> {
   const { body } = req as { body?: unknown };
   if (body === undefined || !req.readableEnded) return readBytes(req, bodyLimits.bytes);
@@ -168,9 +176,18 @@ function readBody(sent: unknown): z.infer<typeof webhookBodySchema> {
   return fail('INVALID_ARGUMENT', { argument: path.length > 0 ? path.join('.') : 'body', problem: `${message}.` });
 }
 
-/** Of `Idempotency-Key`, else of `webhook-id`, which is the same for every attempt of a signed call. */
-function readKey({ headers }: IncomingMessage): string | undefined {
-  const key = headers['idempotency-key'] ?? headers['webhook-id'];
+/**
+ * Returns `Idempotency-Key`, or `webhook-id` for a signed request. The signature covers `webhook-id`, which is the same
+ * for every attempt. A different, unsigned key would let a copied request start a new run (Standard Webhooks, "Replay
+ * attacks").
+ */
+function readKey({ headers }: IncomingMessage, isSigned: boolean): string | undefined {
+  const named = headers['idempotency-key'];
+  const key = isSigned ? headers['webhook-id'] : named;
+  if (isSigned && named !== undefined && named !== key) {
+    const problem = 'leave it out, or send the webhook-id: a signed call is known by what was signed.';
+    return fail('INVALID_ARGUMENT', { argument: 'Idempotency-Key', problem });
+  }
   if (key === undefined) return undefined;
   if (typeof key === 'string' && key.length >= 1 && key.length <= 255) return key;
   return fail('INVALID_ARGUMENT', { argument: 'Idempotency-Key', problem: 'expected one of 1 to 255 characters.' });

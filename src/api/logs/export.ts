@@ -1,11 +1,11 @@
-// A log as one stream, for those who keep a copy: CSV for spreadsheets, NDJSON (one JSON object a line) for a SIEM. Entries come in
-// the order in which they were written, each with its id: who has kept one asks for what came `since`, and gets every later
-// entry once, even where a call that began earlier ended later. It is read step by step while the client takes it, so
-// that memory holds one step, however long the log is.
-import { byteOrderMark, quoteCell } from '../oauth/csv-cell.ts';
-import type { WalkStep } from '../store/log-types.ts';
-import { integer, oneOf } from './parameters.ts';
-import type { Answer } from './route.ts';
+// Exports a log as a stream: CSV for spreadsheets, or NDJSON (one JSON object per line) for a SIEM. Entries come in the
+// order in which they were written, with their ids. A client that passes its last id as `since` gets each later entry
+// exactly once, even if an earlier call finished late. The log is read in steps while the client downloads, so memory
+// holds one step.
+import { byteOrderMark, quoteCell } from '../../http/csv-cell.ts';
+import type { WalkStep } from '../../store/audit/log-types.ts';
+import { integer, oneOf } from '../parameters.ts';
+import type { Answer } from '../route.ts';
 
 export const exportParameters = {
   format: oneOf('csv', 'ndjson'),
@@ -20,14 +20,14 @@ export interface Exported<E> {
   readonly name: string;
   readonly format: ExportFormat;
   readonly since: number;
-  /** Of the last entry to tell of; asked once, so that an export ends. */
+  /** The id of the last entry to export. It is read once, so the export ends. */
   readonly until: number;
   readonly walk: (since: number, until: number) => Promise<WalkStep<E>>;
   readonly toObject: (entry: E) => object;
   readonly columns: Columns<E>;
 }
 
-/** Names of columns, and what stands there. */
+/** Column names, and the function that returns each cell. */
 export type Columns<E> = Readonly<Record<string, (entry: E) => string | number | undefined>>;
 
 export function exportLog<E>({ name, format, ...log }: Exported<E>): Answer {
@@ -42,7 +42,7 @@ async function* writeLog<E>(log: Omit<Exported<E>, 'name'>): AsyncGenerator<stri
     csv: (entry: E) => `${cells.map((cell) => toCell(cell(entry))).join(',')}\r\n`,
     ndjson: (entry: E) => `${JSON.stringify(toObject(entry))}\n`,
   }[format];
-  // Something is sent first in either, so that an empty log is answered as one.
+  // The stream needs a first part even if the log is empty.
   yield format === 'csv' ? `${byteOrderMark}${Object.keys(columns).map(quoteCell).join(',')}\r\n` : '';
   for (let from: number | undefined = since; from !== undefined; ) {
     const { entries, next }: WalkStep<E> = await walk(from, until);

@@ -1,17 +1,17 @@
-// Workflows over the public API: which there are for the user of the token, and for editors the trigger of each.
+// Endpoints for workflows: those available to the token's user and, for editors, their triggers.
 import { z } from 'zod';
-import type { Access } from '../core/caller.ts';
-import { fail } from '../core/errors.ts';
-import type { Workflow } from '../store/workflow-types.ts';
-import { mayEditWorkflows } from '../workflow/trigger.ts';
-import { text } from './parameters.ts';
-import { defineRoute, type RouteParts } from './route.ts';
-import { showTrigger, showWorkflow, triggerSchema, workflowSchema } from './workflow-schemas.ts';
+import type { Access } from '../../core/caller.ts';
+import { fail } from '../../core/errors.ts';
+import type { Workflow } from '../../store/workflows/types.ts';
+import { mayEditWorkflows } from '../../workflows/triggers/trigger.ts';
+import { text } from '../parameters.ts';
+import { defineRoute, type RouteParts } from '../route.ts';
+import { showTrigger, showWorkflow, triggerSchema, workflowSchema } from './schemas.ts';
 
 const under = '/v1/project/{projectName}/environment/{environmentName}/workflows';
 const reading = { method: 'GET', scopes: ['workflows:trigger'], admin: false, status: 200 } as const;
 
-/** NOT_FOUND as well for one that is not for him: the two are not told apart. */
+/** Throws NOT_FOUND for a missing workflow and also for one that the user may not see. */
 async function find(access: Access, { workflowId = '' }: Readonly<Record<string, string>>, { workflows }: RouteParts) {
   return (await workflows.find(access, workflowId)) ?? fail('NOT_FOUND', { path: `workflow ${workflowId}` });
 }

@@ -1,9 +1,9 @@
-// What the webhook of a workflow takes and answers, for the one who reads it and for the OpenAPI document. It is no row of the table
-// of routes: it has checks in an order of its own (webhook.ts), is called by an address that is signed, and counts by workflow.
+// The request and response of a workflow's webhook, for validation and the OpenAPI document. It is not in the route
+// table, because it has its own order of checks (webhook.ts), a signed URL and a limit per workflow.
 import { z } from 'zod';
-import { recordIdMost } from '../workflow/room.ts';
-import { WEBHOOKS } from '../workflow/trigger-address.ts';
-import type { Route } from './route.ts';
+import { WEBHOOKS } from '../../workflows/triggers/trigger-address.ts';
+import { recordIdMost } from '../../workflows/workflows.ts';
+import type { Route } from '../route.ts';
 
 /** Spec public-http-api 4.2: unknown fields are ignored. */
 export const webhookBodySchema = z.object({
@@ -13,13 +13,13 @@ export const webhookBodySchema = z.object({
     .max(recordIdMost),
 });
 
-/** A row of the document: a route, or what is answered beside the table of routes. */
+/** An operation of the document: a route or the webhook. */
 export interface Documented extends Omit<Route, 'handle'> {
-  /** Headers of a request that mean something; each can be left out. */
+  /** Optional request headers. */
   readonly headers?: Readonly<Record<string, { readonly about: string; readonly example: string }>>;
-  /** Headers of the good answer that are there at times. */
+  /** Headers that a successful response can have. */
   readonly answerHeaders?: Readonly<Record<string, { readonly about: string; readonly example: string }>>;
-  /** By status: errors that mean another thing than in the routes. Their calls are not counted with those of the token. */
+  /** By status: errors that differ from the other routes. Their requests do not count against the token's limits. */
   readonly errors?: Readonly<
     Record<string, { readonly about: string; readonly code: string; readonly message: string }>
   >;

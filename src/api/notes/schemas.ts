@@ -1,7 +1,6 @@
-// The objects of notes (spec public-http-api 2.1 to 2.3).
+// The schemas of notes (spec public-http-api 2.1 to 2.3).
 import { z } from 'zod';
-import type { Note, NoteMessage } from '../store/note-types.ts';
-import { contentMost, titleMost } from './note-content.ts';
+import type { Note, NoteMessage } from '../../store/notes/types.ts';
 import {
   collectionSchema,
   environmentSchema,
@@ -10,7 +9,8 @@ import {
   teamSchema,
   timeSchema,
   userSchema,
-} from './schemas.ts';
+} from '../schemas.ts';
+import { contentMost, titleMost } from './content.ts';
 
 const messageFields = {
   object: z.literal('note-message'),
@@ -38,7 +38,7 @@ const noteFields = {
 };
 const noteSchema = z.strictObject({ ...noteFields, messages: z.array(messageSchema) }).meta({ id: 'Note' });
 
-/** One note by itself: its messages have ids, by which they can be edited. */
+/** A single note. Its messages have ids, which you need to edit them. */
 export const threadSchema = z
   .strictObject({ ...noteFields, messages: z.array(threadMessageSchema) })
   .meta({ id: 'NoteThread' });
