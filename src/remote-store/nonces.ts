@@ -1,0 +1,31 @@
+// Detects repeated nonces. This process keeps a limited number in memory. When it drops an old one, it refuses all
+// requests up to that time. Even a full memory therefore never accepts a nonce twice.
+import type { Windows } from '../core/limit.ts';
+
+/** How far the clocks of the two ends may differ in either direction, in milliseconds. */
+export const windowMs = 300_000;
+const MOST_KEPT = 200_000;
+
+export interface Nonces {
+  /** True only for the first request with this nonce. */
+  take(nonce: string, time: number, effect: 'again' | 'once'): boolean | Promise<boolean>;
+}
+
+/** Calls that change data are counted in the storage: across all processes and their restarts. */
+export function createNonces(windows: Windows, most = MOST_KEPT): Nonces {
+  const seen = new Map<string, number>();
+  let floor = 0;
+  return {
+    take(nonce, time, effect) {
+      if (time <= floor || seen.has(nonce)) return false;
+      seen.set(nonce, time);
+      if (seen.size > most) {
+        const [[oldest, from]] = seen as Iterable<[string, number]> as [[string, number]];
+        seen.delete(oldest);
+        floor = Math.max(floor, from);
+      }
+      if (effect === 'again') return true;
+      return windows.add(`platform nonce ${nonce}`, 2 * windowMs).then(({ count }) => count === 1);
+    },
+  };
+}

@@ -1,0 +1,182 @@
+// The client of the platform endpoint: signed calls over persistent connections. A response counts only if it is signed
+// with the secret for this request. An unsigned response may come from a proxy, another server or an attacker. When a
+// connection breaks, idempotent calls are sent again as a new request. Other calls are repeated with the same nonce,
+// which the endpoint accepts once.
+import type { Pool } from 'undici';
+import type { Clock } from '../core/clock.ts';
+import { AppError, type ErrorCode, type ErrorDetails, errorCodes } from '../core/errors.ts';
+import type { Observe } from '../core/observe.ts';
+import { randomToken } from '../core/secret.ts';
+import { answerHeader, authorize, hashOf, isAnswerTo } from './signature.ts';
+
+export interface Channel {
+  /**
+   * Rejects with the platform's own error, or PLATFORM_UNAVAILABLE. `path`: below the endpoint, such as
+   * `/v1/oauth/find`.
+   */
+  call(path: string, args: readonly unknown[], effect: 'again' | 'once'): Promise<unknown>;
+  /** Repeated calls have no effect. */
+  close(): Promise<void>;
+}
+
+export interface ChannelOptions {
+  /** URL of the platform endpoint, such as `https://platform.example.com/platform`. */
+  readonly url: string;
+  readonly key: string;
+  /** Identifies the environment to a sandbox, which has no other way to know it. */
+  readonly environment?: string;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly observe: Observe;
+}
+
+/** Why there was no trusted response. For the log, and for the operator who starts an agent. */
+export class DoorFailure extends Error {
+  /** HTTP status; undefined without a response. */
+  readonly status: number | undefined;
+  /** The reason for a refusal, if the response was trusted. */
+  readonly refused: string | undefined;
+
+  constructor(
+    message: string,
+    about: { readonly status?: number; readonly refused?: string; readonly cause?: unknown },
+  ) {
+    super(message, about.cause === undefined ? undefined : { cause: about.cause });
+    this.name = 'DoorFailure';
+    this.status = about.status;
+    this.refused = about.refused;
+  }
+}
+
+const CONNECTIONS = 64;
+const CONNECT_MS = 5000;
+/** In milliseconds. Every call makes small idempotent requests; the other requests may write much. */
+const ANSWER_MS = { again: 10_000, once: 30_000 } as const;
+
+interface Answered {
+  readonly status: number;
+  readonly body: string;
+  readonly signature: string;
+}
+
+interface Message {
+  readonly path: string;
+  readonly nonce: string;
+  readonly authorization: string;
+  readonly body: string;
+}
+
+export async function openChannel(options: ChannelOptions): Promise<Channel> {
+  const { key, environment = '', clock, observe } = options;
+  const { Pool: MadePool } = await import('undici');
+  const { origin, pathname } = new URL(options.url);
+  const pool: Pool = new MadePool(origin, {
+    connections: CONNECTIONS,
+    connect: { timeout: CONNECT_MS },
+  });
+  let closing: Promise<void> | undefined;
+  // An outage is only logged after a first successful call.
+  let isAway: boolean | undefined;
+
+  const note = (away: boolean, cause?: unknown): void => {
+    if (away === isAway || (isAway === undefined && away)) return;
+    const isFirst = isAway === undefined;
+    isAway = away;
+    if (isFirst) return;
+    const message = away
+      ? `The platform at ${options.url} cannot be reached: calls are refused until it can.`
+      : `The platform at ${options.url} answers again.`;
+    observe({ type: 'warning', message, ...(cause !== undefined && { cause }) });
+  };
+
+  const compose = (path: string, args: readonly unknown[]): Message => {
+    // By position, to distinguish an omitted argument from null.
+    const body = JSON.stringify({ ...args });
+    const nonce = randomToken(128);
+    const signed = { path, time: clock.now(), nonce, body: hashOf(body), environment };
+    return { path, nonce, authorization: authorize(signed, key), body };
+  };
+
+  const post = async ({ path, authorization, body }: Message, effect: 'again' | 'once'): Promise<Answered> => {
+    const {
+      statusCode,
+      headers,
+      body: sent,
+    } = await pool.request({
+      method: 'POST',
+      path: pathname + path,
+      headers: { 'content-type': 'application/json', authorization },
+      body,
+      headersTimeout: ANSWER_MS[effect],
+      bodyTimeout: ANSWER_MS[effect],
+    });
+    return { status: statusCode, body: await sent.text(), signature: `${headers[answerHeader] ?? ''}` };
+  };
+
+  const deliver = async (compose: () => Message, effect: 'again' | 'once') => {
+    const first = compose();
+    try {
+      return { message: first, answer: await post(first, effect) };
+    } catch (cause) {
+      if (!isBroken(cause)) throw new DoorFailure(`Nothing answers at ${options.url}.`, { cause });
+    }
+    // The other side closed the persistent connection at this moment.
+    const second = effect === 'again' ? compose() : first;
+    try {
+      return { message: second, answer: await post(second, effect) };
+    } catch (cause) {
+      throw new DoorFailure(`Nothing answers at ${options.url}.`, { cause });
+    }
+  };
+
+  const attempt = async (path: string, args: readonly unknown[], effect: 'again' | 'once'): Promise<unknown> => {
+    const { message, answer } = await deliver(() => compose(path, args), effect);
+    const { status, body, signature } = answer;
+    if (!isAnswerTo(message.nonce, status, body, signature, key)) {
+      throw new DoorFailure(`The answer of ${options.url} is not signed by the platform of this environment.`, {
+        status,
+      });
+    }
+    const said = JSON.parse(body) as {
+      readonly value?: unknown;
+      readonly error?: { readonly code: ErrorCode; readonly details: never };
+      readonly refused?: string;
+      readonly detail?: string;
+    };
+    if (said.refused !== undefined) {
+      throw new DoorFailure(`The platform refused a request: ${said.detail ?? said.refused}`, {
+        status,
+        refused: said.refused,
+      });
+    }
+    note(false);
+    if (said.error) throw revive(said.error);
+    return said.value;
+  };
+
+  return {
+    async call(path, args, effect) {
+      try {
+        return await attempt(path, args, effect);
+      } catch (error) {
+        if (!(error instanceof DoorFailure)) throw error;
+        note(true, error);
+        throw new AppError('PLATFORM_UNAVAILABLE', {}, error);
+      }
+    },
+    close() {
+      closing ??= pool.close();
+      return closing;
+    },
+  };
+}
+
+/** An unknown code, from a newer version, becomes INTERNAL. */
+function revive({ code, details }: { readonly code: ErrorCode; readonly details: ErrorDetails<ErrorCode> }): AppError {
+  if (errorCodes.includes(code)) return new AppError(code, details);
+  return new AppError('INTERNAL', { requestId: 'of the platform' }, new Error(`The platform answered ${code}.`));
+}
+
+function isBroken(cause: unknown): boolean {
+  const { code } = cause as { readonly code?: string };
+  return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
+}

@@ -1,0 +1,197 @@
+// A connection to a remote server with the official client over streamable HTTP, opened per task and closed after it.
+// Failures become REMOTE_UNAVAILABLE, if the call may have been executed, or REMOTE_REFUSED, if it was not. Error texts
+// of the server are neither shown nor logged, since they may contain record values.
+import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
+import type { StopSignal } from '../../core/clock/stop.ts';
+import { type Clock, systemClock } from '../../core/clock.ts';
+import { AppError, fail, isAppError } from '../../core/errors.ts';
+import { entryOf } from '../../core/limit/entry.ts';
+import { createWorkers } from '../../core/limit/workers.ts';
+import type { Observe } from '../../core/observe.ts';
+import type { RemoteServer } from '../../store/remotes/types.ts';
+import { ANSWER_BYTES, type FetchForServer, limitAnswers } from './address.ts';
+import { CALL_MS, CHECK_MS, CONNECT_MS, TooSlow, within } from './limits.ts';
+
+export type { CallToolResult, Tool };
+
+/** The bearer token for a server. */
+export interface Bearer {
+  token(): Promise<string>;
+  /** Called when the server rejects the token. Gets another token or throws. Absent if there is only one token. */
+  renew?(): Promise<void>;
+  /** Called when the server also rejects the second token. */
+  giveUp?(): Promise<void>;
+}
+
+export interface RemoteClient {
+  tools(): Promise<readonly Tool[]>;
+  call(tool: Tool, values: Readonly<Record<string, unknown>>): Promise<CallToolResult>;
+}
+
+export interface RemoteClientParts {
+  readonly fetch: FetchForServer;
+  readonly clock: Clock;
+  readonly observe: Observe;
+  /** Version of this package, reported to servers. */
+  readonly version: string;
+}
+
+/** These errors mean that the method was not executed (JSON-RPC 2.0 section 5.1). */
+const refusedCodes: ReadonlySet<number> = new Set([-32600, -32601, -32602]);
+
+/** Connects, calls `run`, and closes the connection. */
+export async function withRemote<T>(
+  { fetch, clock, observe, version }: RemoteClientParts,
+  { server, bearer, signal }: { readonly server: RemoteServer; readonly bearer?: Bearer; readonly signal?: StopSignal },
+  run: (client: RemoteClient) => Promise<T>,
+): Promise<T> {
+  const sdk = await import('@modelcontextprotocol/client');
+  const seen: Seen = {};
+  const fetchLimited = limitAnswers(fetch(server), () => {
+    seen.failure = unavailable(server, `its answer is larger than ${ANSWER_BYTES / 1024 / 1024} MB.`);
+    void client.close();
+  });
+  const client = new sdk.Client(
+    { name: 'portico', version },
+    { capabilities: {}, versionNegotiation: { mode: 'auto' }, inputRequired: { autoFulfill: false } },
+  );
+  const transport = new sdk.StreamableHTTPClientTransport(new URL(server.url), {
+    fetch: async (url, init) => {
+      // Blocks the GET stream. Without one, a server cannot send requests to this client.
+      if ((init?.method ?? 'GET') === 'GET') return new Response(null, { status: 405 });
+      const response = await fetchLimited(url, { ...init, redirect: 'manual' });
+      seen.status = response.status;
+      return response;
+    },
+    requestInit: { redirect: 'manual' },
+    onInsufficientScope: 'throw',
+    reconnectionOptions: {
+      maxRetries: 0,
+      initialReconnectionDelay: 1000,
+      maxReconnectionDelay: 1000,
+      reconnectionDelayGrowFactor: 1,
+    },
+    ...(bearer && { authProvider: guardedBearer(bearer, seen) }),
+  });
+  const inTime = <R>(ms: number, work: (options: { signal: AbortSignal; timeout: number }) => Promise<R>) =>
+    within(clock, ms, signal, async (stop) => {
+      try {
+        return await work({ signal: stop.real, timeout: ms * 2 });
+      } catch (thrown) {
+        throw stop.aborted ? stop.reason : thrown;
+      }
+    }).catch(async (thrown: unknown) => {
+      if (signal?.aborted) throw new AppError('CANCELLED', {}, thrown);
+      if (seen.status === 401 && !seen.failure) await bearer?.giveUp?.();
+      const failure = describe(sdk, server, seen, thrown);
+      if (failure.code === 'REMOTE_UNAVAILABLE') {
+        observe({
+          type: 'warning',
+          message: failure.message,
+          ...(failure.cause !== undefined && { cause: failure.cause }),
+        });
+      }
+      throw failure;
+    });
+  try {
+    await inTime(CONNECT_MS, (options) => client.connect(transport, options));
+    return await run({
+      tools: () => inTime(CONNECT_MS, async (options) => (await client.listTools(undefined, options)).tools),
+      call: (tool, values) => inTime(CALL_MS, (options) => callTool(client, tool, values, options)),
+    });
+  } finally {
+    await client.close().catch(() => undefined);
+  }
+}
+
+async function callTool(
+  client: Client,
+  tool: Tool,
+  values: Readonly<Record<string, unknown>>,
+  options: { readonly signal: AbortSignal; readonly timeout: number },
+): Promise<CallToolResult> {
+  // Omits the output schema: a response that violates it still means that the tool has run.
+  const { outputSchema: _, ...toolDefinition } = tool;
+  return client.callTool({ name: tool.name, arguments: values }, { ...options, toolDefinition });
+}
+
+interface Seen {
+  /** A local error that the client may have reported as a connection error. */
+  failure?: AppError;
+  status?: number;
+}
+
+function guardedBearer(bearer: Bearer, seen: Seen) {
+  const kept = async <T>(run: () => Promise<T>): Promise<T> => {
+    try {
+      return await run();
+    } catch (thrown) {
+      if (thrown instanceof AppError) seen.failure = thrown;
+      throw thrown;
+    }
+  };
+  const { renew } = bearer;
+  return {
+    token: () => kept(() => bearer.token()),
+    ...(renew && { onUnauthorized: () => kept(() => renew()) }),
+  };
+}
+
+export const unavailable = ({ name }: RemoteServer, problem: string, cause?: unknown): AppError =>
+  new AppError('REMOTE_UNAVAILABLE', { server: name, problem }, cause);
+export const refused = ({ name }: RemoteServer, problem: string, cause?: unknown): AppError =>
+  new AppError('REMOTE_REFUSED', { server: name, problem }, cause);
+
+type Sdk = typeof import('@modelcontextprotocol/client');
+
+function describe(sdk: Sdk, server: RemoteServer, { failure, status = 0 }: Seen, thrown: unknown): AppError {
+  if (failure) return failure;
+  if (thrown instanceof AppError) return thrown;
+  if (thrown instanceof TooSlow) return unavailable(server, `it did not answer within ${thrown.ms / 1000} seconds.`);
+  if (status === 401 && server.signIn === 'oauth') return new AppError('REMOTE_RECONNECT', { server: server.name });
+  if (status === 401) return refused(server, server.signIn === 'none' ? unauthorized.none : unauthorized.bearer);
+  if (status === 403) return refused(server, 'it does not allow this.');
+  if (thrown instanceof sdk.ProtocolError) {
+    const problem = `it answered with the error ${thrown.code}.`;
+    return refusedCodes.has(thrown.code) ? refused(server, problem) : unavailable(server, problem);
+  }
+  if (status >= 300) {
+    const problem = `it answered with the status ${status}.`;
+    return status < 500 ? refused(server, problem) : unavailable(server, problem);
+  }
+  const isOwn = thrown instanceof sdk.SdkError || thrown instanceof SyntaxError;
+  return unavailable(server, 'it could not be reached, or its answer was not understood.', isOwn ? undefined : thrown);
+}
+
+const unauthorized = {
+  none: 'it asks for a sign-in. An administrator can remove it and add it with one.',
+  bearer: 'it does not take the secret any more. An administrator can remove it and add it with another.',
+};
+
+export interface SchemaCheck {
+  readonly schema: unknown;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+const workers = createWorkers(entryOf(import.meta.url, './schema-worker'), 2);
+
+/**
+ * Throws INVALID_ARGUMENT if the values do not match the tool's schema. The message contains names and rules, never
+ * values. Throws REMOTE_REFUSED for a schema that is invalid or takes too long.
+ */
+export async function checkValues(
+  server: RemoteServer,
+  tool: Tool,
+  values: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const check: SchemaCheck = { schema: tool.inputSchema, values };
+  const problem = await workers
+    .use((ask) => ask<string | null>(check), systemClock, { timeoutMs: CHECK_MS })
+    .catch((cause: unknown) => {
+      const isSlow = isAppError(cause, 'TIMED_OUT');
+      const said = isSlow ? `takes longer than ${CHECK_MS / 1000} seconds to check` : 'is not understood';
+      throw refused(server, `the schema of '${tool.name}' ${said}.`, cause);
+    });
+  if (problem === null) return;
+  fail('INVALID_ARGUMENT', { argument: 'arguments', problem: `'${tool.name}' does not take them: ${problem}.` });
+}

@@ -1,0 +1,147 @@
+// Files that people provide for actions of runs. Each file is stored encrypted until the action has run
+// (store/files/sealed-files.ts). The values of the run, also encrypted, contain its key instead. A key works only for
+// its run. Only one executor holds a run at a time, so file removal needs no locks. Files are removed after the action,
+// or when the run ends without it.
+import type { FormFile } from '../../agent/actions/definitions.ts';
+import { isFormFile } from '../../agent/actions/form-file.ts';
+import type { Clock } from '../../core/clock.ts';
+import { hashToken } from '../../core/secret.ts';
+import { createSealedFiles } from '../../store/files/sealed-files.ts';
+import type { FileRows } from '../../store/files/types.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** The reference that replaces a file among the values. */
+export interface KeptFile {
+  readonly $fileOfRun: string;
+  readonly name: string;
+  readonly mimeType: string;
+  readonly bytes: number;
+}
+
+export interface Sender {
+  readonly runId: string;
+  readonly userId: number;
+  /** Maximum lifetime of the files. */
+  readonly seconds: number;
+}
+
+export interface RunFiles {
+  /**
+   * Stores the files and returns the values with references. Throws BODY_TOO_LARGE or TOO_MANY_FILES, and then stores
+   * no file.
+   */
+  keep(by: Sender, values: Values, limitBytes: number): Promise<Values>;
+  /**
+   * Returns the values with their files. `gone`: names of values with a file that has expired or belongs to another
+   * run. These values are omitted.
+   */
+  open(runId: string, values: Values): Promise<{ readonly values: Values; readonly gone: readonly string[] }>;
+  /** Removes the run's files found anywhere in `held`. A file that could not be removed expires later. */
+  drop(runId: string, held: unknown): Promise<void>;
+}
+
+export function createRunFiles(rows: FileRows, clock: Pick<Clock, 'now'>): RunFiles {
+  const sealed = createSealedFiles(rows, clock);
+
+  const keepOne = async (by: Sender, { name, mimeType, content }: FormFile, limitBytes: number): Promise<KeptFile> => {
+    const { runId, userId, seconds } = by;
+    const about = { name, mimeType, runId };
+    const key = await sealed.add({ kind: 'run', userId, state: 'arriving', about, seconds });
+    const kept = { $fileOfRun: key, name, mimeType, bytes: content.length };
+    try {
+      const { bytes, parts } = await sealed.write(key, oneOf(content), limitBytes);
+      await rows.finish(hashToken(key), { bytes, parts });
+    } catch (error) {
+      await dropOne(kept);
+      throw error;
+    }
+    return kept;
+  };
+  const dropOne = ({ $fileOfRun }: KeptFile) => rows.remove(hashToken($fileOfRun));
+
+  const findOne = async (runId: string, { $fileOfRun: key }: KeptFile) => {
+    const row = await rows.find(hashToken(key));
+    if (row?.kind !== 'run') return undefined;
+    const about = sealed.aboutOf<Omit<FormFile, 'content'> & { runId: string }>(key, row);
+    // The key of another run's file does not open it (CWE-639).
+    return about.runId === runId ? { row, about } : undefined;
+  };
+
+  const openOne = async (runId: string, kept: KeptFile): Promise<FormFile | undefined> => {
+    const found = await findOne(runId, kept);
+    if (found?.row.state !== 'ready') return undefined;
+    const { name, mimeType } = found.about;
+    const parts: Buffer[] = [];
+    for await (const part of sealed.read(kept.$fileOfRun, found.row)) {
+      if (part === undefined) return undefined;
+      parts.push(part);
+    }
+    return { name, mimeType, content: Buffer.concat(parts) };
+  };
+
+  return {
+    async keep(by, values, limitBytes) {
+      const made: KeptFile[] = [];
+      try {
+        return await replaceEach(values, isFormFile, async (file) => {
+          const kept = await keepOne(by, file, limitBytes);
+          made.push(kept);
+          return kept;
+        });
+      } catch (error) {
+        for (const each of made) await dropOne(each);
+        throw error;
+      }
+    },
+    async open(runId, values) {
+      const gone: string[] = [];
+      const opened = await replaceEach(values, isKept, async (kept, name) => {
+        const file = await openOne(runId, kept);
+        if (!file) gone.push(name);
+        return file;
+      });
+      const there = Object.entries(opened).filter(([name]) => !gone.includes(name));
+      return { values: Object.fromEntries(there), gone };
+    },
+    async drop(runId, held) {
+      for (const kept of keptIn(held)) {
+        const found = await findOne(runId, kept).catch(() => undefined);
+        if (found) await dropOne(kept).catch(() => undefined);
+      }
+    },
+  };
+}
+
+async function* oneOf(content: Buffer): AsyncIterable<Buffer> {
+  yield content;
+}
+
+export function isKept(value: unknown): value is KeptFile {
+  const key = (value as Partial<KeptFile> | null | undefined)?.$fileOfRun;
+  return typeof key === 'string' && /^[\w-]{43}$/.test(key);
+}
+
+function keptIn(held: unknown): readonly KeptFile[] {
+  if (isKept(held)) return [held];
+  return typeof held === 'object' && held !== null ? Object.values(held).flatMap(keptIn) : [];
+}
+
+/** Replaces matching values, also in lists. Sequential, since each may be large. */
+async function replaceEach<T>(
+  values: Values,
+  suits: (value: unknown) => value is T,
+  replace: (value: T, name: string) => Promise<unknown>,
+): Promise<Values> {
+  const entries: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(values)) {
+    if (!Array.isArray(value)) {
+      entries.push([name, suits(value) ? await replace(value, name) : value]);
+      continue;
+    }
+    const items: unknown[] = [];
+    for (const item of value as readonly unknown[]) items.push(suits(item) ? await replace(item, name) : item);
+    entries.push([name, items]);
+  }
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,130 @@
+// One connection of the queue: BullMQ with its own Redis clients. The clients do not reconnect by themselves, since
+// BullMQ would wait for pending calls. When a client disconnects, the whole connection ends, and the queue opens
+// another.
+import type { Queue, Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { Clock } from '../../core/clock.ts';
+import type { DueRun } from '../../store/workflows/types.ts';
+
+export interface CarryParts {
+  readonly url: string;
+  readonly name: string;
+  readonly clock: Clock;
+  readonly atOnce: number;
+  /** Never rejects because of Redis. Null: this process only adds jobs. */
+  readonly handle: ((runId: string) => Promise<void>) | null;
+  /** A connection ended unexpectedly. May be called more than once. */
+  readonly onEnd: (cause: unknown) => void;
+}
+
+export interface CarriedRuns {
+  /** Adds one job per claim of a run; adding it again has no effect. */
+  add(runs: readonly DueRun[]): Promise<void>;
+  /** Stops fetching jobs. */
+  pause(): void;
+  /** Waits for active jobs, up to `limitMs`. */
+  end(limitMs: number): Promise<void>;
+}
+
+/** After this time, polling the storage is faster. */
+const PATIENCE_MS = 5000;
+/**
+ * Redis hands out the job of a dead process again after this time. The sweep is faster: it adds a job for the next
+ * claim.
+ */
+const LOCK_MS = 30_000;
+
+const settings = {
+  lazyConnect: true,
+  // BullMQ requires null, since its blocking call for jobs has no timeout.
+  maxRetriesPerRequest: null,
+  connectTimeout: PATIENCE_MS,
+  retryStrategy: () => null,
+};
+
+/** Rejects when Redis is unreachable. */
+export async function carryRuns({ url, name, clock, atOnce, handle, onEnd }: CarryParts): Promise<CarriedRuns> {
+  const [{ Redis }, bullmq] = await Promise.all([import('ioredis'), import('bullmq')]);
+  let ended = false;
+  let last: unknown;
+  const end = (cause: unknown): void => {
+    if (!ended) onEnd(last ?? cause);
+  };
+  const clients: Redis[] = [];
+  const open = async (more: { readonly commandTimeout?: number }): Promise<Redis> => {
+    const client = new Redis(url, { ...settings, ...more });
+    clients.push(client);
+    client.on('error', (error) => {
+      last = error;
+    });
+    try {
+      await client.connect();
+    } catch (cause) {
+      throw last ?? cause;
+    }
+    client.on('end', end);
+    return client;
+  };
+  const letGo = (): void => {
+    ended = true;
+    for (const client of clients) client.disconnect();
+  };
+
+  let queue: Queue;
+  let worker: Worker | undefined;
+  try {
+    const prefix = `portico-${name}`;
+    const adding = await open({ commandTimeout: PATIENCE_MS });
+    queue = new bullmq.Queue('runs', {
+      connection: adding,
+      prefix,
+      skipMetasUpdate: true,
+      streams: { events: { maxLen: 100 } },
+      defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
+    });
+    queue.on('error', () => undefined);
+    if (handle) {
+      worker = new bullmq.Worker<{ id: string }>('runs', ({ data }) => handle(data.id), {
+        connection: await open({}),
+        prefix,
+        concurrency: atOnce,
+        lockDuration: LOCK_MS,
+        runRetryDelay: 1000,
+      });
+      // The executor reports errors of runs. Redis errors end the connection and are reported there.
+      worker.on('error', () => undefined);
+      await worker.waitUntilReady();
+    }
+  } catch (cause) {
+    letGo();
+    throw cause;
+  }
+  return {
+    async add(runs) {
+      await queue.addBulk(
+        runs.map(({ id, fence }) => ({ name: 'run', data: { id }, opts: { jobId: `${id}-${fence}` } })),
+      );
+    },
+    pause() {
+      worker?.pause(true).catch(() => undefined);
+    },
+    async end(limitMs) {
+      ended = true;
+      if (worker) await within(clock, limitMs, worker.close(limitMs === 0));
+      letGo();
+      await queue.close().catch(() => undefined);
+    },
+  };
+}
+
+/** Waits up to `limitMs`. Errors are ignored, since the connections are closed anyway. */
+function within(clock: Clock, limitMs: number, done: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = clock.after(limitMs, resolve);
+    const end = (): void => {
+      stop();
+      resolve();
+    };
+    done.then(end, end);
+  });
+}

@@ -1,0 +1,38 @@
+// Filters that match one record by its key, as the user of the run.
+
+import { packId, splitId } from '../../agent/encode/record-id.ts';
+import type { Engine } from '../../agent/engine.ts';
+import type { Access } from '../../core/caller.ts';
+import { AppError } from '../../core/errors.ts';
+import type { PlainFilter } from '../../core/filter.ts';
+import type { RecordPlace } from './input-request.ts';
+
+type Asker = { readonly engine: Engine; readonly access: Access; readonly step: { readonly id: string } };
+
+/** Names of the key fields. Throws STEP_FAILED when they are not visible to the user. */
+export function keyOf({ engine, access, step }: Asker, collection: string): readonly string[] {
+  const { key } = engine.describe(access, collection);
+  if (key.length > 0) return key;
+  const problem = `the key of '${collection}' cannot be read, so that none of its records can be named.`;
+  throw new AppError('STEP_FAILED', { step: step.id, problem });
+}
+
+export function isRecord(asker: Asker, { collection, id }: RecordPlace): PlainFilter {
+  const { engine, access } = asker;
+  const key = keyOf(asker, collection);
+  const { fields } = engine.describe(access, collection);
+  const values = key.length === 1 ? [id] : splitId(id);
+  if (values.length !== key.length) throw new AppError('RECORD_NOT_FOUND', { collection, id });
+  const conditions = key.map((field, at): PlainFilter => {
+    const isNumber = fields.find(({ name }) => name === field)?.type === 'Number';
+    const number = isNumber ? Number(values[at]) : Number.NaN;
+    return { field, operator: 'Equal', value: Number.isSafeInteger(number) ? number : values[at] };
+  });
+  return { aggregator: 'And', conditions };
+}
+
+export const both = (one: PlainFilter, other: PlainFilter | undefined): PlainFilter =>
+  other === undefined ? one : { aggregator: 'And', conditions: [one, other] };
+
+/** Packed ids of rows that consist of the key columns. */
+export const idsOf = (rows: readonly (readonly unknown[])[]): readonly string[] => rows.map((row) => packId(row));

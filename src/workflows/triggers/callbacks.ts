@@ -1,0 +1,121 @@
+// Reports the end of webhook-started runs to their callback URLs: a POST, signed with the secret of the workflow
+// (Standard Webhooks). Pending callbacks are stored with the run and survive a crash. One process at a time leases a
+// callback. Failed attempts are retried with increasing delays and the same `webhook-id`, which identifies repeats.
+// Editors enter the URL, so requests pass the guard for outgoing calls (SSRF).
+import type { Clock } from '../../core/clock.ts';
+import type { Observe } from '../../core/observe.ts';
+import type { Store } from '../../store/store.ts';
+import type { Callback } from '../../store/workflows/types.ts';
+import { signWebhook } from './webhook-signature.ts';
+
+export interface Callbacks {
+  start(): void;
+  /** Resolves when all callbacks in progress have finished. */
+  stop(): Promise<void>;
+  /** Signals the end of a run. Due callbacks are sent shortly after. */
+  nudge(): void;
+  /** Sends due callbacks. Also runs by itself every few seconds. */
+  look(): Promise<void>;
+}
+
+/**
+ * Returns the status of the response; undefined when there was no response. Never throws, and takes at most ten
+ * seconds.
+ */
+export type PostCallback = (
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+) => Promise<number | undefined>;
+
+export interface CallbackParts {
+  readonly store: Pick<Store, 'runs' | 'workflows'>;
+  readonly post: PostCallback;
+  readonly clock: Clock;
+  readonly observe: Observe;
+}
+
+/** Finds callbacks after a crash, retries, and runs that ended in a process without callbacks. */
+const LOOK_MS = 5000;
+/** Minimum interval between checks, regardless of how many runs end. */
+const SOON_MS = 50;
+const AT_ONCE = 10;
+/** Lease of a callback. Longer than a request may take. */
+const HELD_MS = 60_000;
+const minute = 60_000;
+/** Delays after failed attempts, in milliseconds. After the last one, the callback is given up. */
+const waits = [5000, 5 * minute, 30 * minute, 120 * minute, 300 * minute] as const;
+
+export function createCallbacks({ store, post, clock, observe }: CallbackParts): Callbacks {
+  let cancel: (() => void) | undefined;
+  let cancelSoon: (() => void) | undefined;
+  let isStopped = true;
+  let underWay: Promise<void> = Promise.resolve();
+
+  const tell = async ({ run, url, attempts }: Callback): Promise<void> => {
+    const secret = await store.workflows.signingSecret(run.workflowId, true);
+    if (secret === undefined) return store.runs.settleCallback(run.id, null);
+    const body = bodyOf(run);
+    const headers = { 'content-type': 'application/json', ...signWebhook(secret, run.id, clock.now(), body) };
+    const status = await post(url, headers, body);
+    if (status !== undefined && status >= 200 && status < 300) return store.runs.settleCallback(run.id, null);
+    const again = waits[attempts - 1] ?? null;
+    if (again === null) {
+      const message = `The callback of run ${run.id} to ${new URL(url).host} was given up after ${attempts} attempts.`;
+      observe({ type: 'warning', message });
+    }
+    return store.runs.settleCallback(run.id, again);
+  };
+
+  const lookOnce = async (): Promise<void> => {
+    for (;;) {
+      const due = await store.runs.takeCallbacks(AT_ONCE, HELD_MS);
+      await Promise.all(due.map(tell));
+      if (due.length < AT_ONCE || isStopped) return;
+    }
+  };
+
+  const look = (): Promise<void> => {
+    underWay = underWay.then(lookOnce).catch((cause: unknown) => {
+      observe({ type: 'warning', message: 'Callbacks of runs could not be told; they are tried again.', cause });
+    });
+    return underWay;
+  };
+
+  const schedule = (): void => {
+    cancel = clock.after(LOOK_MS, () => {
+      void look().then(() => {
+        if (!isStopped) schedule();
+      });
+    });
+  };
+
+  return {
+    look,
+    start() {
+      isStopped = false;
+      schedule();
+    },
+    nudge() {
+      if (isStopped) return;
+      cancelSoon ??= clock.after(SOON_MS, () => {
+        cancelSoon = undefined;
+        void look();
+      });
+    },
+    async stop() {
+      isStopped = true;
+      cancel?.();
+      cancelSoon?.();
+      await underWay;
+    },
+  };
+}
+
+function bodyOf({ id, workflowId, recordId, state, failure, finishedAt, updatedAt }: Callback['run']): string {
+  return JSON.stringify({
+    type: `workflow.run.${state}`,
+    timestamp: new Date(finishedAt ?? updatedAt).toISOString(),
+    data: { runId: id, workflowId, recordId, state, ...(failure && { code: failure.code }) },
+  });
+}

@@ -1,0 +1,33 @@
+// Signs and verifies Standard Webhooks. https://www.standardwebhooks.com
+import { createRequire } from 'node:module';
+import type * as standardWebhooks from 'standardwebhooks';
+
+/** Loaded on first use. */
+const load = () => createRequire(import.meta.url)('standardwebhooks') as typeof standardWebhooks;
+
+export const signatureHeaders = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
+
+/** `id`: the same for all attempts. `now`: milliseconds since the epoch. */
+export function signWebhook(secret: string, id: string, now: number, body: string): Readonly<Record<string, string>> {
+  const { Webhook } = load();
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': `${Math.floor(now / 1000)}`,
+    'webhook-signature': new Webhook(secret).sign(id, new Date(now), body),
+  };
+}
+
+/**
+ * Whether the three headers are present, dated within five minutes of now, and match the body. Compared in constant
+ * time.
+ */
+export function isSigned(secret: string, headers: Readonly<Record<string, string>>, body: Buffer): boolean {
+  const { Webhook, WebhookVerificationError } = load();
+  try {
+    new Webhook(secret).verify(body, headers, { jsonParse: false });
+    return true;
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return false;
+    throw error;
+  }
+}
