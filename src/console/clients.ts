@@ -1,7 +1,7 @@
-// How each assistant is given the address: one table for the start page and for what the command line says at the start.
+// How to connect each MCP client to this server. The start page and the command line share this table.
 
 export interface Pasted {
-  /** 'the command', as a button names it. */
+  /** Noun phrase for the copy button, such as 'the command'. */
   readonly what: string;
   readonly text: (url: string) => string;
 }
@@ -9,12 +9,12 @@ export interface Pasted {
 export interface ClientWay {
   readonly id: string;
   readonly name: string;
-  /** What to do with what is pasted. */
+  /** Instruction for the text to paste. */
   readonly how: string;
   readonly pasted: readonly Pasted[];
-  /** What comes next. */
+  /** Next step after pasting. */
   readonly afterwards: string;
-  /** It calls from servers of its own, which a name of this machine means nothing to. */
+  /** The client calls from its own servers, which cannot resolve a local hostname. */
   readonly needsPublic?: true;
 }
 
@@ -90,7 +90,9 @@ export const clientWays: readonly ClientWay[] = [
   },
 ];
 
-/** Whether servers of others could reach it: https, and a name that is not this machine's. */
+/**
+ * Whether servers on the internet can reach the URL: https, and a hostname other than localhost or a loopback address.
+ */
 export function isPublic(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'https:' && !/^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);

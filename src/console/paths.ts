@@ -1,24 +1,24 @@
-// Where the console lies. It has a place of its own, which no basePath moves: in a host application under the prefix of the
-// agent, on a server of our own at /console. What a person is sent to is made of the public address, never of a Host header.
+// Paths of the console. Its location does not depend on `basePath`: under the agent's prefix in a host application, at
+// /console on a standalone server. Links use the public URL, never a Host header.
 
 export interface ConsolePaths {
-  /** `https://data.example.com`, as an Origin header carries it. */
+  /** `https://data.example.com`, in the format of an Origin header. */
   readonly origin: string;
-  /** Host with the port, as a Host header carries it. */
+  /** Host with the port, in the format of a Host header. */
   readonly host: string;
   readonly secure: boolean;
   /** Public path of a page such as `/approvals`; '' is the start page. */
   path(page: string): string;
-  /** Absolute address of a page, for whoever is to be sent there. */
+  /** Absolute URL of a page, for links outside the console. */
   url(page: string): string;
-  /** The page that a request path means, such as `/approvals` or ''; undefined when the path is not the console's. */
+  /** Page of a request path, such as `/approvals` or ''; undefined for paths outside the console. */
   locate(path: string): string | undefined;
 }
 
-/** Both as the configuration checked them: no slash at the end. */
+/** Both parameters are already validated and have no trailing slash. */
 export function createConsolePaths(publicUrl: string, consolePath: string): ConsolePaths {
   const { origin, host, protocol, pathname } = new URL(publicUrl);
-  // A proxy that adds the path of the public URL may strip it or pass it on.
+  // A proxy may strip the path of the public URL or pass it on.
   const publicPath = pathname.replace(/\/+$/, '');
   const base = publicPath + consolePath;
   const roots = [...new Set([base, consolePath])];
@@ -38,25 +38,25 @@ export function createConsolePaths(publicUrl: string, consolePath: string): Cons
   };
 }
 
-/** The page on which the sign-in of a front end of the HTTP API is answered. */
+/** Page that answers the sign-in of a front end of the HTTP API. */
 export const frontEndPage = (state: string): string => `/front-ends/${state}`;
 
-/** Where an OpenID provider sends people back to. */
+/** Redirect URI for the OpenID provider. */
 export const ssoPage = '/sso/callback';
 
-/** The page on which a run is watched, and what it asks is answered. */
+/** Page that shows a run and answers its questions. */
 export const runPage = (id: string): string => `/runs/${id}`;
 
-/** Where the authorization server of a remote MCP server sends people back to: one for each (workflow/remote/registration.ts). */
+/** Redirect URI for the authorization server of one remote MCP server (workflows/remote-mcp/registration.ts). */
 export const remoteCallbackPage = (id: string): string => `/remotes/${id}/callback`;
 
-/** What we publish about ourselves as a client of that authorization server. */
+/** Client ID metadata document for that authorization server. */
 export const remoteClientPage = (id: string): string => `/remotes/${id}/client`;
 
-/** The page on which one approval is decided. */
+/** Page of one approval. */
 export const approvalPage = (id: string): string => `/approvals/${id}`;
 
-/** A count, as an address or a form says it; undefined for anything else. */
+/** Reads a count of up to 6 digits from a URL or form; undefined for anything else. */
 export function countIn(given: string | null | undefined): number | undefined {
   return given && /^\d{1,6}$/.test(given) ? Number(given) : undefined;
 }

@@ -1,59 +1,32 @@
-// The pages of the console, as a table. A row says who may open it and what its GET shows and its POST does. A handler is
-// given a Visit and answers with a value, so that all that concerns cookies, headers and forms is decided in one place
-// (console.ts). A GET changes nothing, but for the way back from an OpenID provider, which counts once.
-import { changeAccount, showAccount } from './account.ts';
-import { showApi } from './api/page.ts';
-import { decideApproval, listApprovals, sendApprovalFile, showApproval } from './approvals.ts';
-import { disconnectApp, listApps, listAppsOfEveryone } from './apps.ts';
-import { setUp, showSetUp } from './authenticator.ts';
-import { answerFrontEnd, showFrontEnd } from './front-end.ts';
-import { exportActivity, listActivity, showEntry } from './logs/activity.ts';
-import { exportAdminLog, listAdminLog, showAdminEntry } from './logs/admin-log.ts';
-import { listNotes } from './notes/list.ts';
-import { makeNote, showNewNote } from './notes/new.ts';
-import { changeThread, showNote } from './notes/thread.ts';
+// Route table of the console. A row holds a page's access rule and its GET and POST handlers. Handlers take a `Visit`
+// and return a value; endpoint.ts handles cookies, headers and forms in one place. GET requests change no data, except
+// callbacks from authorization servers, which count only once.
+
+import { changeAccount, showAccount } from './pages/account/account.ts';
+import { setUp, showSetUp } from './pages/account/authenticator.ts';
+import { choosePassword, openLink, showDone, showLink } from './pages/account/one-time-links.ts';
+import { showApi } from './pages/api/page.ts';
+import { decideApproval, listApprovals, sendApprovalFile, showApproval } from './pages/approvals/approvals.ts';
+import { disconnectApp, listApps, listAppsOfEveryone } from './pages/connections/connections.ts';
+import { answerFrontEnd, showFrontEnd } from './pages/front-end.ts';
+import { exportActivity, listActivity, showEntry } from './pages/logs/activity.ts';
+import { exportAdminLog, listAdminLog, showAdminEntry } from './pages/logs/admin-log.ts';
+import { listNotes } from './pages/notes/list.ts';
+import { makeNote, showNewNote } from './pages/notes/new.ts';
+import { changeThread, showNote } from './pages/notes/thread.ts';
+import { callTool, showTool, showTools } from './pages/playground/pages.ts';
+import { changeRemote, finishRemote } from './pages/remotes/account.ts';
+import { addRemote, listRemotes } from './pages/remotes/list.ts';
+import { publishClient, showRemote } from './pages/remotes/server.ts';
+import { rightsRoutes } from './pages/rights/routes.ts';
+import { showSettings } from './pages/settings/page.ts';
+import { finishSso, showSignIn, signIn, signOut } from './pages/sign-in.ts';
+import { showFirstCall, showStart } from './pages/start.ts';
+import { makeToken, showNewToken } from './pages/tokens/new-token.ts';
+import { listTokens, listTokensOfEveryone, revokeToken } from './pages/tokens/tokens.ts';
+import { workflowRoutes } from './pages/workflows/routes.ts';
 import { remoteCallbackPage, remoteClientPage, ssoPage } from './paths.ts';
-import { callTool, showTool, showTools } from './playground/pages.ts';
-import { changeRemote, finishRemote } from './remotes/account.ts';
-import { addRemote, listRemotes } from './remotes/list.ts';
-import { publishClient, showRemote } from './remotes/server.ts';
-import { rightsRoutes } from './rights/routes.ts';
-import { showSettings } from './settings/page.ts';
-import { finishSso, showSignIn, signIn, signOut } from './signing.ts';
-import { showFirstCall, showStart } from './start.ts';
-import { makeToken, showNewToken } from './tokens/new-token.ts';
-import { listTokens, listTokensOfEveryone, revokeToken } from './tokens/tokens.ts';
-import type { Answer, MemberVisit, Parts, Visit } from './visit.ts';
-import { choosePassword, openLink, showDone, showLink } from './welcome.ts';
-import { workflowRoutes } from './workflows/routes.ts';
-
-type Handler<V> = (visit: V, parts: Parts) => Promise<Answer>;
-
-interface Handlers<V> {
-  /** `:id` stands for a segment that is an id, such as `12` or `q3_X-w`; any other `:name` for any one, decoded. */
-  readonly page: string;
-  readonly get?: Handler<V>;
-  readonly post?: Handler<V>;
-  /** The most that a form may hold; 56 KiB when absent. */
-  readonly bodyBytes?: number;
-}
-
-interface OpenRoute extends Handlers<Visit> {
-  readonly open: true;
-  /** Of the `:id`, for programs, in place of a page; undefined: there is none. */
-  readonly publish?: (id: string, parts: Parts) => object | undefined;
-  readonly takesFiles?: never;
-}
-
-export interface MemberRoute extends Handlers<MemberVisit> {
-  readonly open: false;
-  /** For permission level `admin` alone; for everybody else the page is not there. */
-  readonly admin?: true;
-  /** Its form may hold files, as large as the setting allows; then its GET is shown with `overflow` for what is larger. */
-  readonly takesFiles?: true;
-}
-
-export type Route = OpenRoute | MemberRoute;
+import type { Route } from './route.ts';
 
 export const routes: readonly Route[] = [
   { page: '', open: false, get: showStart },
@@ -100,13 +73,13 @@ export const routes: readonly Route[] = [
 
 export interface Found {
   readonly route: Route;
-  /** What stands in the place of each `:name`, decoded. */
+  /** Decoded values of the `:name` segments. */
   readonly params: Readonly<Record<string, string>>;
 }
 
 const patterns = routes.map((route) => ({ route, parts: route.page.split('/') }));
 
-/** Of a page as `ConsolePaths.locate` gives it. The first row that fits is the one. */
+/** Finds the route of a page from `ConsolePaths.locate`. The first match wins. */
 export function findRoute(page: string): Found | undefined {
   const asked = page.split('/');
   for (const { route, parts } of patterns) {
@@ -134,7 +107,7 @@ function readParams(parts: readonly string[], asked: readonly string[]): Record<
 
 const readId = (segment: string): string | undefined => (/^[\w-]{1,128}$/.test(segment) ? segment : undefined);
 
-/** Undefined for what cannot name anything. */
+/** Undefined for segments that cannot be a name. */
 function decode(segment: string): string | undefined {
   if (segment === '' || segment.length > 1000) return undefined;
   try {
@@ -144,21 +117,21 @@ function decode(segment: string): string | undefined {
   }
 }
 
-/** Far longer than what any page of ours looks for. */
+/** Maximum length of a return query, far above the needs of any page. */
 const QUERY_MOST = 4000;
 
 /**
- * Where a sign-in may lead: a page of ours that shows something, with what it is asked for, else the start page. What is sent is
- * never more than the name of a page and a query, so that it can lead to no other site (CWE-601); and a page changes nothing,
- * whatever its address says.
+ * Validates the return page of a sign-in: a console page with a GET handler and its query, else the start page. The
+ * result is only a page and a query, so it cannot redirect to another site (CWE-601). GET requests change no data, so
+ * any query is harmless.
  */
 export function readReturn(sent: string | null): string {
   const [page = '', query = ''] = (sent ?? '').split(/\?(.*)/s);
   const found = /^[\w/.%~-]*$/.test(page) ? findRoute(page) : undefined;
   if (!found || found.route.open || !found.route.get) return '';
-  // RFC 3986 section 3.4: the signs of a query, and so no end of one.
+  // RFC 3986 section 3.4: characters of a query. `#` would end it.
   const isQuery = query !== '' && query.length <= QUERY_MOST && /^[\w.~%!$&'()*+,;=:@/?-]+$/.test(query);
-  // RFC 6750 section 5.3: a token that somebody put in an address goes no further with it.
+  // RFC 6750 section 5.3: drop a query that contains an access token.
   const isSecret = new URLSearchParams(query).has('access_token');
   return isQuery && !isSecret ? `${page}?${query}` : page;
 }

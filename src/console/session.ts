@@ -1,53 +1,56 @@
-// Who sits in front of the console. A session is a cookie of 256 random bits that only the browser holds; the storage knows
-// its hash. Before there is one, a visit (another cookie, kept nowhere) stands in its place, so that the sign-in form too is
-// bound to the browser that asked for it. Tokens open nothing here: the Authorization header is not read.
+// Console sessions. A session is a cookie of 256 random bits; the storage holds only its hash. Before sign-in, a
+// separate visit cookie, which is not stored, binds the sign-in form to the browser. The console ignores the
+// Authorization header, so API tokens give no access to it.
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../core/caller.ts';
 import { randomToken, sameText, sign } from '../core/secret.ts';
-import { type DeviceCookie, readDevice, writeDevice } from '../oauth/devices.ts';
-import type { SignInWays } from '../oauth/sign-in-ways.ts';
+import type { SignInWays } from '../oauth/login/login-methods.ts';
+import { type DeviceCookie, readDevice, writeDevice } from '../oauth/login/trusted-browsers.ts';
 import type { Store } from '../store/store.ts';
 import type { ConsolePaths } from './paths.ts';
 
 export interface Visitor {
-  /** What the forms of this browser are bound to. */
+  /** Value that this browser's form tokens are bound to. */
   readonly binding: string;
-  /** Set when the browser is to keep it. */
+  /** Set-Cookie value to send, if any. */
   readonly cookie?: string;
   readonly session?: { readonly id: string; readonly access: Access };
-  /** Of a one-time link that was opened in this browser. */
+  /** Token of a one-time link that was opened in this browser. */
   readonly link?: string | undefined;
-  /** What the browser kept of an earlier sign-in (oauth/devices.ts). */
+  /** Trusted-browser value from an earlier sign-in (oauth/login/trusted-browsers.ts). */
   readonly device?: string | undefined;
 }
 
 export interface Begun extends SignedIn {
   readonly browser: string;
   readonly address: string;
-  /** When he began to prove who he is; default now. */
+  /** Time when the sign-in began; default now. */
   readonly since?: number;
-  /** By which this browser is known from now on. */
+  /** New trusted-browser value of this browser. */
   readonly device?: string;
 }
 
 export interface SignedIn {
   readonly userId: number;
-  /** Through whom; null: by a password. */
+  /** Issuer of the identity; null for a password. */
   readonly issuer: string | null;
 }
 
 export interface Sessions {
-  /** Signed in or not, with the rights of this moment. */
+  /** Identifies the visitor, signed in or not, with their current rights. */
   recognise(req: IncomingMessage): Promise<Visitor>;
-  /** Answers the cookies of the new session. The one of before ends: OWASP session management, no session outlives a sign-in. */
+  /**
+   * Starts a session and returns its cookies. Ends the previous session (OWASP session management: no session survives
+   * a sign-in).
+   */
   begin(visitor: Visitor, begun: Begun): Promise<readonly string[]>;
-  /** Answers the cookies that take it from the browser. */
+  /** Ends the session and returns the cookies that clear it. */
   end(visitor: Visitor): Promise<readonly string[]>;
-  /** The cookies that keep the token of a one-time link, so that it stands in no address; '' forgets it. */
+  /** Cookies that store the token of a one-time link and keep it out of URLs; '' clears it. */
   keepLink(token: string): readonly string[];
-  /** The cookie by which this browser is known from now on. */
+  /** Cookie with the trusted-browser value. */
   keepDevice(value: string): string;
-  /** For the forms of the visitor. */
+  /** CSRF token for the visitor's forms. */
   makeToken(visitor: Visitor): Promise<string>;
   isToken(visitor: Visitor, sent: string): Promise<boolean>;
 }
@@ -60,10 +63,10 @@ export function createSessions(
   ways: Pick<SignInWays, 'accepts'>,
 ): Sessions {
   const names = cookieNames(paths);
-  // SameSite=Lax, not Strict: the address of an approval is opened from a chat, and Strict would show its reader a sign-in.
-  // Nothing that a GET can do changes anything, so that Lax gives nothing away.
-  // RFC 6265bis section 4.1.3.2: a __Host- cookie comes from this host alone, over TLS; it needs Path=/ for that. Cookies of
-  // plain http are held to our own path. Neither has an age: it ends with the browser, or before that in the storage.
+  // SameSite=Lax instead of Strict: users open approval links from a chat, and Strict would show them the sign-in page.
+  // GET requests change no data, so Lax is safe. RFC 6265bis section 4.1.3.2: a __Host- cookie is bound to this host
+  // over TLS and requires Path=/. On plain http the cookies use the console's own path. The cookies have no Max-Age:
+  // they end with the browser, or earlier when the storage ends the session.
   const attributes = `HttpOnly; SameSite=Lax; ${paths.secure ? 'Path=/; Secure' : `Path=${paths.path('')}`}`;
   const set = (name: string, value: string) => `${name}=${value}; ${attributes}`;
   const clear = (name: string) => `${name}=; ${attributes}; Max-Age=0`;
@@ -78,7 +81,7 @@ export function createSessions(
     async recognise(req) {
       const id = readCookie(req, names.session);
       const found = id === undefined ? undefined : await store.sessions.find(id);
-      // A session that was made by a way in that is closed now is none.
+      // Reject sessions of a sign-in method that is now disabled.
       const access = found && ways.accepts(found.issuer) && (await store.permissions.accessOf(found.userId));
       if (id !== undefined && access) return { ...known(req), binding: `session ${id}`, session: { id, access } };
       const visit = readCookie(req, names.visit);
@@ -106,14 +109,14 @@ export function createSessions(
   };
 }
 
-/** On plain http the port is in the name: browsers tell hosts apart by it, but not their cookies. */
+/** On plain http the cookie name includes the port, because browsers share cookies between ports of a host. */
 function cookieNames({ secure, host }: Pick<ConsolePaths, 'secure' | 'host'>) {
   const port = /:(\d+)$/.exec(host)?.[1] ?? '80';
   const session = secure ? '__Host-portico-console' : `portico-console-${port}`;
   return { session, visit: `${session}-visit`, link: `${session}-link`, device: `${session}-device` };
 }
 
-/** The first of that name; undefined for what we cannot have set. */
+/** First cookie of that name; undefined if we cannot have set its value. */
 function readCookie(req: IncomingMessage, name: string): string | undefined {
   for (const pair of (req.headers.cookie ?? '').split(';')) {
     const [found, value = ''] = pair.trim().split(/=(.*)/s);

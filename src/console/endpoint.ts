@@ -1,0 +1,271 @@
+// The HTTP handler of the console: a plain Node handler for every path under the console. It checks in this order: the
+// path belongs to the console; Host header (403); page exists (404); method (405). Then come the size of a form (413),
+// the session (redirect to the sign-in page), the origin and CSRF token of a form (403), and the admin level (404).
+// Errors are rendered as pages too, because the clients are browsers.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Engine } from '../agent/engine.ts';
+import { Stop } from '../core/clock/stop.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
+import { AppError, type ErrorCode, type ErrorDetails, fail, isAppError } from '../core/errors.ts';
+import { reportFailure } from '../core/observe/failures.ts';
+import type { Observe } from '../core/observe.ts';
+import { createAddressReader, createHostCheck } from '../http/address.ts';
+import { messagePage, sendPage } from '../http/page.ts';
+import { attachmentNamed, sendJson, sendStream } from '../http/reply.ts';
+import type { ApprovalExecution } from '../mcp/approvals/execution.ts';
+import type { Playground } from '../mcp/playground.ts';
+import { passwordsAlone, type SignInWays } from '../oauth/login/login-methods.ts';
+import type { SignIn } from '../oauth/login/sign-in.ts';
+import type { Store } from '../store/store.ts';
+import type { RemoteRoom } from '../workflows/remote-mcp/remote-servers.ts';
+import type { Triggers } from '../workflows/triggers/trigger.ts';
+import type { WorkflowRoom } from '../workflows/workflows.ts';
+import { FIELDS_BYTES, hasFiles, nothingSent, readSent } from './form-data.ts';
+import type { Answer, Parts, Visit } from './page-request.ts';
+import { createReviewer, type ReviewParts } from './pages/approvals/review.ts';
+import { toSignIn } from './pages/sign-in.ts';
+import type { ConsolePaths } from './paths.ts';
+import type { MemberRoute } from './route.ts';
+import { type Found, findRoute, readReturn } from './routes.ts';
+import { createSessions, type Visitor } from './session.ts';
+import { consoleLook } from './ui/frame.ts';
+
+export interface ConsoleOptions extends ReviewParts, Pick<Parts, 'dropUploads'> {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly workflows: WorkflowRoom;
+  readonly triggers: Triggers;
+  readonly config: Config;
+  readonly remotes: RemoteRoom;
+  readonly paths: ConsolePaths;
+  readonly signIn: SignIn;
+  /** Default: passwords only. */
+  readonly ways?: SignInWays;
+  readonly clock: Clock;
+  readonly observe: Observe;
+  readonly mcpUrl: string | null;
+  readonly apiUrl: string;
+  /** Null when the server serves no MCP tools. */
+  readonly playground: Playground | null;
+  /** Null when assistants execute approved calls themselves. */
+  readonly execution: ApprovalExecution | null;
+}
+
+export interface Console {
+  /**
+   * Returns true and handles the request if its path belongs to the console. Otherwise returns false without side
+   * effects.
+   */
+  handle(req: IncomingMessage, res: ServerResponse): boolean;
+}
+
+const forgedPage = messagePage(
+  {
+    title: 'Nothing was done',
+    text: 'This form was not sent from a page of this console, or that page was too old. Open the page again and repeat it.',
+  },
+  consoleLook,
+);
+
+export function createConsole(options: ConsoleOptions): Console {
+  const { store, config, paths, observe } = options;
+  const readAddress = createAddressReader(config.trustedProxies);
+  const isOurHost = createHostCheck(paths.host, config);
+  const ways = options.ways ?? passwordsAlone;
+  const sessions = createSessions(store, paths, ways);
+  const parts: Parts = { ...options, ways, sessions, readReturn, reviewer: createReviewer(options) };
+
+  const serve = async (
+    req: IncomingMessage,
+    res: ServerResponse,
+    page: string,
+    { route, params }: Found,
+  ): Promise<void> => {
+    const posted = req.method === 'POST';
+    const visitor = await parts.sessions.recognise(req);
+    // Only a signed-in user who posts from a console page may send a body as large as a file.
+    const takesFiles =
+      posted && route.takesFiles === true && visitor.session !== undefined && hasFiles(req) && isOwnPage(req, paths);
+    const limitBytes = takesFiles ? config.fileLimitBytes + FIELDS_BYTES : route.bodyBytes;
+    let overflow: number | undefined;
+    const sent = posted
+      ? await readSent(req, limitBytes, takesFiles).catch((error: unknown) => {
+          if (!takesFiles || !isAppError(error, 'BODY_TOO_LARGE')) throw error;
+          overflow = config.fileLimitBytes;
+          return nothingSent;
+        })
+      : nothingSent;
+    if (visitor.cookie !== undefined) res.appendHeader('Set-Cookie', visitor.cookie);
+    const { form, files } = sent;
+    const query = new URLSearchParams(splitUrl(req)[1]);
+    const visit: Visit = {
+      req,
+      visitor,
+      query,
+      id: params.id ?? '',
+      params,
+      form,
+      files,
+      ...(overflow !== undefined && { overflow }),
+      to: readReturn(form.get('to') ?? query.get('to')),
+      csrf: await parts.sessions.makeToken(visitor),
+      place: await store.identity.place(),
+      address: readAddress(req),
+      browser: req.headers['user-agent'] ?? '',
+      signal: leaving(res),
+    };
+    const { session } = visitor;
+    if (!route.open && !session) {
+      await answer(req, res, toSignIn(route.get ? readReturn(`${page}?${splitUrl(req)[1]}`) : ''));
+      return;
+    }
+    // Oversized body: skip it, change no data, and render the page again with an error.
+    if (overflow !== undefined && session) {
+      res.setHeader('Connection', 'close');
+      req.resume();
+      await answer(req, res, await (route as MemberRoute).get!({ ...visit, access: session.access }, parts));
+      return;
+    }
+    // OWASP CSRF prevention: the browser reports a console page as the source, and the form has the session's token.
+    if (posted && !(isOwnPage(req, paths) && (await parts.sessions.isToken(visitor, visit.form.get('csrf') ?? '')))) {
+      observe({ type: 'security', event: 'console.forged', address: visit.address, ...userOf(visit) });
+      sendPage(res, 403, forgedPage);
+      return;
+    }
+    if (!route.open && route.admin && session?.access.caller.permissionLevel !== 'admin') {
+      fail('NOT_FOUND', { path: paths.path(page) });
+    }
+    if (route.open) await answer(req, res, await route[posted ? 'post' : 'get']!(visit, parts));
+    else {
+      const member = { ...visit, access: session!.access };
+      await answer(req, res, await route[posted ? 'post' : 'get']!(member, parts), session);
+    }
+  };
+
+  /** Throws UNAUTHENTICATED if the session has ended, or the user's permission level or team has changed. */
+  const needSame = async (req: IncomingMessage, before: Visitor['session']): Promise<void> => {
+    const { session } = await parts.sessions.recognise(req);
+    const [was, is] = [before?.access.caller, session?.access.caller];
+    const isSame = before?.id === session?.id && was?.permissionLevel === is?.permissionLevel;
+    if (!isSame || was?.renderingId !== is?.renderingId) fail('UNAUTHENTICATED', { problem: 'The session has ended.' });
+  };
+
+  const answer = async (
+    req: IncomingMessage,
+    res: ServerResponse,
+    given: Answer,
+    session?: Visitor['session'],
+  ): Promise<void> => {
+    if ('stream' in given) {
+      const { type, filename, parts } = given.stream;
+      res.setHeader('Content-Type', type);
+      res.setHeader('Content-Disposition', attachmentNamed(filename));
+      res.setHeader('Cache-Control', 'no-store');
+      res.setHeader('X-Content-Type-Options', 'nosniff');
+      await sendStream(req, res, 200, parts, () => needSame(req, session));
+      return;
+    }
+    if ('page' in given) {
+      for (const [name, value] of Object.entries(given.headers ?? {})) res.setHeader(name, value);
+      sendPage(res, given.status ?? 200, given.page);
+      return;
+    }
+    if ('leaveTo' in given) {
+      res
+        .writeHead(303, { Location: given.leaveTo, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' })
+        .end();
+      return;
+    }
+    for (const cookie of given.cookies ?? []) res.appendHeader('Set-Cookie', cookie);
+    // 303: browsers follow the redirect with GET and do not send the form again.
+    res.writeHead(303, { Location: paths.path(given.to), 'Cache-Control': 'no-store' }).end();
+  };
+
+  const sendFailure = (req: IncomingMessage, res: ServerResponse, thrown: unknown): void => {
+    const error = reportFailure(observe, 'console', thrown);
+    if (res.headersSent) {
+      res.destroy();
+      return;
+    }
+    if (isAppError(error, 'BODY_TOO_LARGE')) {
+      res.setHeader('Connection', 'close');
+      req.resume();
+    }
+    sendPage(res, error.status, errorPage(error));
+  };
+
+  return {
+    handle(req, res) {
+      const [path] = splitUrl(req);
+      const page = paths.locate(path);
+      if (page === undefined) return false;
+      const method = req.method ?? 'GET';
+      const refuse = <C extends ErrorCode>(code: C, details: ErrorDetails<C>): true => {
+        const error = new AppError(code, details);
+        sendPage(res, error.status, errorPage(error));
+        return true;
+      };
+      // Prevents DNS rebinding (RFC 9110 section 7.4): accept only our own hostnames.
+      if (!isOurHost(req.headers.host)) return refuse('HOST_NOT_ALLOWED', {});
+      const found = findRoute(page);
+      if (!found) return refuse('NOT_FOUND', { path });
+      const publish = found.route.open ? found.route.publish : undefined;
+      const allow = [...(found.route.get || publish ? ['GET', 'HEAD'] : []), ...(found.route.post ? ['POST'] : [])];
+      if (!allow.includes(method)) {
+        res.setHeader('Allow', allow.join(', '));
+        return refuse('METHOD_NOT_ALLOWED', { method, allow });
+      }
+      if (publish) {
+        const document = publish(found.params.id ?? '', parts);
+        if (!document) return refuse('NOT_FOUND', { path });
+        sendJson(res, 200, document);
+        return true;
+      }
+      serve(req, res, page, found).catch((error: unknown) => sendFailure(req, res, error));
+      return true;
+    },
+  };
+}
+
+/** Aborts when the browser disconnects before the response is complete. */
+function leaving(res: ServerResponse): Stop {
+  const stop = new Stop();
+  res.once('close', () => {
+    if (!res.writableFinished) stop.abort();
+  });
+  return stop;
+}
+
+function userOf({ visitor }: Visit) {
+  return visitor.session ? { userId: visitor.session.access.caller.id } : {};
+}
+
+/**
+ * Whether the browser reports that the form came from a console page. Sec-Fetch-Site is the best evidence. Browsers
+ * omit it on plain http, and then Origin decides. Every browser sends one of the two with a form. Requests with neither
+ * header, or with `Origin: null`, are refused.
+ */
+function isOwnPage(req: IncomingMessage, paths: ConsolePaths): boolean {
+  const site = req.headers['sec-fetch-site'];
+  if (site !== undefined) return site === 'same-origin';
+  const { origin, host } = req.headers;
+  return origin !== undefined && (origin === paths.origin || (!paths.secure && origin === `http://${host}`));
+}
+
+const titles: Partial<Record<ErrorCode, string>> = {
+  NOT_FOUND: 'There is no such page',
+  METHOD_NOT_ALLOWED: 'This page cannot be used like that',
+  HOST_NOT_ALLOWED: 'This address is not served',
+};
+
+function errorPage(error: AppError) {
+  return messagePage({ title: titles[error.code] ?? 'Something went wrong', text: error.message }, consoleLook);
+}
+
+function splitUrl(req: IncomingMessage): [path: string, query: string] {
+  const url = req.url ?? '/';
+  const mark = url.indexOf('?');
+  return mark === -1 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
+}

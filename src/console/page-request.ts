@@ -1,0 +1,116 @@
+// Input and output types of the console's page handlers.
+import type { IncomingMessage } from 'node:http';
+import type { FormFile } from '../agent/actions/definitions.ts';
+import type { Engine } from '../agent/engine.ts';
+import type { Access } from '../core/caller.ts';
+import type { StopSignal } from '../core/clock/stop.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
+import type { Observe } from '../core/observe.ts';
+import type { Page, Place } from '../http/page.ts';
+import type { ApprovalExecution } from '../mcp/approvals/execution.ts';
+import type { Playground } from '../mcp/playground.ts';
+import type { SignInWays } from '../oauth/login/login-methods.ts';
+import type { SignIn } from '../oauth/login/sign-in.ts';
+import type { Approval } from '../store/approvals/types.ts';
+import type { Store } from '../store/store.ts';
+import type { RemoteRoom } from '../workflows/remote-mcp/remote-servers.ts';
+import type { Triggers } from '../workflows/triggers/trigger.ts';
+import type { WorkflowRoom } from '../workflows/workflows.ts';
+import type { Reviewer } from './pages/approvals/review.ts';
+import type { ConsolePaths } from './paths.ts';
+import type { Sessions, Visitor } from './session.ts';
+
+/** Dependencies of the pages. One instance serves the whole console. */
+export interface Parts {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly workflows: WorkflowRoom;
+  readonly triggers: Triggers;
+  /** Configuration of this process. */
+  readonly config: Config;
+  readonly sessions: Sessions;
+  readonly reviewer: Reviewer;
+  /** Deletes the uploaded files of a denied call. */
+  readonly dropUploads: (denied: Approval) => Promise<void>;
+  readonly signIn: SignIn;
+  readonly ways: SignInWays;
+  /** Return page of a sign-in: the page with its query if it belongs to the console, else the start page. */
+  readonly readReturn: (page: string) => string;
+  readonly remotes: RemoteRoom;
+  readonly paths: ConsolePaths;
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
+  readonly observe: Observe;
+  /** Address of the MCP endpoint; null when the server has no such endpoint. */
+  readonly mcpUrl: string | null;
+  /** Base URL of the public API, such as `https://data.example.com/v1`. */
+  readonly apiUrl: string;
+  /** Null when the server serves no MCP tools. */
+  readonly playground: Playground | null;
+  /** Null when assistants execute approved calls themselves. */
+  readonly execution: ApprovalExecution | null;
+}
+
+/** One request, signed in or not. */
+export interface Visit {
+  /** The raw request. The host application may need it to identify the user. */
+  readonly req: IncomingMessage;
+  readonly visitor: Visitor;
+  /** The `:id` of a page such as `/approvals/:id`; '' for other pages. */
+  readonly id: string;
+  /** Values of the page's `:name` segments. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Return page of the sign-in, validated; '' when absent. */
+  readonly to: string;
+  /** Query of the URL. */
+  readonly query: URLSearchParams;
+  /** Fields of a POST. Its origin and CSRF token are already checked. */
+  readonly form: URLSearchParams;
+  /** Files of a POST by field name, on pages that accept files. Fields without a file are absent. */
+  readonly files: ReadonlyMap<string, readonly FormFile[]>;
+  /** The form exceeded this many bytes, and its body was skipped. */
+  readonly overflow?: number;
+  /** CSRF token for every form of the page. */
+  readonly csrf: string;
+  readonly place: Place;
+  /** IP address of the client, with trusted proxies taken into account. */
+  readonly address: string;
+  /** User-Agent header. */
+  readonly browser: string;
+  /** Aborts when the browser disconnects before the response is complete. */
+  readonly signal: StopSignal;
+}
+
+/** One request of a signed-in user, with the user's current rights. */
+export interface MemberVisit extends Visit {
+  readonly access: Access;
+}
+
+export type Answer = Shown | Sent | Left | Streamed;
+
+export interface Shown {
+  readonly page: Page;
+  /** Default 200. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Sent {
+  /** Page to redirect to, such as `/approvals`, optionally with a query; '' is the start page. */
+  readonly to: string;
+  readonly cookies?: readonly string[];
+}
+
+/** A file download. The first part is awaited before the headers go out, so a failure can still change the status. */
+export interface Streamed {
+  readonly stream: {
+    readonly type: string;
+    readonly filename: string;
+    readonly parts: AsyncIterable<string | Uint8Array>;
+  };
+}
+
+/** Redirect to a front end or OpenID provider that the operator configured. No other site is allowed. */
+export interface Left {
+  readonly leaveTo: string;
+}

@@ -1,0 +1,117 @@
+// The public API for human readers, rendered from the published OpenAPI document so the two always match.
+import {
+  type ApiDocument,
+  describeApi,
+  type Operation,
+  type ParameterObject,
+  type ResponseObject,
+} from '../../../api/openapi/document.ts';
+import { type Html, html, markup } from '../../../http/html.ts';
+import type { Answer, MemberVisit, Parts } from '../../page-request.ts';
+import { facts, table } from '../../ui/data.ts';
+import { createFramed } from '../../ui/frame.ts';
+import { copyable } from '../../ui/notices.ts';
+import { curlOf } from './curl.ts';
+
+export async function showApi(visit: MemberVisit, parts: Parts): Promise<Answer> {
+  const document = describeApi(parts.apiUrl, '');
+  const content = html`<h1>The public API</h1>
+<p>Notes, logs and tokens of this project, for programs. A program brings a token with every call: <a href="${parts.paths.path('/tokens/new')}">make one</a>, and keep it where the program finds it.</p>
+${facts([
+  ['Address', html`<code>${parts.apiUrl}</code>`],
+  [
+    'For generators of clients',
+    html`<a href="${parts.apiUrl}/openapi.json">openapi.json</a>, OpenAPI ${document.openapi}`,
+  ],
+])}
+${paragraphsOf(document.info.description)}
+<nav aria-label="Operations" class="operations">${document.tags.map(({ name, description }) => {
+    const own = operationsOf(document, name);
+    return html`<section><h2 class="plainly">${name}</h2><p class="quietly">${description}.</p><ul>${own.map(
+      ({ method, operation }) =>
+        html`<li><a href="#${operation.operationId}"><b class="method">${method}</b> ${operation.summary}</a></li>`,
+    )}</ul></section>`;
+  })}</nav>
+${document.tags.map(({ name }) => operationsOf(document, name).map((one) => describe(document, one)))}`;
+  return { page: createFramed(visit, parts, { title: 'The public API', under: '/api', content, wide: true }) };
+}
+
+interface Described {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Operation;
+}
+
+function operationsOf(document: ApiDocument, tag: string): readonly Described[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, { tags }]) => tags.includes(tag))
+      .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+}
+
+function describe(document: ApiDocument, { method, path, operation }: Described): Html {
+  const { operationId, summary, description, parameters = [], requestBody, responses } = operation;
+  const server = document.servers[0]!.url;
+  const sent = requestBody?.content['application/json'];
+  return html`<section class="operation" aria-labelledby="${operationId}"><h2 class="plainly" id="${operationId}">${summary}</h2>
+<p class="address"><b class="method">${method}</b> <code>${path}</code></p>
+<p>${inline(description)}</p>
+${copyable(curlOf({ server, method, path, operation }), `a call of ${operationId}`)}
+${parameters.length > 0 && table({ caption: `Parameters of ${operationId}`, heads: ['Parameter', 'Where', 'What', 'Example'], rows: parameters.map(parameterRow) })}
+${sent && html`<details class="more"><summary>What is sent<span class="unseen"> with ${operationId}</span></summary>${sample(sent.example, `the body of ${operationId}`)}</details>`}
+<details class="more"><summary>Answers<span class="unseen"> of ${operationId}</span></summary>
+${table({ caption: `Answers of ${operationId}`, heads: ['Status', 'When'], rows: Object.entries(responses).map(([status, one]) => [status, inline(read(document, one).description)]) })}
+${exampleOf(document, operation)}</details>
+</section>`;
+}
+
+const parameterRow = ({ name, in: where, description, schema, example }: ParameterObject) => [
+  html`<code>${name}</code>`,
+  where === 'path' ? 'address' : where,
+  html`${inline(description)}<small>${typeOf(schema)}</small>`,
+  html`<code>${`${example}`}</code>`,
+];
+
+function typeOf(schema: Readonly<Record<string, unknown>>): string {
+  const { type, format, enum: values, minimum, maximum, default: standard } = schema;
+  const range =
+    type === 'integer' && maximum !== undefined && Number(maximum) < 2 ** 31 - 1 && `${minimum} to ${maximum}`;
+  const said = Array.isArray(values) ? `one of ${values.join(', ')}` : `${type ?? 'any'}`;
+  return [said, format, range, standard !== undefined && `${standard} when absent`].filter(Boolean).join(', ');
+}
+
+type Response = Exclude<ResponseObject, { readonly $ref: string }>;
+
+function read({ components }: ApiDocument, response: ResponseObject): Response {
+  if (!('$ref' in response)) return response;
+  return components.responses[response.$ref.split('/').at(-1)!] as unknown as Response;
+}
+
+function exampleOf(document: ApiDocument, { operationId, responses }: Operation): Html | false {
+  const [status] = Object.keys(responses).filter((one) => one.startsWith('2'));
+  const content = read(document, responses[status!]!).content?.['application/json'];
+  return content !== undefined && sample(content.example, `an answer of ${operationId}`);
+}
+
+/** The scrollable region is focusable by keyboard (WCAG 2.2, 2.1.1). */
+const sample = (value: unknown, what: string): Html =>
+  html`<div class="copyable"><pre tabindex="0" role="region" aria-label="${what}"><code>${linesOf(value)}</code></pre></div>`;
+
+/** Escaping removes line breaks, so add them as markup. */
+const linesOf = (value: unknown): Html[] =>
+  JSON.stringify(value, null, 2)
+    .split('\n')
+    .map((line) => html`${line}${markup('\n')}`);
+
+/** Renders the subset of Markdown that the document uses: paragraphs and {@link inline} markup. */
+const paragraphsOf = (text: string): Html[] => text.split('\n\n').map((part) => html`<p>${inline(part)}</p>`);
+
+/** `code` and **strong**. */
+function inline(text: string): Html {
+  const parts = text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part) => {
+    if (part.startsWith('`')) return html`<code>${part.slice(1, -1)}</code>`;
+    return part.startsWith('**') ? html`<strong>${part.slice(2, -2)}</strong>` : html`${part}`;
+  });
+  return html`${parts}`;
+}

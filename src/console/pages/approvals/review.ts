@@ -1,0 +1,118 @@
+// Decides who may settle an approval and what they see of it. A user may decide only if they could make the call now.
+// The call therefore runs as a dry run with the viewer's own Access. This checks the same permissions, fields and row
+// scopes as the call itself, and returns only data that the viewer may see. The requester's preview is never shown
+// instead.
+import type { FormFile } from '../../../agent/actions/definitions.ts';
+import type { Access } from '../../../core/caller.ts';
+import { Stop, type StopSignal } from '../../../core/clock/stop.ts';
+import { isAppError } from '../../../core/errors.ts';
+import type { Tool, ToolCall } from '../../../mcp/tool.ts';
+import type { Approval, ApprovalPreview, PreviewedEffect } from '../../../store/approvals/types.ts';
+
+export type Changes = ApprovalPreview['changes'];
+
+export interface Review {
+  readonly approval: Approval;
+  /**
+   * `other`: the viewer could make the call, but a different person must decide. `no`: the viewer is the requester and
+   * may no longer make the call.
+   */
+  readonly may: 'decide' | 'other' | 'no';
+  /** Number of affected records; null for calls that do not select records. */
+  readonly count: number | null;
+  /** Changes to the first records as of now, limited to what the viewer may see. Empty for an action. */
+  readonly changes: Changes;
+  /** Side effects in every collection, limited to records that the viewer may see. */
+  readonly effects: readonly PreviewedEffect[];
+  /** Sentences about possible further changes that a dry run cannot determine. */
+  readonly unseen: readonly string[];
+  /** Input of an action or of custom write code. Its effect cannot be predicted. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** The files among the values, by field. */
+  readonly files: ReadonlyMap<string, readonly FormFile[]>;
+  /** Whether a record has changed since the request. The call will then fail, even if approved. */
+  readonly hasChanged: boolean;
+}
+
+export interface Reviewer {
+  /**
+   * Returns undefined for a viewer who neither made the request nor could decide it. Throws SOURCE_UNAVAILABLE and
+   * similar errors when the check cannot run.
+   */
+  review(approval: Approval, access: Access): Promise<Review | undefined>;
+}
+
+type Foreseen = Awaited<ReturnType<NonNullable<Tool['approval']>['foresee']>>;
+
+export interface ReviewParts {
+  /** All tools, including disabled ones. */
+  readonly tools: readonly Tool[];
+  readonly callAs: (access: Access, signal: StopSignal) => ToolCall;
+}
+
+export function createReviewer({ tools, callAs }: ReviewParts): Reviewer {
+  const foresee = async (approval: Approval, access: Access): Promise<Foreseen | undefined> => {
+    const tool = tools.find(({ name }) => name === approval.tool);
+    // The requester uploaded the files of the call.
+    const call = { ...callAs(access, new Stop()), uploaderId: approval.userId };
+    return tool?.approval?.foresee(tool.parse(approval.content.arguments), call);
+  };
+
+  return {
+    async review(approval, access) {
+      const isOwn = approval.userId === access.caller.id;
+      const foreseen = await foresee(approval, access).catch(refusedOr);
+      if (!foreseen) return isOwn ? { approval, may: 'no', ...nothing } : undefined;
+      const { preview: seen, files = nothing.files } = foreseen;
+      return {
+        approval,
+        may: isOwn && approval.policy.secondPerson ? 'other' : 'decide',
+        count: seen.count,
+        changes: seen.changes,
+        effects: seen.effects ?? [],
+        unseen: seen.unseen ?? [],
+        values: seen.values ?? {},
+        files,
+        hasChanged: hasChanged(approval.content.preview, seen),
+      };
+    },
+  };
+}
+
+const nothing = {
+  count: null,
+  changes: [],
+  effects: [],
+  unseen: [],
+  values: {},
+  files: new Map<string, readonly FormFile[]>(),
+  hasChanged: false,
+} as const;
+
+/** An error below 500, except a write conflict, means that the viewer may not decide. Other errors are rethrown. */
+function refusedOr(error: unknown): undefined {
+  if (isAppError(error) && error.status < 500 && error.code !== 'WRITE_CONFLICT') return undefined;
+  throw error;
+}
+
+/** Compares the parts that both previews contain. */
+function hasChanged(asked: ApprovalPreview, now: ApprovalPreview): boolean {
+  if (differ(asked.changes, now.changes)) return true;
+  const kindOf = ({ collection, change, cause }: PreviewedEffect) => JSON.stringify([collection, change, cause]);
+  const known = new Map(asked.effects?.map((effect) => [kindOf(effect), effect]));
+  return (now.effects ?? []).some((effect) => {
+    const was = known.get(kindOf(effect));
+    return was !== undefined && (was.count !== effect.count || differ(was.changes ?? [], effect.changes ?? []));
+  });
+}
+
+/** Compares the previous values of the fields that both previews contain. */
+function differ(asked: Changes, now: Changes): boolean {
+  const known = new Map(asked.map(({ id, fields }) => [id, fields]));
+  return now.some(({ id, fields }) =>
+    Object.entries(fields).some(([name, { before }]) => {
+      const was = known.get(id)?.[name];
+      return was !== undefined && JSON.stringify(was.before) !== JSON.stringify(before);
+    }),
+  );
+}

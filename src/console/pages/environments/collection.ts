@@ -1,0 +1,109 @@
+// One collection: its fields, the permissions of each role, the row scope of each team, and the resulting rights of one
+// person.
+import { verbs } from '../../../core/caller.ts';
+import { fail } from '../../../core/errors.ts';
+import { type Html, html } from '../../../http/html.ts';
+import type { CollectionPermission, Right } from '../../../store/permissions/types.ts';
+import type { Answer, MemberVisit, Parts } from '../../page-request.ts';
+import { empty, facts, table } from '../../ui/data.ts';
+import { filterForm, type Option, selectField } from '../../ui/form.ts';
+import { createFramed } from '../../ui/frame.ts';
+import { nameOf } from '../people/list.ts';
+import { type ModelNames, readModel } from '../rights/model.ts';
+import { collectionPage, factOf, namesOf, permissionPage, scopePage } from '../rights/places.ts';
+import { scopeText } from '../teams/team.ts';
+import { describeRights } from './person-rights.ts';
+
+const under = '/collections';
+
+export async function showCollection(visit: MemberVisit, parts: Parts): Promise<Answer> {
+  const { paths, store } = parts;
+  const model = readModel(parts.engine, visit.access.caller);
+  const name = visit.params.name!;
+  const described = model.describe(name);
+  if (!described) return fail('NOT_FOUND', { path: paths.path(under) });
+  const rights = await store.rights.read();
+  const { environment } = visit.place;
+  const yes = (is: boolean, text: string) => is && html`<span class="badge">${text}</span> `;
+  const content = html`<p class="quietly"><a href="${paths.path(under)}">Collections</a></p><h1>${name}</h1>
+${facts([
+  ['Kind', described.kind],
+  ['Key', described.key.join(', ') || 'none'],
+  ['Segments', described.segments.join(', ')],
+  ['Actions', actionList(model, name)],
+  ['Charts', model.charts(name).join(', ')],
+])}
+<section aria-labelledby="who"><h2 class="plainly" id="who">Who may do what in ${environment}</h2>
+${roleTable(rights, environment, name, parts)}
+${scopeTable(rights, environment, name, parts)}</section>
+${await personSection(visit, parts, name, model)}
+<section aria-labelledby="fields"><h2 class="plainly" id="fields">Fields and relations</h2>
+${table({
+  caption: 'Fields',
+  heads: ['Field', 'Type', 'Besides'],
+  rows: described.fields.map((field) => [
+    field.name,
+    html`<code>${field.type}</code>${field.enumValues && html`<small>${field.enumValues.join(', ')}</small>`}`,
+    html`${yes(field.isKey, 'key')}${yes(field.required, 'required')}${yes(field.readOnly, 'read only')}`,
+  ]),
+})}
+${
+  described.relations.length > 0 &&
+  table({
+    caption: 'Relations',
+    heads: ['Relation', 'Leads to'],
+    rows: described.relations.map(({ name, kind, to }) => [
+      name,
+      html`${kind === 'one' ? 'one of' : 'many of'} ${model.collections.includes(to) ? html`<a href="${paths.path(collectionPage(to))}">${to}</a>` : to}`,
+    ]),
+  })
+}</section>`;
+  return { page: createFramed(visit, parts, { title: name, under, content }) };
+}
+
+const actionList = (model: ModelNames, name: string): string =>
+  model
+    .actions(name)
+    .map((action) => action.name)
+    .join(', ');
+
+function roleTable(rights: readonly Right[], environment: string, collection: string, { paths }: Parts): Html {
+  const tick = (is: boolean, verb: string) =>
+    is
+      ? html`<span class="tick">✓<span class="unseen"> may ${verb}</span></span>`
+      : html`<span class="unseen">no</span>`;
+  const rows = namesOf(rights, 'role').map((role) => {
+    const own = factOf(rights, 'permission', role, environment, collection);
+    const permission = (own ?? factOf(rights, 'permission', role, environment, '*')) as
+      | CollectionPermission
+      | undefined;
+    return [
+      html`<a href="${paths.path(permissionPage(role, collection))}">${role}</a>${own !== undefined && html`<small>own line</small>`}`,
+      ...verbs.map((verb) => tick(permission?.[verb] === true, verb)),
+    ];
+  });
+  return table({ caption: 'Roles', heads: ['Role', ...verbs], rows });
+}
+
+function scopeTable(rights: readonly Right[], environment: string, collection: string, { paths }: Parts): Html {
+  const rows = namesOf(rights, 'team').map((team) => {
+    const own = factOf(rights, 'scope', team, environment, collection);
+    const text = scopeText(own) ?? scopeText(factOf(rights, 'scope', team, environment, '*')) ?? 'every record';
+    return [html`<a href="${paths.path(scopePage(team, collection))}">${team}</a>`, text];
+  });
+  return table({ caption: 'Teams', heads: ['Team', 'Sees'], rows });
+}
+
+/** Maximum number of people in the selection. */
+const PEOPLE = 500;
+
+async function personSection(visit: MemberVisit, parts: Parts, collection: string, model: ModelNames): Promise<Html> {
+  const users = (await parts.store.identity.listUsers()).filter(({ disabled }) => !disabled).slice(0, PEOPLE);
+  const chosen = visit.query.get('person') ?? '';
+  const user = users.find(({ id }) => `${id}` === chosen);
+  const access = user && (await parts.store.permissions.accessOf(user.id));
+  const options = users.map((one): Option => [`${one.id}`, `${nameOf(one)} (${one.email})`]);
+  return html`<section aria-labelledby="person-title"><h2 class="plainly" id="person-title">What may one person do here?</h2>
+${filterForm(parts, collectionPage(collection), [selectField({ id: 'person', label: 'Person', value: chosen, options: [['', 'choose somebody'], ...options] })], 'Show')}
+${user && (access ? describeRights(access, nameOf(user), collection, model) : empty('Nothing', 'This person cannot sign in.'))}</section>`;
+}

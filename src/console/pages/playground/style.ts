@@ -1,0 +1,28 @@
+// Style of the playground: text areas, tables of records, and exact text.
+const mono = 'ui-monospace,SFMono-Regular,Menlo,Consolas,monospace';
+
+export const playgroundStyle = `.crumb{margin:0 0 6px;font-size:14px}
+.hints{margin:0 0 16px}.hints code{font-size:14px;margin-right:6px}
+.told{white-space:pre-wrap;overflow-wrap:anywhere;color:var(--soft)}
+.tools code{font-weight:400;margin-left:6px}h2.plainly small{font-weight:400;font-size:14px;color:var(--soft);margin-left:4px}
+.call{margin-top:20px}
+.call textarea.mono{font:14px/1.55 ${mono}}
+.call .hint{margin:5px 0 0}.call .note{min-height:0}.call .choice .note{grid-column:2}
+.call label{font:600 14px/1.5 ${mono}}.call .must{font:400 13px/1.5 system-ui,sans-serif;color:var(--soft)}
+.call .more{margin:4px 0 20px}.call .more>summary{margin-bottom:8px}
+.args{display:grid;grid-template-columns:repeat(auto-fit,minmax(280px,1fr));gap:0 20px}.args .choice{align-self:center}
+.run{display:flex;align-items:center;gap:20px;flex-wrap:wrap}.run .primary{width:auto;min-width:140px}
+.answer pre,.more pre,main>pre{margin:8px 0 0;padding:12px 14px;max-height:420px;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere;font:13px/1.55 ${mono};background:var(--bg);border:1px solid var(--line);border-radius:10px;color:var(--ink)}
+.answer .more{margin:14px 0 0}.answer .source{margin:14px 0 0;font-size:15px;color:var(--soft);overflow-wrap:anywhere}.answer .source b{color:var(--ink);font-weight:600}
+.answer .sql+.quietly{margin:4px 0 0;font-size:14px}
+.answer+h2.plainly{margin-top:32px;padding-top:24px;border-top:1px solid var(--line)}
+.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(180px,1fr));gap:12px;margin:0 0 16px}
+.figures>div{padding:10px 14px;border:1px solid var(--line);border-radius:12px}.figures dt{line-height:1.4;font-size:13px}.figures dd{font-weight:600}.figures small{font-weight:400}
+.sheet{overflow:auto;max-height:520px;border:1px solid var(--line);border-radius:12px}
+.sheet table{border-collapse:separate;border-spacing:0;width:100%;font-size:14px}
+.sheet th,.sheet td{padding:8px 12px;text-align:left;vertical-align:top;max-width:320px;min-width:64px;overflow-wrap:break-word}
+.sheet thead th{position:sticky;top:0;background:var(--bg);border-bottom:1px solid var(--line);font-weight:600;white-space:nowrap}
+.sheet tbody tr+tr td{border-top:1px solid var(--line)}.sheet i{color:var(--soft);font-style:normal}.sheet .short{white-space:nowrap}.sheet thead .number,.sheet .number{text-align:right;font-variant-numeric:tabular-nums}
+.remarks span{margin-right:12px;overflow-wrap:anywhere}.remarks b{font-weight:600}
+.next{margin:14px 0 0}
+`;

@@ -1,0 +1,77 @@
+// Names that permissions can refer to: collections, fields, actions and charts, but no records. Administrators may see
+// the database structure whatever their role shows (core/caller.ts), since they could grant themselves any right. The
+// names are therefore read with an unrestricted Access. Only this module uses that Access, and only to read
+// descriptions.
+import type { ActionDescription } from '../../../agent/actions/catalogue.ts';
+import type { Engine } from '../../../agent/engine.ts';
+import type { CollectionDescription } from '../../../agent/requests.ts';
+import { type Caller, fullAccess } from '../../../core/caller.ts';
+import { isBranch, isQuantified, joinPaths, type PlainFilter, readQuantified } from '../../../core/filter.ts';
+import { isCalled, nearNames } from '../../../core/suggestions.ts';
+
+export interface ModelNames {
+  readonly collections: readonly string[];
+  /** Undefined for an unknown collection. */
+  describe(collection: string): CollectionDescription | undefined;
+  actions(collection: string): readonly ActionDescription[];
+  /** Charts of the agent, or of one collection. */
+  charts(collection?: string): readonly string[];
+  /** Fields and relations; empty for an unknown collection. */
+  fields(collection: string): readonly string[];
+  /** Unknown names in a filter, with suggestions. */
+  findUnknown(collection: string, filter: PlainFilter): readonly string[];
+  /** First field of a row scope that the database cannot evaluate. */
+  findUndecided(collection: string, filter: PlainFilter): string | undefined;
+  /** Ambiguous parts of a filter, with the possible filters. `*` checks every collection. */
+  findUnclear(collection: string, filter: PlainFilter): readonly string[];
+}
+
+export function readModel(engine: Engine, caller: Caller): ModelNames {
+  const access = fullAccess(caller);
+  const collections = engine.index(access).map(({ name }) => name);
+  const isThere = (collection: string) => collections.includes(collection);
+  const describe = (collection: string) => (isThere(collection) ? engine.describe(access, collection) : undefined);
+  const fields = (collection: string) => {
+    const described = describe(collection);
+    return described ? [...described.fields, ...described.relations].map(({ name }) => name) : [];
+  };
+
+  /** Resolves a path such as `relation:field` step by step. */
+  function findPath(collection: string, path: string): readonly string[] {
+    const described = describe(collection);
+    if (!described || path === '' || described.fields.some(({ name }) => name === path)) return [];
+    const relation = described.relations.find((each) => path.includes(':') && isCalled(each, path.split(':')[0]!));
+    if (!relation) return [unknown(collection, path, fields(collection))];
+    return relation.fields ? [] : findPath(relation.to, path.slice(path.indexOf(':') + 1));
+  }
+
+  return {
+    collections,
+    describe,
+    fields,
+    actions: (collection) => (isThere(collection) ? engine.actions.describe(access, collection) : []),
+    charts: (collection) =>
+      collection === undefined || isThere(collection) ? engine.charts.names(access, collection) : [],
+    findUndecided: (collection, filter) => engine.storedFilters.findUndecided(access, collection, filter),
+    findUnclear: (collection, filter) => {
+      const within = collection === '*' ? collections : [collection];
+      const found = within.flatMap((name) => engine.storedFilters.findAmbiguities(access, name, filter));
+      return [...new Set(found.map(({ problem }) => problem))];
+    },
+    findUnknown: (collection, filter) => [...new Set(namesOf(filter).flatMap((name) => findPath(collection, name)))],
+  };
+}
+
+/** Paths to fields, and to relations with a trailing `:`. */
+function namesOf(filter: PlainFilter, path = ''): readonly string[] {
+  if (isBranch(filter)) return filter.conditions.flatMap((condition) => namesOf(condition, path));
+  if (!isQuantified(filter)) return [joinPaths(path, filter.field)];
+  const { path: relations, where } = readQuantified(filter);
+  const related = joinPaths(path, relations);
+  return [`${related}:`, ...(where ? namesOf(where, related) : [])];
+}
+
+function unknown(collection: string, field: string, known: readonly string[]): string {
+  const near = nearNames(field, known, 3);
+  return `'${collection}': there is no field '${field}'.${near.length > 0 ? ` Near: ${near.join(', ')}.` : ''}`;
+}

@@ -1,0 +1,184 @@
+// Permissions of one role on one collection: the verbs, their approvals, each field and each action. An invalid form is
+// shown again with the typed values. A valid one becomes a proposal.
+
+import { type PolicyName, type PolicyWish, verbs, type WriteVerb } from '../../../core/caller.ts';
+import { fail } from '../../../core/errors.ts';
+import { findInexact } from '../../../core/filter/exact-numbers.ts';
+import type { PlainFilter } from '../../../core/filter.ts';
+import type { ActionTrigger, CollectionPermission } from '../../../store/permissions/types.ts';
+import type { Answer, MemberVisit, Parts } from '../../page-request.ts';
+import type { ModelNames } from '../rights/model.ts';
+import { readModel } from '../rights/model.ts';
+import { factOf, permissionPage, rolePage } from '../rights/places.ts';
+import { findScopeProblem, propose } from '../rights/proposal.ts';
+import { refusal, reviewProposal } from '../rights/review.ts';
+import type { AskedCollection, Typed, TypedAction } from './permission-form.ts';
+import { permissionForm } from './permission-form.ts';
+import { askRole, collectionsOf, permissionOf } from './role.ts';
+
+export const writeVerbs: readonly WriteVerb[] = ['add', 'edit', 'delete'];
+
+async function askCollection(visit: MemberVisit, parts: Parts): Promise<AskedCollection> {
+  const asked = await askRole(visit, parts);
+  const model = readModel(parts.engine, visit.access.caller);
+  const collection = visit.params.collection!;
+  if (collection !== '*' && !collectionsOf(asked, model).includes(collection)) {
+    return fail('NOT_FOUND', { path: parts.paths.path(rolePage(asked.role)) });
+  }
+  return { ...asked, collection, model };
+}
+
+export async function showPermission(visit: MemberVisit, parts: Parts): Promise<Answer> {
+  const asked = await askCollection(visit, parts);
+  const { permission } = permissionOf(asked, asked.collection);
+  return { page: permissionForm(visit, parts, asked, typedOf(permission)) };
+}
+
+/** `` allows without approval; `second` requires approval by another person. */
+export function wishText(wish: PolicyWish | undefined): string {
+  const { policy, secondPerson } = typeof wish === 'object' ? wish : { policy: wish ?? '', secondPerson: false };
+  return secondPerson ? 'second' : policy;
+}
+
+function typedOf({ fields = {}, actions = {}, approval = {}, cascades, ...may }: CollectionPermission): Typed {
+  return {
+    may: new Set(verbs.filter((verb) => may[verb])),
+    approval: Object.fromEntries(Object.entries(approval).map(([verb, wish]) => [verb, wishText(wish)])),
+    fields,
+    cascades: cascades !== 'deny',
+    actions: Object.fromEntries(
+      Object.entries(actions).map(([name, { trigger, approval }]) => [
+        name,
+        {
+          trigger: typeof trigger === 'object' ? 'when' : trigger ? 'always' : 'never',
+          when: typeof trigger === 'object' ? JSON.stringify(trigger.when, null, 2) : '',
+          approval: wishText(approval),
+        },
+      ]),
+    ),
+  };
+}
+
+export async function changePermission(visit: MemberVisit, parts: Parts): Promise<Answer> {
+  const asked = await askCollection(visit, parts);
+  const { rights, role, environment, collection } = asked;
+  const about = { kind: 'permission', path: [role, environment, collection] } as const;
+  const proposal = { about, base: visit.form.get('base') ?? '' };
+  if (visit.form.get('action') === 'remove') {
+    if (factOf(rights, ...([about.kind, ...about.path] as const)) === undefined) {
+      const problem = 'it has no line of its own.';
+      return refusal(visit, parts, { under: '/roles', problem, back: permissionPage(role, collection) });
+    }
+    return reviewProposal(visit, parts, propose(rights, about, [about]), rights);
+  }
+  const typed = readTyped(visit.form);
+  const { value, problems } = readPermission(typed, asked);
+  if (problems.size > 0) return { status: 400, page: permissionForm(visit, parts, asked, typed, problems) };
+  // An unchanged permission that comes from `*` does not become a separate entry.
+  const { permission, own } = permissionOf(asked, collection);
+  const same = !own && JSON.stringify(typedOf(permission), setsToo) === JSON.stringify(typedOf(value), setsToo);
+  return reviewProposal(visit, parts, { ...proposal, wanted: same ? [] : [{ ...about, value }] }, rights);
+}
+
+const setsToo = (_: string, value: unknown): unknown => (value instanceof Set ? [...value] : value);
+
+function readTyped(form: URLSearchParams): Typed {
+  const named = (list: string, ...parts: readonly string[]) =>
+    Object.fromEntries(
+      form
+        .getAll(list)
+        .map((name, at) => [
+          name,
+          Object.fromEntries(parts.map((part) => [part, form.getAll(`${list}-${part}`)[at] ?? ''])),
+        ]),
+    ) as Readonly<Record<string, Readonly<Record<string, string>>>>;
+  const each = (list: string) =>
+    Object.fromEntries(Object.entries(named(list, 'is')).map(([name, { is = '' }]) => [name, is]));
+  return {
+    may: new Set(form.getAll('may')),
+    approval: each('verb'),
+    fields: each('field'),
+    cascades: form.get('cascades') === 'yes',
+    actions: named('act', 'trigger', 'when', 'approval') as unknown as Typed['actions'],
+  };
+}
+
+interface ReadPermission {
+  readonly value: CollectionPermission;
+  /** Keyed by action name. */
+  readonly problems: ReadonlyMap<string, string>;
+}
+
+const policies: readonly string[] = ['allow', 'ask', 'ask-person', 'deny'] satisfies readonly PolicyName[];
+
+/** Undefined for an unknown policy. The storage rejects a known policy that the form does not offer. */
+function readWish(text: string): PolicyWish | undefined {
+  if (text === 'second') return { policy: 'ask-person', secondPerson: true };
+  return policies.includes(text) ? (text as PolicyName) : undefined;
+}
+
+function readPermission(typed: Typed, asked: AskedCollection): ReadPermission {
+  const problems = new Map<string, string>();
+  const approval = Object.entries(typed.approval).flatMap(([verb, text]) => {
+    const wish = readWish(text);
+    return wish === undefined ? [] : [[verb, wish] as const];
+  });
+  const fields = Object.entries(typed.fields).filter(([, is]) => is === 'read' || is === 'hidden');
+  const actions = Object.entries(typed.actions).flatMap(([name, action]) => {
+    const wish = readWish(action.approval);
+    if (action.trigger === '') {
+      if (wish === undefined) return [];
+      problems.set(name, 'Say when it may be triggered: an approval of its own needs that.');
+      return [];
+    }
+    const trigger = readTrigger(name, action, asked);
+    if (typeof trigger === 'string') {
+      problems.set(name, trigger);
+      return [];
+    }
+    return [[name, { trigger, ...(wish !== undefined && { approval: wish }) }] as const];
+  });
+  const value = {
+    ...Object.fromEntries(verbs.map((verb) => [verb, typed.may.has(verb)])),
+    ...(fields.length > 0 && { fields: Object.fromEntries(fields) }),
+    ...(actions.length > 0 && { actions: Object.fromEntries(actions) }),
+    ...(approval.length > 0 && { approval: Object.fromEntries(approval) }),
+    ...(!typed.cascades && { cascades: 'deny' as const }),
+  } as unknown as CollectionPermission;
+  return { value, problems };
+}
+
+/** Returns the trigger, or an error message. */
+function readTrigger(
+  name: string,
+  action: TypedAction,
+  { model, collection }: AskedCollection,
+): ActionTrigger | string {
+  if (action.trigger !== 'when') return action.trigger === 'always';
+  const read = readFilter(action.when, collection, model);
+  if ('problem' in read) return read.problem;
+  const scope = model.actions(collection).find((one) => one.name === name)?.scope;
+  if (scope === 'Global') return 'It is about no chosen records, so that under a condition nobody could trigger it.';
+  return { when: read.filter };
+}
+
+/** Parses a typed filter with the same rules as the roles file, and checks that its fields exist. */
+export function readFilter(
+  text: string,
+  collection: string,
+  model: ModelNames,
+): { readonly filter: PlainFilter } | { readonly problem: string } {
+  const inexact = findInexact(text);
+  if (inexact !== undefined) return { problem: inexact };
+  let filter: unknown;
+  try {
+    filter = JSON.parse(text);
+  } catch (error) {
+    return { problem: `This is not JSON: ${(error as Error).message}` };
+  }
+  const problem = findScopeProblem(filter);
+  if (problem) return { problem };
+  const unknown = collection === '*' ? [] : model.findUnknown(collection, filter as PlainFilter);
+  const [wrong] = [...unknown, ...model.findUnclear(collection, filter as PlainFilter)];
+  return wrong === undefined ? { filter: filter as PlainFilter } : { problem: wrong };
+}

@@ -1,0 +1,78 @@
+// Plain-language descriptions of token scopes. Scopes of disabled features are not offered.
+import { scopeTexts } from '../../../oauth/server/scopes.ts';
+import type { ApplicationToken, TokenEntrance } from '../../../store/oauth/token-types.ts';
+
+export interface ScopeWords {
+  readonly scope: string;
+  readonly title: string;
+  readonly detail: string;
+  /** Spec public-http-api 5, 5: not available to read-only tokens. */
+  readonly writes: boolean;
+  /** Spec public-http-api 5, 2: the user's level is checked at the call. */
+  readonly admin: boolean;
+}
+
+const reads = { writes: false, admin: true };
+const writes = { writes: true, admin: true };
+
+const ofMcp = (scope: keyof typeof scopeTexts): ScopeWords => ({
+  scope,
+  ...scopeTexts[scope],
+  writes: scope !== 'mcp:read',
+  admin: false,
+});
+
+export const scopeWords: Readonly<Record<TokenEntrance, readonly ScopeWords[]>> = {
+  mcp: [ofMcp('mcp:read'), ofMcp('mcp:write'), ofMcp('mcp:action')],
+  api: [
+    { scope: 'notes:read', title: 'Read notes', detail: 'Notes on records, with their messages.', ...reads },
+    { scope: 'notes:write', title: 'Write notes', detail: 'Make and change notes, and add messages.', ...writes },
+    {
+      scope: 'activity_logs:read',
+      title: 'Read the activity log',
+      detail: 'Who read, changed and started what.',
+      ...reads,
+    },
+    {
+      scope: 'admin_logs:read',
+      title: 'Read the admin log',
+      detail: 'Who changed people, roles and tokens.',
+      ...reads,
+    },
+    {
+      scope: 'workflows:trigger',
+      title: 'Start workflows',
+      detail: 'Call the webhooks of workflows, and look at their runs. Runs have your rights.',
+      writes: true,
+      admin: false,
+    },
+    { scope: 'all', title: 'Everything', detail: 'All of the public API, what is added later included.', ...writes },
+  ],
+};
+
+export interface EntranceWords {
+  readonly name: string;
+  readonly title: string;
+  readonly detail: string;
+}
+
+export const entranceWords: Readonly<Record<TokenEntrance, EntranceWords>> = {
+  mcp: {
+    name: 'MCP',
+    title: 'An assistant that cannot sign in',
+    detail: 'Opens /mcp: the tools, with your rights. For scripts, servers and assistants without a browser.',
+  },
+  api: {
+    name: 'Public API',
+    title: 'A program that reads notes and logs, or starts workflows',
+    detail:
+      'Opens /v1: notes, the activity log, the admin log, workflows. For reports, archives, a SIEM and automations.',
+  },
+};
+
+const known = new Map(Object.values(scopeWords).flatMap((all) => all.map((words) => [words.scope, words] as const)));
+
+export const titleOf = (scope: string): string => known.get(scope)?.title.toLowerCase() ?? scope;
+
+export const needsAdmin = ({ scopes }: Pick<ApplicationToken, 'scopes'>): boolean =>
+  scopes.some((scope) => known.get(scope)?.admin);

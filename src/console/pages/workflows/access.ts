@@ -1,0 +1,32 @@
+// Who may do what with workflows, and the workflow of a page.
+import type { Access } from '../../../core/caller.ts';
+import { fail } from '../../../core/errors.ts';
+import type { Workflow } from '../../../store/workflows/types.ts';
+import { readDefinition, type WorkflowDefinition } from '../../../workflows/definition/definition.ts';
+import type { MemberVisit, Parts } from '../../page-request.ts';
+
+export const under = '/workflows';
+export const runsPage = '/runs';
+export const workflowPage = (id: string): string => `${under}/${id}`;
+
+/** Spec public-http-api 3.1: permission level editor or above. */
+export const mayEdit = ({ caller }: Access): boolean => caller.permissionLevel !== 'user';
+
+/** Unknown workflows and those of another view return the same 404 (CWE-639). */
+export async function findWorkflow({ id, access }: MemberVisit, { workflows }: Parts): Promise<Workflow> {
+  return (await workflows.find(access, id)) ?? fail('NOT_FOUND', { path: workflowPage(id) });
+}
+
+/** Definition of a workflow that the caller may see. */
+export async function definitionOf(
+  { id, version }: Pick<Workflow, 'id' | 'version'>,
+  { store }: Parts,
+): Promise<WorkflowDefinition> {
+  const text = await store.workflows.definition(id, version);
+  return text === undefined ? fail('NOT_FOUND', { path: workflowPage(id) }) : readDefinition(JSON.parse(text));
+}
+
+/** Throws DENIED unless the user may edit workflows. */
+export function needEditor(access: Access): void {
+  if (!mayEdit(access)) fail('DENIED', { problem: 'Workflows are edited by editors, developers and administrators.' });
+}

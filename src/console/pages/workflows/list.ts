@@ -1,0 +1,39 @@
+// The list of workflows of the user's team, on collections that the user may see.
+import { html } from '../../../http/html.ts';
+import type { Workflow } from '../../../store/workflows/types.ts';
+import type { Answer, MemberVisit, Parts } from '../../page-request.ts';
+import { empty } from '../../ui/data.ts';
+import { createFramed } from '../../ui/frame.ts';
+import { mayEdit, runsPage, under, workflowPage } from './access.ts';
+
+export async function listWorkflows(visit: MemberVisit, parts: Parts): Promise<Answer> {
+  const { access } = visit;
+  const { paths } = parts;
+  const found = await parts.workflows.list(access);
+  const edits = mayEdit(access);
+  const rows = found.map(
+    (one) =>
+      html`<li><a href="${paths.path(workflowPage(one.id))}"><b>${one.name}</b><span>${aboutOf(one)}</span></a></li>`,
+  );
+  const create = html`<a class="button primary slim" href="${paths.path(`${under}/new`)}">New workflow</a>`;
+  const none = edits
+    ? html`Steps on one record, one after the other: read, decide, ask a person, change. <a href="${paths.path(`${under}/new`)}">Write the first one</a>, or add it in code with <code>agent.addWorkflow</code>.`
+    : 'Editors of your team make them; those that are there you can start here.';
+  const content = html`<div class="head"><h1>Workflows</h1>${edits && create}</div>
+<p class="lead">What is done step by step with a record of ${access.caller.team}. A run works with the rights of whoever started it.</p>
+${rows.length > 0 ? html`<ul class="rows">${rows}</ul>` : empty('No workflow yet', none)}
+${rows.length > 0 && html`<p class="quietly"><a href="${paths.path(runsPage)}">All runs</a></p>`}`;
+  return { page: createFramed(visit, parts, { title: 'Workflows', under, content }) };
+}
+
+export function aboutOf({ collection, version, isActive, source, trigger }: Workflow): string {
+  return [
+    `on ${collection}`,
+    `version ${version}`,
+    isActive ? undefined : 'paused',
+    source === 'code' ? 'defined in code' : undefined,
+    trigger.isEnabled ? 'webhook' : undefined,
+  ]
+    .filter(Boolean)
+    .join(', ');
+}

@@ -1,0 +1,80 @@
+// Runs, newest first: users see their own, editors those of their view. The filters are in the query of the URL.
+import { type Html, html } from '../../../http/html.ts';
+import { type Run, runStates } from '../../../store/workflows/types.ts';
+import type { Answer, MemberVisit, Parts } from '../../page-request.ts';
+import { runPage } from '../../paths.ts';
+import { empty, pager, table } from '../../ui/data.ts';
+import { field, filterForm, selectField } from '../../ui/form.ts';
+import { createFramed } from '../../ui/frame.ts';
+import { showTime } from '../../ui/times.ts';
+import { addressOf, chosen, said } from '../logs/filters.ts';
+import { runsPage, under } from './access.ts';
+import { originWords, stateBadge, stateWords } from './words.ts';
+
+const LISTED = 25;
+
+export async function listRuns(visit: MemberVisit, parts: Parts): Promise<Answer> {
+  const { access } = visit;
+  const all = await parts.workflows.list(access);
+  const workflow = chosen(
+    visit,
+    'workflow',
+    all.map(({ id }) => id),
+  );
+  const state = chosen(visit, 'state', runStates);
+  const record = said(visit, 'record', 400);
+  const after = said(visit, 'after', 40);
+  const found = await parts.workflows.runs(access, {
+    ...(workflow !== undefined && { workflowId: workflow }),
+    ...(state !== undefined && { state }),
+    ...(record !== '' && { recordId: record }),
+    ...(/^[\w-]{36}$/.test(after) && { after }),
+    limit: LISTED,
+  });
+  const filters = [
+    selectField({
+      id: 'workflow',
+      label: 'Workflow',
+      value: workflow ?? '',
+      options: [['', 'All'], ...all.map(({ id, name }) => [id, name] as const)],
+    }),
+    selectField({
+      id: 'state',
+      label: 'State',
+      value: state ?? '',
+      options: [['', 'Any'], ...runStates.map((one) => [one, stateWords[one]] as const)],
+    }),
+    field({ id: 'record', label: 'Record', type: 'search', value: record, most: 400 }),
+  ];
+  const isNarrowed = workflow !== undefined || state !== undefined || record !== '';
+  const last = found.length === LISTED ? found.at(-1) : undefined;
+  const content = html`<h1>Runs</h1>
+<p class="lead">${access.caller.permissionLevel === 'user' ? 'Runs that you started.' : 'Runs of your team.'}</p>
+${filterForm(parts, runsPage, filters)}
+${found.length > 0 ? runTable(found, visit, parts) : nothing(isNarrowed, parts)}
+${pager({
+  ...(after !== '' && { newest: addressOf(visit, parts, runsPage) }),
+  ...(last && { older: addressOf(visit, parts, runsPage, { after: last.id }) }),
+})}
+<p class="quietly"><a href="${parts.paths.path(under)}">Workflows</a></p>`;
+  return { page: createFramed(visit, parts, { title: 'Runs', under, content, wide: true }) };
+}
+
+function nothing(isNarrowed: boolean, { paths }: Parts): Html {
+  if (isNarrowed) return empty('No run fits', 'Look for less.');
+  return empty('Nothing has run yet', html`Start one of the <a href="${paths.path(under)}">workflows</a> on a record.`);
+}
+
+export function runTable(runs: readonly Run[], { access }: MemberVisit, { paths }: Parts): Html {
+  return table({
+    caption: 'Runs',
+    heads: ['Started', 'Workflow', 'Record', 'State', 'Through'],
+    rows: runs.map((run) => [
+      html`<a href="${paths.path(runPage(run.id))}">${showTime(run.createdAt, access.caller.timezone)}</a>`,
+      run.name,
+      run.recordId,
+      stateBadge(run),
+      html`${originWords[run.origin]}${run.originName !== originWords[run.origin] && html`<small>${run.originName}</small>`}`,
+    ]),
+  });
+}

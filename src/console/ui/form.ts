@@ -1,0 +1,134 @@
+// Building blocks for forms: `formOf` and `hiddenToken` (the CSRF token that console/endpoint.ts checks); `field`,
+// `selectField` and `areaField` with hint and error message; `checkField`; `filterForm` (a GET form); and `buttonTo`, a
+// form with one button. Other building blocks: data.ts (tables, pagers, facts, empty lists), notices.ts (messages,
+// copyable text), parts-style.ts.
+import { type Html, html } from '../../http/html.ts';
+import type { ConsolePaths } from '../paths.ts';
+
+interface Bound {
+  readonly csrf: string;
+}
+interface Placed {
+  readonly paths: Pick<ConsolePaths, 'path'>;
+}
+
+export const hiddenToken = ({ csrf }: Bound): Html => html`<input type="hidden" name="csrf" value="${csrf}">`;
+
+/** Opening tag of a form that posts to `page`, such as '/account'. The caller writes `</form>`. */
+export const formOf = (visit: Bound, { paths }: Placed, page: string, holds: 'fields' | 'files' = 'fields'): Html =>
+  html`<form method="post" action="${paths.path(page)}"${holds === 'files' && html` enctype="multipart/form-data"`}>${hiddenToken(visit)}`;
+
+export interface Field {
+  /** Element id, unique on the page. */
+  readonly id: string;
+  /** Field name in the request; default `id`. */
+  readonly name?: string;
+  readonly label: string;
+  readonly value?: string;
+  readonly hint?: Html | string | undefined;
+  /** Error message for the submitted value. */
+  readonly problem?: string | undefined;
+  readonly required?: boolean;
+}
+
+export interface InputField extends Field {
+  /** Default `text`. */
+  readonly type?: 'text' | 'email' | 'password' | 'search' | 'date' | 'datetime-local' | 'number';
+  readonly most?: number;
+  readonly autocomplete?: string;
+}
+
+/** Hint and error message, linked to the field for screen readers (WCAG 2.2, 3.3.1 and 3.3.3). */
+function told({ id, hint, problem, required }: Field): { readonly attributes: Html; readonly notes: Html } {
+  const ids = [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ');
+  return {
+    attributes: html`${required && html` required`}${ids && html` aria-describedby="${ids}"`}${problem && html` aria-invalid="true"`}`,
+    notes: html`${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`}${problem && html`<p class="note" id="${id}-problem" role="alert">${problem}</p>`}`,
+  };
+}
+
+const labelOf = ({ id, label }: Field): Html => html`<label for="${id}">${label}</label>`;
+
+export function field(given: InputField): Html {
+  const { id, name = id, type = 'text', value = '', most = 255, autocomplete = 'off' } = given;
+  const { attributes, notes } = told(given);
+  return html`<div class="field">${labelOf(given)}<input id="${id}" name="${name}" type="${type}" value="${value}" maxlength="${most}" autocomplete="${autocomplete}"${attributes}>${notes}</div>`;
+}
+
+export interface FileField extends Field {
+  readonly several?: boolean;
+  /** File extensions without the dot; absent means any. */
+  readonly endings?: readonly string[] | undefined;
+}
+
+/** File input for forms that accept files. Browsers do not allow a preset value, so `value` is ignored. */
+export function fileField(given: FileField): Html {
+  const { id, name = id, several, endings } = given;
+  const { attributes, notes } = told(given);
+  const accept = endings?.map((ending) => `.${ending}`).join(',');
+  return html`<div class="field">${labelOf(given)}<input id="${id}" name="${name}" type="file"${several && html` multiple`}${accept && html` accept="${accept}"`}${attributes}>${notes}</div>`;
+}
+
+export interface AreaField extends Field {
+  /** Default 4. */
+  readonly rows?: number;
+  readonly most?: number;
+}
+
+export function areaField(given: AreaField): Html {
+  const { id, name = id, value = '', rows = 4, most } = given;
+  const { attributes, notes } = told(given);
+  return html`<div class="field">${labelOf(given)}<textarea id="${id}" name="${name}" rows="${rows}"${most && html` maxlength="${most}"`}${attributes}>
+${value}</textarea>${notes}</div>`;
+}
+
+export type Option = readonly [value: string, text: string];
+
+export function selectField(given: Field & { readonly options: readonly Option[] }): Html {
+  const { id, name = id, value, options } = given;
+  const { attributes, notes } = told(given);
+  const lines = options.map(
+    ([one, text]) => html`<option value="${one}"${one === value && html` selected`}>${text}</option>`,
+  );
+  return html`<div class="field">${labelOf(given)}<select id="${id}" name="${name}"${attributes}>${lines}</select>${notes}</div>`;
+}
+
+export interface CheckField {
+  readonly id: string;
+  readonly name: string;
+  /** Default `yes`. */
+  readonly value?: string;
+  readonly label: Html | string;
+  readonly hint?: Html | string | undefined;
+  readonly checked?: boolean;
+  readonly type?: 'checkbox' | 'radio';
+}
+
+export function checkField({ id, name, value = 'yes', label, hint, checked, type = 'checkbox' }: CheckField): Html {
+  const said = hint && html` aria-describedby="${id}-hint"`;
+  return html`<div class="choice"><input type="${type}" id="${id}" name="${name}" value="${value}"${checked && html` checked`}${said}><label for="${id}">${label}</label>${hint && html`<small id="${id}-hint">${hint}</small>`}</div>`;
+}
+
+/** Reloads the page with the selected filters in its query. Create `fields` with `field` and `selectField`. */
+export function filterForm({ paths }: Placed, page: string, fields: readonly (Html | false)[], button = 'Find'): Html {
+  return html`<form method="get" action="${paths.path(page)}" class="filters" role="search">${fields}<button class="plain slim">${button}</button></form>`;
+}
+
+export interface Button {
+  /** Target page of the POST. */
+  readonly page: string;
+  readonly action: string;
+  readonly text: string;
+  /** Accessible label, when the button text is ambiguous. */
+  readonly label?: string;
+  readonly kind?: 'plain' | 'primary' | 'danger';
+  readonly values?: Readonly<Record<string, string>>;
+}
+
+export function buttonTo(visit: Bound, parts: Placed, given: Button): Html {
+  const { page, action, text, label, kind = 'plain', values = {} } = given;
+  const hidden = Object.entries(values).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  );
+  return html`${formOf(visit, parts, page)}${hidden}<button class="${kind} slim" name="action" value="${action}"${label && html` aria-label="${label}"`}>${text}</button></form>`;
+}

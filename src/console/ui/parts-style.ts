@@ -1,0 +1,30 @@
+// Style of the shared building blocks.
+
+export const partsStyle = `
+.scroll{overflow-x:auto;border:1px solid var(--line);border-radius:12px;margin:0 0 16px;scrollbar-width:thin}
+.table{width:100%;border-collapse:collapse;font-size:15px}
+.table th,.table td{text-align:left;vertical-align:top;padding:10px 14px;font-weight:400}
+.table thead th{color:var(--soft);font-size:13px;font-weight:600;background:var(--bg);border-bottom:1px solid var(--line);white-space:nowrap}
+.table tbody th{font-weight:600;min-width:9em;overflow-wrap:anywhere}
+.table tbody tr+tr>*{border-top:1px solid var(--line)}
+.table small{display:block;color:var(--soft);font-size:13.5px;font-weight:400}
+.table time{white-space:nowrap}
+.table form{margin:0}.table button{width:auto;min-height:36px;padding:4px 14px;font-size:14.5px}
+.pager{display:flex;gap:20px;margin:0 0 16px}
+.filters{display:grid;grid-template-columns:repeat(auto-fill,minmax(170px,1fr));gap:12px;align-items:end;margin:0 0 20px}
+.filters .field{margin:0}.filters label{font-size:14px;margin-bottom:4px;font-weight:500}
+.filters .field input,.filters .field select{height:42px;min-height:42px;font-size:15px}.filters .slim{justify-self:start}
+input[type=file]{display:block;width:100%;font:inherit;font-size:15px;color:var(--soft)}
+input[type=file]::file-selector-button{font:inherit;font-weight:600;color:var(--ink);background:var(--card);min-height:44px;margin:0 12px 0 0;padding:0 16px;border:1px solid var(--edge);border-radius:10px;cursor:pointer}
+input[type=date],input[type=datetime-local],input[type=number],textarea{width:100%;min-height:46px;padding:0 12px;font:inherit;color:inherit;background:var(--field);border:1px solid var(--edge);border-radius:10px}
+textarea{padding:10px 12px;line-height:1.45;resize:vertical}
+textarea[aria-invalid=true],select[aria-invalid=true]{border-color:var(--bad-ink);border-width:2px}
+.field .hint{margin:6px 0 0}
+select{min-height:42px}.field select{min-height:46px}
+.field+.note{margin-top:-8px}
+.copyable{display:flex;align-items:stretch;margin:0 0 16px;border:1px solid var(--line);border-radius:10px;background:var(--bg);overflow:hidden}
+.copyable pre{flex:1;min-width:0;margin:0;padding:11px 14px;overflow-x:auto;scrollbar-width:thin;border-radius:10px;outline-offset:-3px}
+.copyable code{font-size:14px;line-height:1.6;color:var(--ink);overflow-wrap:normal;white-space:pre}
+.copyable button{width:auto;flex:none;min-width:92px;min-height:44px;padding:6px 16px;font-size:14.5px;border:0;border-left:1px solid var(--line);border-radius:0;color:var(--accent);outline-offset:-3px}
+[hidden]{display:none!important}
+`;

@@ -1,0 +1,98 @@
+// The only script of the console. Every page works without it: it adds copy buttons and reloads live regions. The
+// script is inline, and the CSP allows it by its hash (frame.ts), so the browser blocks all others. It inserts only
+// HTML from this server, and the CSP blocks any script in it.
+//
+//   <button type="button" hidden data-copy="text">Copy</button>     copies the text, or the text of the element with
+//   <button type="button" hidden data-copy-of="id">Copy</button>    the id, to the clipboard and confirms it
+//   <div data-live="/console/start/first-call">...</div>            is replaced by the content of that page every 3 s
+//                                                                   (data-live-every: ms) until it contains
+//                                                                   [data-live-end], at most 600 times: each request
+//                                                                   extends the session
+import { hashToken } from '../../core/secret.ts';
+import { type Html, markup } from '../../http/html.ts';
+
+const text = `
+(() => {
+  'use strict';
+  const said = document.createElement('p');
+  said.className = 'unseen';
+  said.setAttribute('role', 'status');
+  document.body.append(said);
+
+  const reveal = (root) => {
+    for (const button of root.querySelectorAll('[data-copy][hidden],[data-copy-of][hidden]')) button.hidden = false;
+  };
+
+  const copyByHand = (value) => {
+    const field = document.createElement('textarea');
+    field.value = value;
+    field.className = 'unseen';
+    document.body.append(field);
+    field.select();
+    const isDone = document.execCommand('copy');
+    field.remove();
+    return isDone;
+  };
+  const copy = async (value) => {
+    try {
+      await navigator.clipboard.writeText(value);
+      return true;
+    } catch {
+      return copyByHand(value);
+    }
+  };
+  document.addEventListener('click', async ({ target }) => {
+    const button = target.closest('[data-copy],[data-copy-of]');
+    if (!button) return;
+    const { copy: given, copyOf } = button.dataset;
+    const label = button.dataset.label ??= button.textContent;
+    const isDone = await copy(given ?? document.getElementById(copyOf).textContent);
+    button.focus();
+    button.textContent = isDone ? 'Copied' : 'Select it to copy';
+    said.textContent = isDone ? 'Copied' : 'It could not be copied. Select the text.';
+    clearTimeout(button.timer);
+    button.timer = setTimeout(() => {
+      button.textContent = label;
+      said.textContent = '';
+    }, 2500);
+  });
+
+  const most = 60000;
+  const follow = (region) => {
+    const every = Number(region.dataset.liveEvery) || 3000;
+    let wait = every;
+    let left = 600;
+    const ask = async () => {
+      if (document.hidden) {
+        document.addEventListener('visibilitychange', ask, { once: true });
+        return;
+      }
+      try {
+        const answer = await fetch(region.dataset.live, { redirect: 'error', headers: { Accept: 'text/html' } });
+        if (!answer.ok) throw new Error('refused');
+        const text = await answer.text();
+        if (text !== region.shown) {
+          region.shown = text;
+          const { body } = new DOMParser().parseFromString(text, 'text/html');
+          region.replaceChildren(...body.childNodes);
+          reveal(region);
+        }
+        wait = every;
+      } catch {
+        wait = Math.min(wait * 2, most);
+      }
+      left -= 1;
+      if (left > 0 && !region.querySelector('[data-live-end]')) setTimeout(ask, wait);
+    };
+    if (!region.querySelector('[data-live-end]')) setTimeout(ask, wait);
+  };
+
+  reveal(document);
+  for (const region of document.querySelectorAll('[data-live]')) follow(region);
+})();
+`;
+
+export const script: Html = markup(text);
+
+/** Hash source for the Content-Security-Policy header. */
+export const scriptSource = `'sha256-${Buffer.from(hashToken(text), 'base64url').toString('base64')}'`;
