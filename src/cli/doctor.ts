@@ -1,23 +1,28 @@
-// `portico doctor`: what is in effect and what is wrong with it. It looks and changes nothing: no folder is made, no
-// migration is run, no user added.
+// `portico doctor`: prints the effective settings and their problems. It changes no state: it creates no folder, runs
+// no migration and adds no user.
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { createSqlSource } from '../agent/sources/sql/source.ts';
-import { openPlatform } from '../app/platform.ts';
 import { systemClock } from '../core/clock.ts';
 import { checkAddress, type Finding, note, ok, risks, wrong } from '../core/config/findings.ts';
 import { maskUrl } from '../core/config/masking.ts';
 import { describeSettings } from '../core/config/shown.ts';
 import type { Config } from '../core/config.ts';
-import { isAppError } from '../core/errors.ts';
+import { messageForOperator } from '../core/errors/connection.ts';
+import { toAppError } from '../core/errors.ts';
+import type { Observe } from '../core/observe.ts';
 import { loadSqliteDriver } from '../core/sqlite.ts';
-import { locateStorage, openDatabase } from '../store/database.ts';
-import { findPending } from '../store/schema.ts';
-import { demoPath } from './demo.ts';
+import { openPlatform } from '../server/remote-store.ts';
+import { locateStorage, openDatabase } from '../store/database/database.ts';
+import { checkSecret, createSecretReader } from '../store/keys.ts';
+import { askRedis } from '../store/limits/redis-quotas.ts';
+import { findPending } from '../store/migrations/migrations.ts';
+import { demoPath } from './demo/shop.ts';
 import { alignColumns, createPaint } from './terminal.ts';
+import { checkStoredFilters } from './unclear-filters.ts';
 
-/** Prints settings and findings to standard output; false when something is wrong. */
+/** Prints settings and findings to standard output. Returns false if there is a problem. */
 export async function examine(config: Config): Promise<boolean> {
   const paint = createPaint(process.stdout);
   const say = (line = '') => process.stdout.write(`${line}\n`);
@@ -41,13 +46,15 @@ export async function examine(config: Config): Promise<boolean> {
   return problems === 0;
 }
 
-type Check = (config: Config) => Finding | undefined | Promise<Finding>;
+type Check = (config: Config) => Finding | undefined | Promise<Finding | undefined>;
 const checks: readonly Check[] = [
   checkNode,
   checkSqlite,
   checkFolder,
   checkStorage,
   checkSource,
+  checkRedis,
+  checkStoredFilters,
   checkAddress,
   checkPort,
   checkMetricsPort,
@@ -89,18 +96,23 @@ async function checkStorage(config: Config): Promise<Finding> {
     const options = { url: config.storageUrl, dataDir: config.dataDir, sqlite: config.sqlite };
     const file = locateStorage(options);
     if (file && !existsSync(file)) return ok(`Storage ${file} is made at the first start`);
-    const database = openDatabase(options);
+    const warnings: string[] = [];
+    const database = openDatabase({ ...options, observe: warningsTo(warnings) });
     try {
       const pending = await findPending(database);
-      if (pending.length === 0) return ok(`Storage ${database.shownAs} is up to date`);
-      return ok(`Storage ${database.shownAs}: the next start runs ${pending.length} migrations`);
+      if (pending.length === 0) {
+        const { secret: configured, dataDir } = config;
+        await checkSecret(database.knex, createSecretReader({ configured, dataDir, inMemory: false, make: false }));
+        return ok(`Storage ${database.shownAs} is up to date${also(warnings)}`);
+      }
+      return ok(`Storage ${database.shownAs}: the next start runs ${pending.length} migrations${also(warnings)}`);
     } finally {
       await database.close();
     }
   });
 }
 
-/** In place of the storage, where another server has it. */
+/** Replaces the storage check if another server has the storage. */
 function checkPlatform(config: Config): Promise<Finding> {
   return guard('Platform', async () => {
     const store = await openPlatform({ config, envSecret: undefined, observe: () => {}, clock: systemClock });
@@ -118,17 +130,34 @@ async function checkSource(config: Config): Promise<Finding> {
   if (config.database === null && !existsSync(demo)) return ok('Database: the demo shop, made at the first start');
   return guard('Database', async () => {
     const url = config.database ?? `sqlite:${demo}`;
-    const source = createSqlSource(url, { observe: () => {}, clock: systemClock, sqlite: config.sqlite });
+    const told: string[] = [];
+    const source = createSqlSource(url, { observe: warningsTo(told), clock: systemClock, sqlite: config.sqlite });
     try {
-      const { tables, skipped } = await source.describe();
+      const { tables, skipped, warnings = [] } = await source.describe();
       const left = skipped.length ? `, ${skipped.length} tables or columns cannot be served` : '';
-      const found = `Database ${maskUrl(url)}: ${tables.length} tables and views${left}`;
-      return tables.length === 0 ? wrong(`${found}; is it the right one?`) : ok(found);
+      return ok(
+        `Database ${maskUrl(url)}: ${tables.length} tables and views${left}${warnings.map(({ table, problem }) => `; '${table}' ${problem}`).join('')}${also(told)}`,
+      );
     } finally {
       await source.close();
     }
   });
 }
+
+/** Checks Redis if it is configured. Redis is optional: without it, the storage does the same work. */
+async function checkRedis({ redisUrl }: Config): Promise<Finding | undefined> {
+  if (redisUrl === null) return undefined;
+  const problem = await askRedis(redisUrl);
+  return problem === undefined ? ok(`Redis ${maskUrl(redisUrl)} answers`) : wrong(`Redis: ${problem}`);
+}
+
+function warningsTo(list: string[]): Observe {
+  return (observation) => {
+    if (observation.type === 'warning') list.push(observation.message);
+  };
+}
+
+const also = (warnings: readonly string[]): string => warnings.map((warning) => `; ${warning}`).join('');
 
 function checkPort({ host, port }: Config): Promise<Finding> {
   return tryPort('Port', { host, port, settings: ['MCP_SERVER_PORT', 'SERVICE_HOST'] });
@@ -161,12 +190,13 @@ function tryPort(name: string, { host, port, settings: [portSetting, hostSetting
   });
 }
 
-/** What a check throws is a finding. A driver's text may hold an address with a password, its code does not. */
+/** Converts an error to a finding. A driver's message can contain a URL with a password, but its code cannot. */
 function guard(what: string, run: () => Finding): Finding;
 function guard(what: string, run: () => Promise<Finding>): Promise<Finding>;
 function guard(what: string, run: () => Finding | Promise<Finding>): Finding | Promise<Finding> {
   const failed = (error: unknown): Finding => {
-    if (isAppError(error)) return wrong(`${what}: ${error.message}`);
+    const known = toAppError(error, '');
+    if (known.code !== 'INTERNAL') return wrong(`${what}: ${messageForOperator(known)}`);
     const code = (error as { code?: unknown } | null)?.code;
     return wrong(`${what}: cannot be opened (${typeof code === 'string' ? code : 'unknown reason'})`);
   };

@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'dotenv';
 import { type Config, loadConfig, type SettingName } from '../core/config.ts';
 import { AppError } from '../core/errors.ts';
+import { loadConfigFile } from './customization.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type Flags = Readonly<Partial<Record<SettingName, string>>>;
 
-/** The variables of the process over those of a `.env` file in the working folder. */
+/** Reads the environment. Variables of the process override the `.env` file in the working folder. */
 export function readEnvironment(): Environment {
   return { ...readDotenv('.env'), ...process.env };
 }
@@ -22,11 +23,12 @@ function readDotenv(path: string): Environment {
   return parse(text);
 }
 
-export function readConfig(flags: Flags): Config {
-  return loadConfig({ flags, env: readEnvironment() });
+export async function readConfig(flags: Flags): Promise<Config> {
+  const { options } = await loadConfigFile(process.cwd());
+  return loadConfig({ flags, env: readEnvironment(), file: options });
 }
 
-/** A command as the person who reads our hints types it: through npm in a clone, else by its name. */
+/** Returns a command as the user would type it: through npx in a clone, otherwise by name. */
 export function hint(config: Config, command: string): string {
   const name = process.env.npm_execpath ? 'npx portico' : 'portico';
   const folder = config.origins.dataDir === 'flag' ? ` --data-dir ${quote(config.dataDir)}` : '';

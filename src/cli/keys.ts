@@ -1,4 +1,4 @@
-// Keys of the installation by the command line. A server that runs on the same storage takes up what changes with its next
+// `portico keys`: manages the keys of the installation. A server on the same storage applies changes with its next
 // request.
 import { systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';

@@ -1,18 +1,21 @@
 #!/usr/bin/env node
-// The command. Each subcommand imports what it needs when it runs, so that none pays for another. Exit codes: 0 well
-// done, 1 failed, 2 wrongly used.
+// The command line. Each subcommand imports its modules when it runs, to keep startup fast. Exit codes: 0 success, 1
+// failure, 2 incorrect usage.
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { entranceWords, scopeWords } from '../console/tokens/words.ts';
+import { entranceWords, scopeWords } from '../console/pages/tokens/words.ts';
 import { type SettingName, settings } from '../core/config.ts';
-import { isAppError } from '../core/errors.ts';
-import type { BootstrapOptions, CloudOptions, LoginOptions } from './cloud.ts';
+import { thrownBy } from '../core/errors/code-failure.ts';
+import { messageForOperator } from '../core/errors/connection.ts';
+import { toAppError } from '../core/errors.ts';
+import type { BootstrapOptions, CloudOptions, LoginOptions } from './cloud/commands.ts';
 import { type Flags, readConfig, readEnvironment } from './environment.ts';
+import { idsLast } from './id-arguments.ts';
 import type { McpOptions } from './mcp.ts';
-import type { PushOptions } from './roles.ts';
+import type { PushOptions } from './roles/commands.ts';
 import type { SchemaOptions } from './schema.ts';
-import type { TokenOptions } from './token.ts';
-import type { SetOptions } from './user.ts';
+import type { TokenOptions } from './users/token.ts';
+import type { SetOptions } from './users/user.ts';
 
 const FAILED = 1;
 const WRONGLY_USED = 2;
@@ -21,7 +24,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string;
 };
 
-/** Options that stand for settings, by the table of core/config.ts. */
+/** Options for settings, generated from the table in core/config.ts. */
 const settingOptions: readonly [SettingName, Option][] = (
   Object.entries(settings) as [SettingName, (typeof settings)[SettingName]][]
 ).flatMap(([name, row]) => {
@@ -69,8 +72,8 @@ function withSettings(command: Command, ...only: readonly SettingName[]): Comman
 withSettings(addCommand(program, 'start', 'Start the server; with the demo shop when no database is named'))
   .option('--email <address>', 'Address of the first user, made at the first start')
   .action(async (options: { email?: string }, command: Command) => {
-    const { start } = await import('./start.ts');
-    await start(readConfig(flagsOf(command)), { version, ...options });
+    const { start } = await import('./start/command.ts');
+    await start(await readConfig(flagsOf(command)), { version, ...options });
   });
 
 withSettings(
@@ -84,13 +87,13 @@ withSettings(
   .option('--collections <list>', 'Only these collections, with commas between them')
   .action(async (options: Omit<McpOptions, 'version'>, command: Command) => {
     const { serveStdio } = await import('./mcp.ts');
-    await serveStdio(readConfig(flagsOf(command)), { version, ...options });
+    await serveStdio(await readConfig(flagsOf(command)), { version, ...options });
   });
 
 withSettings(addCommand(program, 'doctor', 'Print the settings in effect, and what is wrong')).action(
   async (_options: object, command: Command) => {
     const { examine } = await import('./doctor.ts');
-    if (!(await examine(readConfig(flagsOf(command))))) process.exitCode = FAILED;
+    if (!(await examine(await readConfig(flagsOf(command))))) process.exitCode = FAILED;
   },
 );
 
@@ -105,16 +108,16 @@ withSettings(addCommand(user, 'add <email>', 'Add a user'), 'dataDir')
   .option('--timezone <name>', 'IANA timezone, such as Europe/Paris')
   .option('--password-stdin', 'Read the password from standard input instead of making one')
   .action(async (email: string, options: Record<string, string>, command: Command) => {
-    const { addUser } = await import('./user.ts');
+    const { addUser } = await import('./users/user.ts');
     const { dataDir: _dataDir, ...rest } = options;
-    await addUser(readConfig(flagsOf(command)), email, rest);
+    await addUser(await readConfig(flagsOf(command)), email, rest);
   });
 
 withSettings(addCommand(user, 'password <email>', 'Set another password'), 'dataDir')
   .option('--password-stdin', 'Read the password from standard input instead of making one')
   .action(async (email: string, options: Record<string, string>, command: Command) => {
-    const { setPassword } = await import('./user.ts');
-    await setPassword(readConfig(flagsOf(command)), email, options);
+    const { setPassword } = await import('./users/user.ts');
+    await setPassword(await readConfig(flagsOf(command)), email, options);
   });
 
 withSettings(
@@ -129,15 +132,15 @@ withSettings(
   .option('--last-name <name>', 'Last name')
   .option('--timezone <name>', 'IANA timezone, such as Europe/Paris')
   .action(async (email: string, options: Record<string, string>, command: Command) => {
-    const { inviteUser } = await import('./account.ts');
+    const { inviteUser } = await import('./users/account.ts');
     const { dataDir: _dataDir, publicUrl: _publicUrl, ...rest } = options;
-    await inviteUser(readConfig(flagsOf(command)), email, rest);
+    await inviteUser(await readConfig(flagsOf(command)), email, rest);
   });
 
 withSettings(addCommand(user, 'reset <email>', 'Make a link for another password'), 'dataDir', 'publicUrl').action(
   async (email: string, _options: object, command: Command) => {
-    const { resetPassword } = await import('./account.ts');
-    await resetPassword(readConfig(flagsOf(command)), email);
+    const { resetPassword } = await import('./users/account.ts');
+    await resetPassword(await readConfig(flagsOf(command)), email);
   },
 );
 
@@ -151,9 +154,9 @@ withSettings(addCommand(user, 'set <email>', 'Change what a user is; what is not
   .option('--tag <key=value>', 'Set a tag; may be given several times', collect, [])
   .option('--unset-tag <key>', 'Take a tag away; may be given several times', collect, [])
   .action(async (email: string, options: SetOptions & { dataDir?: string }, command: Command) => {
-    const { changeUser } = await import('./user.ts');
+    const { changeUser } = await import('./users/user.ts');
     const { dataDir: _dataDir, ...rest } = options;
-    await changeUser(readConfig(flagsOf(command)), email, rest);
+    await changeUser(await readConfig(flagsOf(command)), email, rest);
   });
 
 for (const [name, description] of [
@@ -162,30 +165,30 @@ for (const [name, description] of [
 ] as const) {
   withSettings(addCommand(user, `${name} <email>`, description), 'dataDir').action(
     async (email: string, _options: object, command: Command) => {
-      const { setDisabled } = await import('./user.ts');
-      await setDisabled(readConfig(flagsOf(command)), email, name === 'disable');
+      const { setDisabled } = await import('./users/user.ts');
+      await setDisabled(await readConfig(flagsOf(command)), email, name === 'disable');
     },
   );
 }
 
 withSettings(addCommand(user, 'reset-totp <email>', 'Switch the authenticator app of a user off'), 'dataDir').action(
   async (email: string, _options: object, command: Command) => {
-    const { resetTotp } = await import('./account.ts');
-    await resetTotp(readConfig(flagsOf(command)), email);
+    const { resetTotp } = await import('./users/account.ts');
+    await resetTotp(await readConfig(flagsOf(command)), email);
   },
 );
 
 withSettings(addCommand(user, 'sign-out <email>', 'End every session of a user'), 'dataDir')
   .option('--assistants', 'Disconnect the assistants too')
   .action(async (email: string, options: { assistants?: boolean }, command: Command) => {
-    const { signOutUser } = await import('./account.ts');
-    await signOutUser(readConfig(flagsOf(command)), email, options);
+    const { signOutUser } = await import('./users/account.ts');
+    await signOutUser(await readConfig(flagsOf(command)), email, options);
   });
 
 withSettings(addCommand(user, 'list', 'List the users'), 'dataDir').action(
   async (_options: object, command: Command) => {
-    const { listUsers } = await import('./user.ts');
-    await listUsers(readConfig(flagsOf(command)));
+    const { listUsers } = await import('./users/user.ts');
+    await listUsers(await readConfig(flagsOf(command)));
   },
 );
 
@@ -195,8 +198,8 @@ withSettings(
   addCommand(roles, 'pull [file]', 'Write the file, to standard output where none is named'),
   'dataDir',
 ).action(async (file: string | undefined, _options: object, command: Command) => {
-  const { pullRoles } = await import('./roles.ts');
-  await pullRoles(readConfig(flagsOf(command)), file);
+  const { pullRoles } = await import('./roles/commands.ts');
+  await pullRoles(await readConfig(flagsOf(command)), file);
 });
 
 withSettings(
@@ -207,9 +210,11 @@ withSettings(
 )
   .option('--yes', 'Without asking')
   .option('--check', 'Only show; exit code 1 when there is a difference')
+  .option('--agent <module>', 'A module that exports the agent, for an application that has Portico in it')
+  .option('--allow-unknown', 'Save names that are not served yet')
   .action(async (file: string, options: PushOptions, command: Command) => {
-    const { pushRoles } = await import('./roles.ts');
-    if (!(await pushRoles(readConfig(flagsOf(command)), file, options))) process.exitCode = FAILED;
+    const { pushRoles } = await import('./roles/commands.ts');
+    if (!(await pushRoles(await readConfig(flagsOf(command)), file, options))) process.exitCode = FAILED;
   });
 
 function describeScopes(): string {
@@ -232,21 +237,21 @@ withSettings(addCommand(token, 'create', 'Make a token of a user; it is printed 
   .option('--expires <time>', 'Days as 90d, hours as 12h, or never', '90d')
   .addHelpText('after', describeScopes)
   .action(async (options: TokenOptions, command: Command) => {
-    const { createToken } = await import('./token.ts');
-    await createToken(readConfig(flagsOf(command)), options);
+    const { createToken } = await import('./users/token.ts');
+    await createToken(await readConfig(flagsOf(command)), options);
   });
 
 withSettings(addCommand(token, 'list', 'List the tokens'), 'dataDir').action(
   async (_options: object, command: Command) => {
-    const { listTokens } = await import('./token.ts');
-    await listTokens(readConfig(flagsOf(command)));
+    const { listTokens } = await import('./users/token.ts');
+    await listTokens(await readConfig(flagsOf(command)));
   },
 );
 
 withSettings(addCommand(token, 'revoke <id>', 'End a token, at once and in every process'), 'dataDir').action(
   async (id: string, _options: object, command: Command) => {
-    const { revokeToken } = await import('./token.ts');
-    await revokeToken(readConfig(flagsOf(command)), id);
+    const { revokeToken } = await import('./users/token.ts');
+    await revokeToken(await readConfig(flagsOf(command)), id);
   },
 );
 
@@ -255,8 +260,8 @@ const apps = addCommand(program, 'apps', 'List and revoke what people allowed ap
 withSettings(addCommand(apps, 'list', 'List the connected apps, and those that are blocked'), 'dataDir')
   .option('--user <email>', 'Only those of this user')
   .action(async (options: { user?: string }, command: Command) => {
-    const { listApps } = await import('./apps.ts');
-    await listApps(readConfig(flagsOf(command)), options);
+    const { listApps } = await import('./users/connections.ts');
+    await listApps(await readConfig(flagsOf(command)), options);
   });
 
 for (const [name, description, run] of [
@@ -266,8 +271,8 @@ for (const [name, description, run] of [
 ] as const) {
   withSettings(addCommand(apps, name, description), 'dataDir').action(
     async (id: string, _options: object, command: Command) => {
-      const commands = await import('./apps.ts');
-      await commands[run](readConfig(flagsOf(command)), id);
+      const commands = await import('./users/connections.ts');
+      await commands[run](await readConfig(flagsOf(command)), id);
     },
   );
 }
@@ -277,7 +282,7 @@ const keys = addCommand(program, 'keys', 'List, rotate and retire the keys that 
 withSettings(addCommand(keys, 'list', 'List the keys, without what they are'), 'dataDir').action(
   async (_options: object, command: Command) => {
     const { listKeys } = await import('./keys.ts');
-    await listKeys(readConfig(flagsOf(command)));
+    await listKeys(await readConfig(flagsOf(command)));
   },
 );
 
@@ -286,7 +291,7 @@ withSettings(
   'dataDir',
 ).action(async (purpose: string | undefined, _options: object, command: Command) => {
   const { rotateKeys } = await import('./keys.ts');
-  await rotateKeys(readConfig(flagsOf(command)), purpose);
+  await rotateKeys(await readConfig(flagsOf(command)), purpose);
 });
 
 withSettings(
@@ -296,7 +301,7 @@ withSettings(
   .option('--after <time>', 'Only those that were replaced so long ago: days as 30d, hours as 12h', '30d')
   .action(async (purpose: string | undefined, options: { after: string }, command: Command) => {
     const { retireKeys } = await import('./keys.ts');
-    await retireKeys(readConfig(flagsOf(command)), purpose, options);
+    await retireKeys(await readConfig(flagsOf(command)), purpose, options);
   });
 
 const schema = addCommand(program, 'schema', 'The schema file: what is served, to be reviewed (docs/library.md)');
@@ -312,7 +317,7 @@ addSchemaCommand(
 ).action(async (options: SchemaOptions, command: Command) => {
   const { checkSchema } = await import('./schema.ts');
   try {
-    if (!(await checkSchema(readConfig(flagsOf(command)), options))) process.exitCode = FAILED;
+    if (!(await checkSchema(await readConfig(flagsOf(command)), options))) process.exitCode = FAILED;
   } catch (error) {
     endWith(error, WRONGLY_USED);
   }
@@ -320,7 +325,7 @@ addSchemaCommand(
 
 addSchemaCommand('write', 'Write the file').action(async (options: SchemaOptions, command: Command) => {
   const { writeSchema } = await import('./schema.ts');
-  await writeSchema(readConfig(flagsOf(command)), options);
+  await writeSchema(await readConfig(flagsOf(command)), options);
 });
 
 const cloud = addCommand(
@@ -331,7 +336,7 @@ const cloud = addCommand(
 
 cloudCommand('bootstrap [name]', 'Make a folder for customizations, typed by the database of the server').action(
   async (name: string | undefined, options: BootstrapOptions) => {
-    const { bootstrap } = await import('./cloud.ts');
+    const { bootstrap } = await import('./cloud/commands.ts');
     await bootstrap(name, { ...options, version });
   },
 );
@@ -339,7 +344,7 @@ cloudCommand('bootstrap [name]', 'Make a folder for customizations, typed by the
 cloudCommand('login', 'Renew the sign-in, or sign in again')
   .option('--again', 'As somebody else, though the sign-in is good')
   .action(async (options: LoginOptions) => {
-    const { login } = await import('./cloud.ts');
+    const { login } = await import('./cloud/commands.ts');
     await login(options);
   });
 
@@ -347,15 +352,15 @@ cloudCommand(
   'update-typings',
   'Write typings.d.ts anew, of the database of the server and the code of this folder',
 ).action(async (options: CloudOptions) => {
-  const { updateTypings } = await import('./cloud.ts');
+  const { updateTypings } = await import('./cloud/commands.ts');
   await updateTypings(options);
 });
 
 withSettings(
   addCommand(cloud, 'start', 'Serve the databases of src/data-source.ts with the code of this folder'),
 ).action(async (_options: object, command: Command) => {
-  const { startFolder } = await import('./cloud-start.ts');
-  await startFolder(readConfig(flagsOf(command)), { version });
+  const { startFolder } = await import('./cloud/start.ts');
+  await startFolder(await readConfig(flagsOf(command)), { version });
 });
 
 withSettings(
@@ -363,8 +368,8 @@ withSettings(
   'dataDir',
   'environment',
 ).action(async (_options: object, command: Command) => {
-  const { printSecret } = await import('./cloud-secret.ts');
-  await printSecret(readConfig(flagsOf(command)));
+  const { printSecret } = await import('./cloud/secret.ts');
+  await printSecret(await readConfig(flagsOf(command)));
 });
 
 function cloudCommand(nameAndArguments: string, description: string): Command {
@@ -379,17 +384,23 @@ function cloudCommand(nameAndArguments: string, description: string): Command {
 addCommand(program, 'eval <file>', 'Run recorded tasks (docs/eval.md) against the demo shop, or a server')
   .option('--url <address>', 'MCP address of a server, asked with the token in SERVICE_MCP_TOKEN')
   .action(async (file: string, options: { url?: string }) => {
-    const { evaluateFile } = await import('./eval.ts');
-    if (!(await evaluateFile(readConfig({}), file, { version, ...options }))) process.exitCode = FAILED;
+    const { evaluateFile } = await import('./eval/command.ts');
+    if (!(await evaluateFile(await readConfig({}), file, { version, ...options }))) process.exitCode = FAILED;
   });
 
 function endWith(error: unknown, status: number): never {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  const line = isAppError(error) ? message : `Something went wrong: ${message}. SERVICE_LOG_LEVEL=Debug tells more.`;
+  const known = toAppError(error, '');
+  const line =
+    known.code !== 'INTERNAL'
+      ? messageForOperator(known)
+      : `Something went wrong: ${message}. SERVICE_LOG_LEVEL=Debug tells more.`;
   process.stderr.write(`portico: ${line}\n`);
+  const thrown = thrownBy(error);
+  if (thrown !== error && thrown instanceof Error) process.stderr.write(`${thrown.stack}\n`);
   if (wantsDebug())
     process.stderr.write(`${stack}\n${error instanceof Error && error.cause ? `${error.cause}\n` : ''}`);
-  // What a failed start left open must not keep the process alive.
+  // Resources that a failed start left open must not keep the process alive.
   process.exit(status);
 }
 
@@ -398,7 +409,7 @@ function wantsDebug(): boolean {
   return (flag ?? readLogLevel())?.toLowerCase() === 'debug';
 }
 
-/** What stopped the command may be the environment itself. */
+/** The environment itself may be the cause of the error. */
 function readLogLevel(): string | undefined {
   try {
     return readEnvironment().SERVICE_LOG_LEVEL;
@@ -407,8 +418,14 @@ function readLogLevel(): string | undefined {
   }
 }
 
+// A reader such as `head` can close the pipe early. The command still completes its work.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+
 try {
-  await program.parseAsync();
+  await program.parseAsync(idsLast(program, process.argv));
 } catch (error) {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? 0 : WRONGLY_USED;

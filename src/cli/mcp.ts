@@ -1,11 +1,11 @@
-// `portico mcp --stdio`: the tools over standard input and output, for clients that start a process. Standard output is the
-// protocol's alone; the log, and what code of the user prints, go to standard error.
+// `portico mcp --stdio`: serves the tools over standard input and output, for clients that start a process. Standard
+// output carries only the protocol. The log and the output of user code go to standard error.
 import { Writable } from 'node:stream';
-import { startStdio } from '../app/stdio.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
+import { startStdio } from '../server/stdio.ts';
 import { prepareServed } from './served.ts';
-import { stopOnSignals } from './signals.ts';
+import { stopOnSignals } from './start/signals.ts';
 
 export interface McpOptions {
   readonly version: string;
@@ -13,7 +13,7 @@ export interface McpOptions {
   readonly collections?: string;
 }
 
-/** Returns when the client has ended its side and everything is closed. */
+/** Returns after the client has closed its side and all resources are closed. */
 export async function serveStdio(config: Config, options: McpOptions): Promise<void> {
   const output = takeStandardOutput();
   const { database, customize } = await prepareServed(config, systemClock);
@@ -33,7 +33,7 @@ export async function serveStdio(config: Config, options: McpOptions): Promise<v
   process.exit(0);
 }
 
-/** A `console.log` in somebody's portico.config would be read as a message, and end the connection. */
+/** A `console.log` in a portico.config file would corrupt the protocol, so standard output is redirected. */
 function takeStandardOutput(): Writable {
   const { stdout, stderr } = process;
   const write = stdout.write.bind(stdout);

@@ -1,14 +1,13 @@
-// `portico schema check` and `write`: the schema file of what `portico start` would serve from this folder, or of an agent that
-// a module exports. Nothing is served or sent, and the platform's storage is not opened.
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+// `portico schema check` and `write`: the schema file for what `portico start` would serve from this folder, or for an
+// agent that a module exports. The commands do not start a server, send no data and do not open the storage.
 import type { EngineAgent } from '../agent/agent.ts';
 import { createSqlDataSource } from '../agent/data-sources.ts';
-import { type Agent, createAgent } from '../app/agent.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
-import { AppError, fail, isAppError } from '../core/errors.ts';
+import { fail } from '../core/errors.ts';
+import { createAgent } from '../server/agent/create-agent.ts';
+import { sourceOptionsOf } from '../server/data.ts';
+import { type AgentModule, loadAgent } from './agent-module.ts';
 import { prepareServed } from './served.ts';
 
 export interface SchemaOptions {
@@ -16,9 +15,9 @@ export interface SchemaOptions {
   readonly agent?: string;
 }
 
-type SchemaAgent = Pick<Agent, 'checkSchema' | 'generateSchemaOnly' | 'stop'>;
+type SchemaAgent = Pick<AgentModule, 'checkSchema' | 'generateSchemaOnly' | 'stop'>;
 
-/** Prints what differs; false when something does. */
+/** Prints the differences. Returns false if there are any. */
 export async function checkSchema(config: Config, options: SchemaOptions): Promise<boolean> {
   const differences = await (await openAgent(config, options)).checkSchema();
   if (differences.length === 0) {
@@ -37,7 +36,7 @@ export async function writeSchema(config: Config, options: SchemaOptions): Promi
   try {
     await agent.generateSchemaOnly();
   } finally {
-    // It leaves the connections open.
+    // Closes the agent's connections.
     await agent.stop();
   }
   process.stdout.write('The schema file is written.\n');
@@ -49,34 +48,16 @@ async function openAgent(config: Config, { file, agent: module }: SchemaOptions)
       fail('CONFIGURATION', {
         problem: '--file: an agent of a module says itself where its file lies, by schemaPath.',
       });
-    return loadAgent(resolve(module));
+    return loadAgent(module);
   }
   const { database, customize } = await prepareServed(config, systemClock);
-  // The secrets are for signing in, which nobody does here.
+  // No user signs in, so the secrets are placeholders.
   const agent = createAgent({
     authSecret: 'none',
     envSecret: 'none',
     prefix: config.prefix,
     ...(file !== undefined && { schemaPath: file }),
-  }).addDataSource(createSqlDataSource(database, { sqlite: config.sqlite }));
+  }).addDataSource(createSqlDataSource(database, sourceOptionsOf(config)));
   customize?.(agent as unknown as EngineAgent);
   return agent;
-}
-
-/** The module must not start it: CONFIGURATION when it exports none. */
-async function loadAgent(path: string): Promise<SchemaAgent> {
-  if (!existsSync(path)) fail('CONFIGURATION', { problem: `--agent: there is no file ${path}.` });
-  let module: Readonly<Record<string, unknown>>;
-  try {
-    module = (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
-  } catch (cause) {
-    if (isAppError(cause)) throw cause;
-    const problem = `--agent: ${path} cannot be loaded: ${(cause as Error).message}`;
-    throw new AppError('CONFIGURATION', { problem }, cause);
-  }
-  const agent = (module.default ?? module.agent) as Partial<SchemaAgent> | undefined;
-  if (typeof agent?.checkSchema === 'function') return agent as SchemaAgent;
-  return fail('CONFIGURATION', {
-    problem: `--agent: ${path} must export what createAgent gave, as default or as agent, without starting it.`,
-  });
 }

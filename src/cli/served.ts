@@ -1,13 +1,13 @@
-// What is served: the database that is named, or the demo shop, which is written when it is first needed; with what the
-// working folder says of it.
+// Determines the served database and its customization. Without a configured database it is the demo shop, which is
+// created on first use.
 import { existsSync, mkdirSync } from 'node:fs';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { AppError, isAppError } from '../core/errors.ts';
 import { loadSqliteDriver } from '../core/sqlite.ts';
 import { type Customize, loadCustomization } from './customization.ts';
-import { demoPath, writeDemo } from './demo.ts';
-import { customizeDemo } from './demo-customization.ts';
+import { customizeDemo } from './demo/customization.ts';
+import { demoPath, writeDemo } from './demo/shop.ts';
 
 export interface Served {
   readonly database: string;
@@ -17,6 +17,15 @@ export interface Served {
 export async function prepareServed(config: Config, clock: Clock): Promise<Served> {
   prepareFolder(config.dataDir);
   const database = config.database ?? `sqlite:${prepareDemo(config, clock)}`;
+  const customize = (await loadCustomization(process.cwd())) ?? (config.database === null ? customizeDemo : undefined);
+  return { database, customize };
+}
+
+/** Returns what would be served, without creating files. Returns undefined if the demo shop does not exist yet. */
+export async function findServed(config: Config): Promise<Served | undefined> {
+  const demo = demoPath(config.dataDir);
+  const database = config.database ?? (existsSync(demo) ? `sqlite:${demo}` : undefined);
+  if (database === undefined) return undefined;
   const customize = (await loadCustomization(process.cwd())) ?? (config.database === null ? customizeDemo : undefined);
   return { database, customize };
 }

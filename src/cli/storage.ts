@@ -5,9 +5,9 @@ import { createLogListener, createObserver } from '../core/observe.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
-/** The storage for the time of one command; a server may run on it meanwhile. */
+/** Opens the storage for one command. A server can use it at the same time. */
 export async function withStore(config: Config, run: (store: Store) => Promise<void>): Promise<void> {
-  // What is there would be another storage than the one that is served.
+  // The local storage is not the one that the server uses.
   if (config.serverUrl !== null)
     fail('CONFIGURATION', {
       problem: `SERVICE_SERVER_URL: ${config.serverUrl} keeps users, permissions and logs. Run this command there.`,

@@ -1,4 +1,4 @@
-// Colour is for people: only on a terminal, and not where NO_COLOR is set.
+// Colours are only for terminals, and not if NO_COLOR is set.
 import { styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];
@@ -9,7 +9,7 @@ export function createPaint(stream: NodeJS.WriteStream): Paint {
   return coloured ? (style, text) => styleText(style, text) : (_style, text) => text;
 }
 
-/** Columns as wide as their widest cell; the last one is not padded. */
+/** Pads columns to their widest cell. The last column is not padded. */
 export function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows) {

@@ -1,12 +1,12 @@
-import type { SqlConnectionOptions } from '../agent/sources/sql/address.ts';
+import type { SqlConnectionOptions } from '../agent/sources/sql/connection/address.ts';
 
-/** An address such as `postgres://user:password@host/database`, or its parts, with TLS, pool and schemas. */
+/** A URL such as `postgres://user:password@host/database`, or its parts, with TLS, pool and schemas. */
 export type SqlConnectionParams = string | SqlConnectionOptions;
 
-/** The form in which MongoDB connections are written. Served are SQL databases alone, for now. */
+/** Connection parameters for MongoDB. Currently only SQL databases are supported. */
 export interface MongoConnectionParams {
-  /** Such as `mongodb://user:password@host/database`. */
+  /** A URL such as `mongodb://user:password@host/database`. */
   readonly connectionString: string;
-  /** Of the driver. */
+  /** Options for the MongoDB driver. */
   readonly connectionOptions?: Readonly<Record<string, unknown>>;
 }

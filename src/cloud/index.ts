@@ -1,5 +1,5 @@
-// What a folder of `portico cloud bootstrap` is typed with.
+// Types for the code in a folder that `portico cloud bootstrap` creates.
 export type { Blueprint as Agent } from '../agent/agent.ts';
 export type { CollectionCustomizer } from '../agent/customize/customizer.ts';
-export type { SqlConnectionOptions } from '../agent/sources/sql/address.ts';
+export type { SqlConnectionOptions } from '../agent/sources/sql/connection/address.ts';
 export type { MongoConnectionParams, SqlConnectionParams } from './connections.ts';

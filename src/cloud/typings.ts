@@ -1,8 +1,9 @@
-// Typings of a structure and of what code says of it: the customization is run as at a start, over sources that describe and
-// answer nothing, so that its names, relations and computed fields are checked and typed without a database.
+// Generates typings from a structure and the customization code. The customization runs as at a start, over sources
+// that describe their collections but return no data. This checks names, relations and computed fields without a
+// database.
 import { Blueprint, type EngineParts } from '../agent/agent.ts';
-import { createStructureSources, renamesOf, type Structure } from '../agent/structure.ts';
-import { createTypings, type Typings } from '../agent/typings.ts';
+import { createStructureSources, renamesOf, type Structure } from '../agent/artifacts/structure.ts';
+import { createTypings, type Typings } from '../agent/artifacts/typings.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Observe } from '../core/observe.ts';
 
@@ -23,7 +24,7 @@ export interface TypingsParts {
   readonly maxDepth?: number;
 }
 
-/** CONFIGURATION, with the user's file and line, when the code does not fit the structure. */
+/** Throws CONFIGURATION, with the user's file and line, when the code does not fit the structure. */
 export async function makeTypings(
   structure: Structure,
   { customize, observe, maxDepth = 5 }: TypingsParts,

@@ -1,25 +1,26 @@
-// The form of an evaluation: tasks as people put them to an assistant, each with the calls that answer it, written down
-// once, and what the answers must say. The same file judges the server after every change of tools, texts or permissions,
-// and counts what a model pays. docs/eval.md is for those who write one.
+// The format of an evaluation. It contains tasks as people phrase them, the recorded calls that answer each task, and
+// the expected answers. You can run the same file after every change of tools, texts or permissions. It also counts the
+// tokens that a model uses. To write one, see docs/eval.md.
 
 /**
- * Any JSON, and in the place of any value in it:
- * `{ $ref: 'name.path' }`, what a former answer says at a path; `{ $sql: 'SELECT ...', with: [...] }`, rows as lists, and
- * `{ $value: 'SELECT ...', with: [...] }`, the first cell, asked of the demo shop's database itself, past the server.
+ * Any JSON. These objects can replace any value:
+ * `{ $ref: 'name.path' }`: the value at a path of an earlier answer.
+ * `{ $sql: 'SELECT ...', with: [...] }`: rows as lists, read directly from the demo shop's database.
+ * `{ $value: 'SELECT ...', with: [...] }`: the first cell of such a query.
  */
 export type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value };
 
 export interface Evaluation {
   readonly title: string;
-  /** Beside the one who may do everything, by the names that tasks say in `as`. In the demo shop only. */
+  /** Additional users by name, for `as` of tasks. The default user has all rights. Only for the demo shop. */
   readonly people?: Readonly<Record<string, Person>>;
   readonly tasks: readonly Task[];
 }
 
 export interface Person {
-  /** By collection, as `Permissions.setRole` takes them; `*` stands for those that are not named. */
+  /** By collection, in the format of `Permissions.setRole`. `*` applies to all other collections. */
   readonly permissions: Readonly<Record<string, Partial<Readonly<Record<Permission, boolean>>>>>;
-  /** By collection, the filter of the rows that are seen; all where it is absent. */
+  /** By collection: the filter of visible rows. Absent: all rows. */
   readonly rows?: Readonly<Record<string, Value>>;
   /** OAuth scopes. Default: all three. */
   readonly scopes?: readonly string[];
@@ -29,13 +30,13 @@ export const permissions = ['browse', 'read', 'edit', 'add', 'delete', 'export']
 export type Permission = (typeof permissions)[number];
 
 export interface Task {
-  /** What is asked of the assistant. */
+  /** The question to the assistant. */
   readonly says: string;
-  /** Default: one who may do everything. */
+  /** Default: a user with all rights. */
   readonly as?: string;
-  /** Of the address, such as `readonly=true`. */
+  /** The query string of the URL, such as `readonly=true`. */
   readonly query?: string;
-  /** The most that calls and answers may cost together. */
+  /** The token limit for all calls and answers together. */
   readonly tokens?: number;
   readonly calls: readonly Call[];
 }
@@ -43,29 +44,29 @@ export interface Task {
 export interface Call {
   readonly tool: string;
   readonly arguments: { readonly [name: string]: Value };
-  /** By which later calls refer to the answer. */
+  /** The name by which later calls refer to the answer. */
   readonly name?: string;
-  /** Without it, that the answer is no error. */
+  /** Default: the answer is not an error. */
   readonly expect?: Expectation;
 }
 
 /**
- * Paths are names and numbers with dots between them; in a row, the name of a column; `last` and `*` stand for the last
- * and for each of a list.
+ * Paths are names and numbers separated by dots. In a row, a name is a column. `last` is the last element of a list,
+ * and `*` is every element.
  */
 export interface Expectation {
-  /** The code of the error that it must be, such as UNKNOWN_FIELD. */
+  /** The expected error code, such as UNKNOWN_FIELD. */
   readonly error?: string;
-  /** The answer at paths. */
+  /** Expected values by path. */
   readonly equals?: { readonly [path: string]: Value };
-  /** All rows, in their order. */
+  /** All rows in order. */
   readonly rows?: Value;
-  /** How many rows. */
+  /** The number of rows. */
   readonly count?: Value;
-  /** Texts that the answer must hold; the names of `equals` are not enough for errors. */
+  /** Texts that the answer must contain. Use this for error messages, because `equals` reads only JSON. */
   readonly contains?: readonly Value[];
   readonly lacks?: readonly Value[];
-  /** Statements on the demo shop's database after the call, each with what it must give. */
+  /** Queries on the demo shop's database after the call, each with its expected result. */
   readonly database?: readonly { readonly is: Value; readonly was: Value }[];
 }
 
@@ -74,7 +75,10 @@ const taskKeys = ['says', 'as', 'query', 'tokens', 'calls'];
 const callKeys = ['tool', 'arguments', 'name', 'expect'];
 const expectationKeys = ['error', 'equals', 'rows', 'count', 'contains', 'lacks', 'database'];
 
-/** What is wrong with a file, one line each; a misspelt matcher that is passed over would be a test that cannot fail. */
+/**
+ * Returns the problems of a file, one line each. An unknown key is a problem, because ignoring a misspelled matcher
+ * would make a test that cannot fail.
+ */
 export function findProblems(given: unknown): string[] {
   const problems: string[] = [];
   const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -1,14 +1,14 @@
-// What an answer must say, and what it says instead: one line for each difference.
+// Compares an answer with its expectation and returns one line per difference.
 import type { Expectation, Value } from './definitions.ts';
 import { at, fill, type Known } from './values.ts';
 
 export interface Answer {
-  /** The one text block, or what HTTP said. */
+  /** The text block of the answer, or the HTTP error. */
   readonly text: string;
   readonly isError: boolean;
 }
 
-/** Undefined for an answer that is no JSON. */
+/** Returns undefined if the answer is not JSON. */
 export function parseAnswer({ text, isError }: Answer): unknown {
   if (isError) return undefined;
   try {
@@ -40,7 +40,7 @@ export function judge(answer: Answer, expectation: Expectation = {}, known: Know
   return problems;
 }
 
-/** Sums of different engines differ in their last digits. */
+/** Sums of different databases differ in their last digits. */
 const CLOSE = 1e-9;
 
 function isSame(one: unknown, other: unknown): boolean {

@@ -7,7 +7,9 @@ export function hasFailed({ tasks }: Report): boolean {
   return tasks.some(({ problems }) => problems.length > 0);
 }
 
-/** A table of the tasks, what is wrong with those that failed, and the totals. `counted`: how tokens were counted. */
+/**
+ * Returns a table of the tasks, the problems of failed tasks, and the totals. `counted`: the method of counting tokens.
+ */
 export function composeReport(report: Report, counted: string): string {
   const { title, tasks, greeting } = report;
   const heads = ['', 'CALLS', 'WRITTEN', 'READ', 'TOKENS', 'TASK'];

@@ -1,13 +1,13 @@
-// Runs the tasks of an evaluation, one after another, since writes of one would be seen by the next.
+// Runs the tasks of an evaluation in sequence, because the writes of a task affect the next one.
 import { AppError } from '../../core/errors.ts';
 import type { Evaluation, Task, Value } from './definitions.ts';
 import { type Answer, judge, parseAnswer } from './judge.ts';
 import { fill, type Known } from './values.ts';
 
-/** Where the calls go. */
+/** The server that receives the calls. */
 export interface Target {
   call(caller: Caller, tool: string, args: Value): Promise<Answer>;
-  /** What every conversation is told before its first call: the tools and the instructions. */
+  /** Returns the tools and instructions that every conversation starts with. */
   greeting(): Promise<string>;
   readonly ask: Known['ask'];
 }
@@ -18,16 +18,16 @@ export type CountTokens = (text: string) => number;
 export interface TaskResult {
   readonly says: string;
   readonly calls: number;
-  /** Of the arguments that a model writes. */
+  /** Tokens of the arguments that a model writes. */
   readonly written: number;
-  /** Of the answers that it reads. */
+  /** Tokens of the answers that a model reads. */
   readonly read: number;
   readonly problems: readonly string[];
 }
 
 export interface Report {
   readonly title: string;
-  /** Tokens of what is told once for each conversation. */
+  /** Tokens of the tools and instructions, once per conversation. */
   readonly greeting: number;
   readonly tasks: readonly TaskResult[];
 }

@@ -1,19 +1,19 @@
-// Where an evaluation is run: a server at an address, or a demo shop of its own that is gone afterwards. Both are asked over
-// HTTP with application tokens, as any program asks.
+// The servers an evaluation can run against: an existing server, or a temporary demo shop. Both receive HTTP requests
+// with application tokens, like any other client.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createApp } from '../../app.ts';
 import { systemClock } from '../../core/clock.ts';
 import { type Config, loadConfig } from '../../core/config.ts';
 import { AppError, fail } from '../../core/errors.ts';
 import { loadSqliteDriver } from '../../core/sqlite.ts';
-import type { CollectionPermission } from '../../store/rights-types.ts';
+import { createApp } from '../../server/create-server.ts';
+import { tokenScopes } from '../../store/oauth/tokens.ts';
+import type { CollectionPermission } from '../../store/permissions/types.ts';
 import type { Store } from '../../store/store.ts';
-import { tokenScopes } from '../../store/tokens.ts';
-import { demoPath, writeDemo } from '../demo.ts';
-import { customizeDemo } from '../demo-customization.ts';
-import { makePassword } from '../password.ts';
+import { customizeDemo } from '../demo/customization.ts';
+import { demoPath, writeDemo } from '../demo/shop.ts';
+import { makePassword } from '../users/password.ts';
 import { type Evaluation, type Person, permissions } from './definitions.ts';
 import type { Answer } from './judge.ts';
 import type { Target } from './run.ts';
@@ -24,7 +24,7 @@ export interface OpenedTarget extends Target {
 
 const OWNER = 'owner';
 
-/** With the one token that there is: a task that is somebody else's is an error. */
+/** There is only one token, so a task with `as` is an error. */
 export function openAddress(url: string, token: string): OpenedTarget {
   return {
     call({ as, query }, tool, args) {
@@ -70,7 +70,7 @@ export async function openDemo(
   };
 }
 
-/** With a role and a team of the same name; the token. */
+/** Adds a user with a role and a team of the same name. Returns the token. */
 async function addPerson(store: Store, name: string, person: Person | undefined): Promise<string> {
   const level = person ? 'user' : 'admin';
   const place = person ? { team: name, role: name } : {};
@@ -119,7 +119,7 @@ async function greet(url: string, token: string): Promise<string> {
   return [instructions, ...shown].join('\n');
 }
 
-/** The message that came, or the refusal of HTTP as a text that begins with its status. */
+/** Returns the JSON-RPC message. For an HTTP error, returns a text that begins with the status. */
 async function post(
   url: string,
   token: string,
@@ -138,7 +138,8 @@ async function post(
   });
   const text = await response.text();
   if (!response.ok) return `${response.status}: ${text}`;
-  // The answer is the last event of a stream, or the body (MCP 2025-11-25, transports, sending messages to the server, 5).
+  // The response is the last event of a stream, or the body (MCP 2025-11-25, transports, sending messages to the
+  // server, 5).
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
   const message = isStream ? /^data: (.*)$/m.exec(text.slice(text.lastIndexOf('\ndata: ') + 1))?.[1] : text;
   return JSON.parse(message ?? 'null') as Record<string, unknown>;

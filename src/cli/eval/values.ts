@@ -1,18 +1,18 @@
-// Values of an evaluation that are not known when it is written: what a former answer said, and what the database says.
+// Resolves values that are unknown when an evaluation is written: parts of earlier answers and database results.
 import { AppError, fail } from '../../core/errors.ts';
 import type { Value } from './definitions.ts';
 
 export interface Known {
-  /** Answers by the names of their calls. */
+  /** Answers by call name. */
   readonly answers: ReadonlyMap<string, unknown>;
-  /** Rows of the database itself; undefined where there is none to ask. */
+  /** Queries the database directly. Undefined if there is no database. */
   readonly ask: ((sql: string, parameters: readonly Value[]) => readonly (readonly unknown[])[]) | undefined;
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The value with every reference in it filled in. INVALID_ARGUMENT for one that leads nowhere. */
+/** Replaces all references in a value. Throws INVALID_ARGUMENT if a reference has no value. */
 export function fill(value: Value, known: Known): Value {
   if (Array.isArray(value)) return value.map((item: Value) => fill(item, known));
   if (!isObject(value)) return value;
@@ -50,7 +50,7 @@ function ask(sql: string, parameters: Value | undefined, known: Known): readonly
   }
 }
 
-/** `undefined` where there is no such place. */
+/** Returns undefined if there is no such position. */
 function placeOf(step: string, columns: readonly string[]): number | undefined {
   if (step === 'last') return -1;
   if (/^\d+$/.test(step)) return Number(step);
@@ -58,7 +58,7 @@ function placeOf(step: string, columns: readonly string[]): number | undefined {
   return column < 0 ? undefined : column;
 }
 
-/** What lies at a path: undefined for nothing. A step into a row may be the name of a column of the answer. */
+/** Returns the value at a path, or undefined. A step into a row can be a column name. */
 export function at(answer: unknown, path: readonly string[]): unknown {
   const columns = isObject(answer) && Array.isArray(answer.columns) ? (answer.columns as readonly string[]) : [];
   const walk = (value: unknown, [step, ...rest]: readonly string[]): unknown => {

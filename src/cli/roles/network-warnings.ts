@@ -1,10 +1,10 @@
-// What an allow-list would do that its author may not mean. The command reaches the storage and not the server, so that
-// nobody is locked out for good; but until somebody runs it again, they are.
+// Warns about allow-lists with unintended effects. An allow-list cannot lock out this command, because it accesses the
+// storage directly. Users stay locked out until the list is corrected.
 import ipaddr from 'ipaddr.js';
 import type { Config } from '../../core/config.ts';
-import type { Right } from '../../store/rights-types.ts';
+import type { Right } from '../../store/permissions/types.ts';
 
-/** No client comes from there. */
+/** Address ranges that no client uses. */
 const nobody = new Set([
   'unspecified',
   'broadcast',

@@ -1,6 +1,6 @@
-// The file of roles, read: YAML becomes the facts that the storage keeps, or every problem of it at once, each with its line
-// and column. Nothing is passed over: a key that is not known is a problem, since a right that is misspelt is one that
-// somebody believes to have given or taken.
+// Reads the roles file. It converts YAML to the rights that the storage keeps, or returns all problems at once, each
+// with line and column. An unknown key is a problem: ignoring a misspelled right would leave its author with a false
+// belief about who has access.
 import {
   type Document,
   isAlias,
@@ -14,17 +14,18 @@ import {
   visit,
 } from 'yaml';
 import { findWishProblem, type Verb, verbs } from '../../core/caller.ts';
-import { nearNames } from '../../core/near.ts';
-import { findFilterProblems } from '../../store/filters.ts';
-import { readNetwork } from '../../store/networks.ts';
-import type { CollectionPermission, Right } from '../../store/rights-types.ts';
-import { findVariableProblems } from '../../store/scopes.ts';
+import { isExact } from '../../core/filter/exact-numbers.ts';
+import { nearNames } from '../../core/suggestions.ts';
+import { findFilterProblems } from '../../store/permissions/filters.ts';
+import { readNetwork } from '../../store/permissions/networks.ts';
+import { findVariableProblems } from '../../store/permissions/scopes.ts';
+import type { CollectionPermission, Right } from '../../store/permissions/types.ts';
 
 export interface Problem {
-  /** From 1, both. */
+  /** Line and column start at 1. */
   readonly line: number;
   readonly column: number;
-  /** Where in the file, such as `roles.Clerk.Production.orders`; empty at its root. */
+  /** The path in the file, such as `roles.Clerk.Production.orders`. Empty at the root. */
   readonly at: string;
   readonly problem: string;
 }
@@ -38,10 +39,10 @@ export type RolesFile =
   | { readonly problems: readonly Problem[] };
 
 export const sections = ['organization', 'project', 'environments', 'allowList', 'teams', 'roles'] as const;
-export const permissionKeys = ['may', 'fields', 'approval', 'actions'] as const;
+export const permissionKeys = ['may', 'fields', 'approval', 'actions', 'cascades'] as const;
 const writeVerbs: readonly Verb[] = ['add', 'edit', 'delete'];
 
-/** A value of the file with the way to it. */
+/** A value of the file with its path. */
 interface Place {
   readonly node: Node | null | undefined;
   readonly path: readonly string[];
@@ -68,6 +69,16 @@ export function readRolesFile(text: string): RolesFile {
   const tell = ({ node, path }: Place, problem: string) => tellAt(offsetOf(node), path, problem);
   const add = (node: Node | null | undefined, right: Right) =>
     rights.push({ ...right, line: lines.linePos(offsetOf(node)).line });
+  visit(document, {
+    Scalar(_key, { value, source, range }) {
+      if (typeof value !== 'number' || source === undefined || isExact(source)) return;
+      tellAt(
+        range?.[0] ?? 0,
+        [],
+        `the number ${source} cannot be kept exactly. Write its digits in quotes: "${source}".`,
+      );
+    },
+  });
   const reading = { document, tell, add };
   tellLostAliases(reading);
   if (problems.length === 0) readAll(reading);
@@ -78,7 +89,7 @@ export function readRolesFile(text: string): RolesFile {
 interface Reading {
   readonly document: Document;
   tell(place: Place, problem: string): void;
-  /** With the node whose line it is on. */
+  /** `node` determines the line of the right. */
   add(node: Node | null | undefined, right: Right): void;
 }
 
@@ -119,7 +130,7 @@ function resolve({ document }: Reading, node: Node | null | undefined): Node | n
   return isAlias(node) ? node.resolve(document) : node;
 }
 
-/** An alias of nothing would pass for nothing said. */
+/** An unresolved alias would look like an empty value. */
 function tellLostAliases({ document, tell }: Reading): void {
   visit(document, {
     Alias(_, alias) {
@@ -128,7 +139,7 @@ function tellLostAliases({ document, tell }: Reading): void {
   });
 }
 
-/** Empty where nothing stands. `known`: what the keys may be. */
+/** Returns an empty list for an empty value. `known`: the allowed keys. */
 function mapOf(reading: Reading, place: Place, what: string, known?: readonly string[]): readonly Entry[] {
   const node = resolve(reading, place.node);
   if (node === null || node === undefined || (isScalar(node) && node.value === null)) return [];
@@ -220,7 +231,7 @@ function readNetworks(reading: Reading, place: Place | undefined): void {
   }
 }
 
-/** Teams or roles, each of which is there by its name alone. */
+/** Reads teams or roles. Each exists by its name, even without content. */
 function named(reading: Reading, section: Place | undefined, kind: 'team' | 'role'): readonly Entry[] {
   if (!section) {
     reading.tell({ node: reading.document.contents as Node | null, path: [] }, `'${kind}s' is missing.`);
@@ -257,8 +268,12 @@ function permissionOf(reading: Reading, place: Place): CollectionPermission {
     writeVerbs,
   );
   const actions = readEach(reading, find('actions'), 'actions', (entry) => actionOf(reading, entry));
+  const cascades = find('cascades');
+  const isDenied = cascades && textOf(reading, cascades) === 'deny';
+  if (cascades && !isDenied) reading.tell(cascades, 'expected deny; leave it out where they are allowed.');
   return {
     ...(Object.fromEntries(verbs.map((verb) => [verb, may.includes(verb)])) as Record<Verb, boolean>),
+    ...(isDenied && { cascades: 'deny' as const }),
     ...(fields && { fields }),
     ...(approval && { approval }),
     ...(actions && { actions }),
@@ -276,7 +291,7 @@ function readMay(reading: Reading, entry: Entry | undefined): readonly string[] 
   });
 }
 
-/** Undefined where there is nothing, so that `fields: {}` and no fields are the same. */
+/** Returns undefined for an empty map, so `fields: {}` and a missing `fields` are equal. */
 function readEach<T>(
   reading: Reading,
   place: Entry | undefined,

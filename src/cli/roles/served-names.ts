@@ -1,42 +1,46 @@
-// The names in a file of roles against what is served here: a collection, field or action that is not there is most often a
-// slip of the pen, and a permission on it is one that nobody has. Only a warning, since it may come with the next release.
-import type { EngineAgent } from '../../agent/agent.ts';
-import { openEngineOver } from '../../app/data.ts';
-import { type ModelNames, readModel } from '../../console/rights/model.ts';
+// Checks the names in a roles file against the served collections, fields and actions. An unknown name is usually a
+// misspelling, and a misspelled restriction has no effect.
+import type { Engine } from '../../agent/engine.ts';
+import { type ModelNames, readModel } from '../../console/pages/rights/model.ts';
+import { findReadOnlyScopes } from '../../console/pages/rights/read-only.ts';
 import type { Caller } from '../../core/caller.ts';
-import { systemClock } from '../../core/clock.ts';
-import type { Config } from '../../core/config.ts';
 import type { PlainFilter } from '../../core/filter.ts';
-import { nearNames } from '../../core/near.ts';
-import type { CollectionPermission } from '../../store/rights-types.ts';
+import { nearNames } from '../../core/suggestions.ts';
+import type { CollectionPermission } from '../../store/permissions/types.ts';
+import { findUnclearIn } from '../unclear-filters.ts';
 import type { PlacedRight } from './read.ts';
 
-export interface Served {
-  readonly database: string;
-  readonly customize: ((agent: EngineAgent) => void) | undefined;
+export interface NamesFound {
+  /** One line per unknown name, with `file` and the line number. */
+  readonly unknown: readonly { readonly right: PlacedRight; readonly text: string }[];
+  /** One line per row scope that prevents all writes although a role allows them. */
+  readonly readOnly: readonly string[];
+  /** One line per ambiguous filter. */
+  readonly unclear: readonly { readonly right: PlacedRight; readonly text: string }[];
 }
 
-/** One line for each name that is not there; `file` stands before the line number. */
-export async function findUnknownNames(
+export function lookUpNames(
   rights: readonly PlacedRight[],
-  { config, served, file }: { readonly config: Config; readonly served: Served; readonly file: string },
-): Promise<readonly string[]> {
-  const limits = { pageSizeLimit: config.pageSizeLimit, queryTimeoutMs: config.querySeconds * 1000 };
-  const open = openEngineOver({ ...config, database: served.database }, served.customize);
-  const engine = await open({ observe: () => undefined, clock: systemClock, limits });
-  try {
-    const lookUp = createLookUp(readModel(engine, { id: 0, timezone: 'UTC', tags: {} } as unknown as Caller));
-    return rights.flatMap((right) => lookUp(right).map((text) => `${file}:${right.line}: ${text}`));
-  } finally {
-    await engine.close();
-  }
+  { engine, file, environment }: { readonly engine: Engine; readonly file: string; readonly environment: string },
+): NamesFound {
+  const model = readModel(engine, { id: 0, timezone: 'UTC', tags: {} } as unknown as Caller);
+  const lookUp = createLookUp(model);
+  const placed = (right: PlacedRight, texts: readonly string[]) =>
+    texts.map((text) => ({ right, text: `${file}:${right.line}: ${text}` }));
+  return {
+    unknown: rights.flatMap((right) => placed(right, lookUp(right))),
+    readOnly: findReadOnlyScopes(rights, environment, model)
+      .flatMap(({ right, text }) => placed(right, [text]))
+      .map(({ text }) => text),
+    unclear: rights.flatMap((right) => placed(right, findUnclearIn(right, model))),
+  };
 }
 
 function createLookUp(model: ModelNames): (right: PlacedRight) => readonly string[] {
   return ({ kind, path, value }) => {
     const collection = path[2];
     if (collection === undefined || (kind !== 'scope' && kind !== 'permission')) return [];
-    // A row of * is of many collections: what is not in one may be in another.
+    // `*` covers many collections, so a name can be missing in some of them.
     if (collection === '*') return [];
     if (!model.collections.includes(collection)) return [unknown('collection', collection, model.collections)];
     const findPaths = (filter: PlainFilter) => model.findUnknown(collection, filter);

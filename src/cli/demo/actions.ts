@@ -1,7 +1,7 @@
-// What can be done in the demo shop, and what it draws. They are what a shop's own code would be: an action looks at the
-// state of the records first, and says what is wrong with them.
-import type { EngineAgent } from '../agent/agent.ts';
-import { systemClock } from '../core/clock.ts';
+// Actions and charts of the demo shop. They are typical of a real shop: an action checks the state of the records first
+// and reports problems.
+import type { EngineAgent } from '../../agent/agent.ts';
+import { systemClock } from '../../core/clock.ts';
 
 interface Shipping {
   carrier: string;
@@ -88,7 +88,7 @@ export function addDemoActions(agent: EngineAgent): void {
     );
 }
 
-/** Figures that anybody who may sign in may know; those of a customer need the right to see him. */
+/** The shop-wide chart is public to signed-in users. The chart of a customer needs the right to see that customer. */
 export function addDemoCharts(agent: EngineAgent): void {
   agent
     .addChart('Orders by status', async ({ collection }, builder) => {
@@ -107,8 +107,8 @@ export function addDemoCharts(agent: EngineAgent): void {
     );
 }
 
-/** What was noted before stays. */
+/** Keeps earlier notes. */
 const joined = (...notes: readonly unknown[]): string => notes.filter(Boolean).join(', ');
 
-/** A spreadsheet takes what begins like this for a formula. */
+/** Spreadsheets treat text that starts with these characters as a formula. */
 const quoted = (text: string): string => `"${/^[=+\-@\t\r]/.test(text) ? "'" : ''}${text.replaceAll('"', '""')}"`;

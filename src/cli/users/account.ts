@@ -1,16 +1,16 @@
-// What an administrator does about other people's accounts. There is no mail server: a link is printed, once, for whoever runs
-// the command to hand on.
+// `portico user` commands for other people's accounts. There is no mail server: each link is printed once, and the
+// administrator passes it on.
 
-import { createConsolePaths } from '../console/paths.ts';
-import type { PermissionLevel } from '../core/caller.ts';
-import { systemClock } from '../core/clock.ts';
-import type { Config } from '../core/config.ts';
-import { fail } from '../core/errors.ts';
-import type { User } from '../store/identity-types.ts';
-import type { LinkPurpose } from '../store/session-types.ts';
-import type { Store } from '../store/store.ts';
-import { withStore } from './storage.ts';
-import { createPaint } from './terminal.ts';
+import { createConsolePaths } from '../../console/paths.ts';
+import type { PermissionLevel } from '../../core/caller.ts';
+import { systemClock } from '../../core/clock.ts';
+import type { Config } from '../../core/config.ts';
+import { fail } from '../../core/errors.ts';
+import type { LinkPurpose } from '../../store/sessions/types.ts';
+import type { Store } from '../../store/store.ts';
+import type { User } from '../../store/users/types.ts';
+import { withStore } from '../storage.ts';
+import { createPaint } from '../terminal.ts';
 import type { UserOptions } from './user.ts';
 
 export type InviteOptions = Omit<UserOptions, 'passwordStdin'>;
@@ -19,7 +19,7 @@ export async function inviteUser(config: Config, email: string, options: InviteO
   await withStore(config, async (store) => {
     const { level, ...rest } = options;
     const known = await store.identity.findUserByEmail(email);
-    // Who was invited before and has not come is given another link; whoever has a password is not invited.
+    // A user who has not accepted an invitation gets a new link. A user with a password cannot be invited.
     if (known?.hasPassword) {
       const problem = `'${known.email}' has an account already. 'portico user reset' makes a link for another password.`;
       fail('INVALID_ARGUMENT', { argument: 'email', problem });

@@ -1,9 +1,9 @@
-// What the demo shop sells, and the words its people use. The shop and everybody in it are invented.
+// Vocabulary of the demo shop. The shop and all its people are fictional.
 
 export interface Department {
   readonly name: string;
   readonly materials: readonly string[];
-  /** Cheapest and dearest product, whole euros. */
+  /** Lowest and highest product price, in whole euros. */
   readonly price: readonly [number, number];
   readonly shelves: Readonly<Record<string, readonly string[]>>;
 }
@@ -84,7 +84,7 @@ export const departments: readonly Department[] = [
   },
 ];
 
-/** Between the material and the thing. */
+/** Product lines, the first word of a product name. */
 export const lines = ['Harbour', 'Fjord', 'Meadow', 'Juniper', 'Lantern Hill', 'Saltmarsh', 'Nordlys', 'Tern'];
 
 // biome-ignore format: many short words

@@ -1,5 +1,5 @@
-// What is done in the demo shop in several steps, by the shop and by its people together.
-import type { EngineAgent } from '../agent/agent.ts';
+// The workflows of the demo shop. They combine automatic steps with steps for people.
+import type { EngineAgent } from '../../agent/agent.ts';
 
 export function addDemoWorkflows(agent: EngineAgent): void {
   agent

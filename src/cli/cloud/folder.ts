@@ -1,10 +1,10 @@
-// What lies in a folder of customizations when it is new.
+// The files of a new customization folder.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { renamesOf, type Structure } from '../agent/structure.ts';
-import type { Typings } from '../agent/typings.ts';
-import { AppError } from '../core/errors.ts';
-import { randomId } from '../core/secret.ts';
+import { renamesOf, type Structure } from '../../agent/artifacts/structure.ts';
+import type { Typings } from '../../agent/artifacts/typings.ts';
+import { AppError } from '../../core/errors.ts';
+import { randomId } from '../../core/secret.ts';
 
 export interface FolderParts {
   readonly name: string;
@@ -12,22 +12,22 @@ export interface FolderParts {
   readonly secret: string;
   readonly structure: Structure;
   readonly typings: Typings;
-  /** Of this package. */
+  /** The version of this package. */
   readonly version: string;
 }
 
-/** What is served here is named as on the server. */
+/** Per data source: the server's collection names by local table name. */
 export type Renames = readonly Readonly<Record<string, string>>[];
 
 const typingsFile = 'typings.d.ts';
 const renamesFile = 'renames.json';
 
-/** Into an empty folder. */
+/** The folder must be empty. */
 export function writeFolder(folder: string, parts: FolderParts): void {
   mkdirSync(join(folder, 'src'));
   const sources = parts.structure.sources.map((_source, at) => addressName(at));
   const files: readonly (readonly [path: string, text: string, mode?: number])[] = [
-    // CWE-732: it holds secrets.
+    // CWE-732: the file contains secrets.
     ['.env', describeEnvironment(parts, sources), 0o600],
     ['.gitignore', 'node_modules/\ndist/\n.env\n.portico/\n*.sqlite*\n'],
     ['package.json', describePackage(parts)],
@@ -40,7 +40,7 @@ export function writeFolder(folder: string, parts: FolderParts): void {
   replaceTypings(folder, parts.structure, parts.typings);
 }
 
-/** Whether the typings are others than before. CONFIGURATION when they cannot be written. */
+/** Returns whether the typings changed. Throws CONFIGURATION if they cannot be written. */
 export function replaceTypings(folder: string, structure: Structure, { text }: Typings): boolean {
   const head = text.replace('written anew by every start', 'written anew by `portico cloud update-typings`');
   const renames = structure.sources.map(renamesOf);
@@ -48,7 +48,7 @@ export function replaceTypings(folder: string, structure: Structure, { text }: T
   return replaceFile(folder, typingsFile, head);
 }
 
-/** None, where the file was removed. */
+/** Returns an empty list if the file was removed. */
 export function readRenames(folder: string): Renames {
   const path = join(folder, renamesFile);
   if (!existsSync(path)) return [];
@@ -76,7 +76,7 @@ function replaceFile(folder: string, name: string, text: string): boolean {
 
 const addressName = (at: number): string => (at === 0 ? 'DATABASE_URL' : `DATABASE_URL_${at + 1}`);
 
-/** As dotenv reads it back, letter by letter. */
+/** Quotes a value so dotenv reads it back unchanged. */
 function quote(value: string): string {
   const mark = ["'", '"', '`'].find((one) => !value.includes(one)) ?? "'";
   return /^[\w.:/@+-]+$/.test(value) ? value : `${mark}${value}${mark}`;

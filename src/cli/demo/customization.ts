@@ -1,8 +1,10 @@
-import type { EngineAgent } from '../agent/agent.ts';
-import { addDemoActions, addDemoCharts } from './demo-actions.ts';
-import { addDemoWorkflows } from './demo-workflows.ts';
+import type { EngineAgent } from '../../agent/agent.ts';
+import { addDemoActions, addDemoCharts } from './actions.ts';
+import { addDemoWorkflows } from './workflows.ts';
 
-/** What the demo shop shows of customizing: added and renamed fields, segments, actions, charts and workflows. */
+/**
+ * The customizations of the demo shop: computed, imported and renamed fields, segments, actions, charts and workflows.
+ */
 export function customizeDemo(agent: EngineAgent): void {
   addDemoActions(agent);
   addDemoCharts(agent);

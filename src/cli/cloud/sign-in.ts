@@ -1,8 +1,10 @@
-// Signing in from a terminal: an address and a code are always printed, and the browser is opened where there is one.
+// Signs in from a terminal. It always prints a URL and a code, and opens a browser if possible.
 import { spawn } from 'node:child_process';
-import type { Structure } from '../agent/structure.ts';
-import { systemClock } from '../core/clock.ts';
-import { fail } from '../core/errors.ts';
+import type { Structure } from '../../agent/artifacts/structure.ts';
+import { systemClock } from '../../core/clock.ts';
+import { fail } from '../../core/errors.ts';
+import { readEnvironment } from '../environment.ts';
+import { createPaint } from '../terminal.ts';
 import {
   awaitAnswer,
   type CloudServer,
@@ -11,22 +13,20 @@ import {
   requestCode,
   revoke,
   type Tokens,
-} from './cloud-server.ts';
-import { forgetTokens, keepTokens, readTokens } from './cloud-tokens.ts';
-import { readEnvironment } from './environment.ts';
-import { createPaint } from './terminal.ts';
+} from './server.ts';
+import { forgetTokens, keepTokens, readTokens } from './tokens.ts';
 
 export interface SignInOptions {
-  /** Whether a browser may be opened. */
+  /** Whether it may open a browser. */
   readonly browser: boolean;
 }
 
-/** A token that ends sooner is renewed first. */
+/** Tokens that expire within this time are renewed first. */
 const marginMs = 30_000;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** A new sign-in; the one of before ends. */
+/** Signs in and revokes the previous sign-in. */
 export async function signIn(server: CloudServer, { browser }: SignInOptions): Promise<Tokens> {
   const before = readTokens(server.issuer);
   const asked = await requestCode(server);
@@ -43,7 +43,7 @@ export async function signIn(server: CloudServer, { browser }: SignInOptions): P
   return tokens;
 }
 
-/** Renewed where it must be; undefined when there is no sign-in, or it is over. */
+/** Renews the tokens if necessary. Returns undefined if there are none, or if the sign-in has ended. */
 export async function findTokens(server: CloudServer, always = false): Promise<Tokens | undefined> {
   const kept = readTokens(server.issuer);
   if (!kept) return undefined;
@@ -53,14 +53,14 @@ export async function findTokens(server: CloudServer, always = false): Promise<T
     keepTokens(server.issuer, renewed);
     return renewed;
   }
-  // Another command may have renewed it meanwhile.
+  // Another command may have renewed the tokens at the same time.
   const now = readTokens(server.issuer);
   if (now && now.refreshToken !== kept.refreshToken) return now;
   forgetTokens(server.issuer);
   return undefined;
 }
 
-/** `again`: signs in anew where the sign-in is over; without it that is an error, which says so. */
+/** `again`: signs in if the sign-in has ended. Without it, that is an error. */
 export async function askStructure(server: CloudServer, envSecret: string, again?: SignInOptions): Promise<Structure> {
   const attempts: readonly (() => Promise<Tokens | undefined>)[] = [
     () => findTokens(server),
@@ -77,7 +77,7 @@ export async function askStructure(server: CloudServer, envSecret: string, again
   });
 }
 
-/** Not where nobody looks: without a terminal, unless BROWSER says how. What comes of it is not waited for. */
+/** Opens a browser only for a terminal with a display, or if BROWSER is set. It does not wait for the browser. */
 function openBrowser(address: string): void {
   const env = readEnvironment();
   const onScreen = process.platform !== 'linux' || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY);
@@ -89,7 +89,7 @@ function openBrowser(address: string): void {
       : process.platform === 'win32'
         ? ['rundll32', 'url.dll,FileProtocolHandler']
         : ['xdg-open'];
-  // CWE-78: no shell reads the address.
+  // CWE-78: no shell parses the URL.
   const child = spawn(command!, [...args, address], { stdio: 'ignore', detached: true });
   child.on('error', () => undefined);
   child.unref();

@@ -1,23 +1,24 @@
-// `portico cloud bootstrap`, `login` and `update-typings` (spec 4.6): a folder of customizations on any machine, typed by the
-// database of a server that is somewhere else. Nothing of the server's data comes here, and nothing of the folder goes there.
+// `portico cloud bootstrap`, `login` and `update-typings` (spec 4.6). They create a customization folder on any
+// machine, typed by the database structure of a remote server. The folder receives no data from the database, and the
+// server receives no code.
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeTypings } from '../cloud/typings.ts';
-import { fail } from '../core/errors.ts';
-import { createLogListener } from '../core/observe.ts';
-import { randomId } from '../core/secret.ts';
-import { compile, loadCustomization } from './cloud-code.ts';
-import { replaceTypings, writeFolder } from './cloud-folder.ts';
-import { type CloudServer, findServer } from './cloud-server.ts';
-import { askStructure, findTokens, signIn } from './cloud-sign-in.ts';
-import { readEnvironment } from './environment.ts';
+import { makeTypings } from '../../cloud/typings.ts';
+import { fail } from '../../core/errors.ts';
+import { createLogListener } from '../../core/observe.ts';
+import { randomId } from '../../core/secret.ts';
+import { readEnvironment } from '../environment.ts';
+import { compile, loadCustomization } from './code.ts';
+import { replaceTypings, writeFolder } from './folder.ts';
+import { type CloudServer, findServer } from './server.ts';
+import { askStructure, findTokens, signIn } from './sign-in.ts';
 
 export interface LoginOptions {
   readonly server?: string;
   readonly browser: boolean;
-  /** The working folder; that of the process when absent. */
+  /** The working folder. Defaults to the current directory of the process. */
   readonly folder?: string;
-  /** Signs in though a sign-in is good. */
+  /** Signs in even if the current sign-in is valid. */
   readonly again?: boolean;
 }
 
@@ -26,7 +27,7 @@ export interface CloudOptions extends Omit<LoginOptions, 'again'> {
 }
 
 export interface BootstrapOptions extends CloudOptions {
-  /** Of this package. */
+  /** The version of this package. */
   readonly version: string;
 }
 
@@ -36,7 +37,7 @@ const observe = createLogListener('Warn');
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** CONFIGURATION, with nothing left behind, when the folder is there or cannot be made. */
+/** Throws CONFIGURATION and leaves no files if the folder exists or cannot be created. */
 export async function bootstrap(name: string | undefined, options: BootstrapOptions): Promise<void> {
   const { folder: within = process.cwd() } = options;
   const folder = readName(name ?? defaultFolder);
@@ -46,7 +47,7 @@ export async function bootstrap(name: string | undefined, options: BootstrapOpti
   const server = await findServer(serverOf(options));
   const structure = await askStructure(server, secret, options);
   const typings = await makeTypings(structure, { customize: () => undefined, observe });
-  // Seen by nobody until it is whole.
+  // The folder is renamed to its final name when it is complete.
   const beside = join(within, `.${folder}.${randomId()}.tmp`);
   try {
     mkdirSync(beside);
@@ -62,14 +63,16 @@ export async function bootstrap(name: string | undefined, options: BootstrapOpti
   say(`  npm start                           (with an address in .env: see README.md)\n`);
 }
 
-/** Renews the sign-in where there is one that is good, and signs in where there is none. */
+/** Renews a valid sign-in, or signs in. */
 export async function login(options: LoginOptions): Promise<void> {
   const server = await findServer(serverOf(options));
   if (!options.again && (await findTokens(server, true))) return say(`The sign-in to ${server.issuer} is renewed.`);
   await signIn(server, options);
 }
 
-/** In the folder itself. CONFIGURATION, with file and line, when its code does not fit the database. */
+/**
+ * Runs in the customization folder. Throws CONFIGURATION with file and line if the code does not match the database.
+ */
 export async function updateTypings(options: CloudOptions): Promise<void> {
   const { folder = process.cwd() } = options;
   refuseElsewhere(folder);
@@ -83,7 +86,7 @@ export async function updateTypings(options: CloudOptions): Promise<void> {
   say(isNew ? 'typings.d.ts is written anew.' : 'typings.d.ts is as it was.');
 }
 
-/** CONFIGURATION anywhere but in a folder of ours. */
+/** Throws CONFIGURATION outside a customization folder. */
 export function refuseElsewhere(folder: string): void {
   if (existsSync(join(folder, 'src', 'index.ts')) && existsSync(join(folder, 'tsconfig.json'))) return;
   const problem = `${folder} is no folder of customizations: there is no src/index.ts with a tsconfig.json. Go into the folder that portico cloud bootstrap made.`;

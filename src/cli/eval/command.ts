@@ -1,22 +1,22 @@
-// `portico eval <file>`: recorded tasks against a server of one's own, or against the demo shop, with what they cost.
+// `portico eval <file>`: runs recorded tasks against your server or the demo shop, and reports their token costs.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Config } from '../core/config.ts';
-import { AppError, fail } from '../core/errors.ts';
-import { estimateTokens } from '../mcp/answers/tokens.ts';
-import { type Evaluation, findProblems } from './eval/definitions.ts';
-import { composeReport, hasFailed } from './eval/report.ts';
-import { type CountTokens, type Report, runEvaluation } from './eval/run.ts';
-import { openAddress, openDemo } from './eval/targets.ts';
+import type { Config } from '../../core/config.ts';
+import { AppError, fail } from '../../core/errors.ts';
+import { estimateTokens } from '../../mcp/results/tokens.ts';
+import { type Evaluation, findProblems } from './definitions.ts';
+import { composeReport, hasFailed } from './report.ts';
+import { type CountTokens, type Report, runEvaluation } from './run.ts';
+import { openAddress, openDemo } from './targets.ts';
 
 export interface EvalOptions {
   readonly version: string;
-  /** The MCP address of a server; a demo shop of its own when absent. */
+  /** The MCP URL of a server. Absent: a temporary demo shop. */
   readonly url?: string;
 }
 
-/** False when a task failed. */
+/** Returns false if a task failed. */
 export async function evaluateFile(config: Config, path: string, options: EvalOptions): Promise<boolean> {
   const report = await evaluate(config, await loadEvaluation(path), { ...options, count: estimateTokens });
   process.stdout.write(composeReport(report, 'estimated'));
@@ -42,7 +42,7 @@ function needToken({ mcpToken }: Config): string {
   return mcpToken ?? fail('CONFIGURATION', { problem });
 }
 
-/** A JSON file, or a module whose default export or `evaluation` it is. */
+/** Loads a JSON file, or a module that exports the evaluation as default or as `evaluation`. */
 async function loadEvaluation(path: string): Promise<Evaluation> {
   const given = await load(path);
   const problems = findProblems(given);

@@ -1,9 +1,9 @@
-import { openEnvironment } from '../app/environment.ts';
-import type { Config } from '../core/config.ts';
-import { fail } from '../core/errors.ts';
-import { withStore } from './storage.ts';
+import type { Config } from '../../core/config.ts';
+import { fail } from '../../core/errors.ts';
+import { openEnvironment } from '../../server/environment.ts';
+import { withStore } from '../storage.ts';
 
-/** To standard output, by itself, so that it can be piped. CONFIGURATION where an application alone knows it. */
+/** Prints only the secret to standard output, for pipes. Throws CONFIGURATION if the storage has no copy of it. */
 export async function printSecret(config: Config): Promise<void> {
   await withStore(config, async (store) => {
     const [secret] = await openEnvironment(store, config.envSecret ?? undefined).secrets();

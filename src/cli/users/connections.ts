@@ -1,10 +1,11 @@
-// Connected apps by the command line: what people allowed, and what an administrator does about it. A server that runs on
-// the same data feels it with the next call.
-import type { Config } from '../core/config.ts';
-import { fail } from '../core/errors.ts';
-import { type Connection, findConnections } from '../oauth/connection.ts';
-import { withStore } from './storage.ts';
-import { alignColumns, createPaint } from './terminal.ts';
+// `portico apps`: lists and revokes connected apps, and blocks clients. A server on the same storage applies changes
+// with the next call.
+import type { Config } from '../../core/config.ts';
+import { fail } from '../../core/errors.ts';
+import { listedClient } from '../../oauth/clients/display-name.ts';
+import { type Connection, findConnections } from '../../oauth/consent/connection.ts';
+import { withStore } from '../storage.ts';
+import { alignColumns, createPaint } from '../terminal.ts';
 
 const MOST = 10_000;
 
@@ -20,7 +21,7 @@ export async function listApps(config: Config, { user }: { readonly user?: strin
       const heads = ['ID', 'APP', 'CLIENT', 'USER', 'SCOPES', 'LIMITS', 'SINCE', 'LAST USED', 'ENDS'];
       const rows = connections.map((one) => [
         one.id,
-        plain(one.clientName),
+        plain(listedClient(one.clientId, one.clientName)),
         plain(one.clientId),
         users.get(one.userId) ?? `user ${one.userId}`,
         one.scopes.join(','),
@@ -41,13 +42,14 @@ export async function listApps(config: Config, { user }: { readonly user?: strin
 export async function revokeApp(config: Config, id: string): Promise<void> {
   await withStore(config, async (store) => {
     const [connection] = await findConnections(store, { id, limit: 1 });
-    if (!connection || !(await store.connections.end({ id, clientName: connection.clientName }))) {
+    const clientName = connection && listedClient(connection.clientId, connection.clientName);
+    if (!connection || !clientName || !(await store.connections.end({ id, clientName }))) {
       const problem = `there is no connection '${id}'. 'portico apps list' shows the ids.`;
       fail('INVALID_ARGUMENT', { argument: 'id', problem });
     }
     const user = await store.identity.findUser(connection.userId);
     say(
-      `${plain(connection.clientName)} of ${user?.email ?? `user ${connection.userId}`} is disconnected: it can do nothing from now on.`,
+      `${plain(clientName)} of ${user?.email ?? `user ${connection.userId}`} is disconnected: it can do nothing from now on.`,
     );
   });
 }
@@ -84,7 +86,7 @@ function limitsText({ limits: { readOnly, collections } }: Connection): string {
   return plain(parts.filter(Boolean).join(' ') || '-');
 }
 
-/** What a client wrote must not steer the terminal. */
+/** Removes control characters that a client could use to manipulate the terminal. */
 const plain = (text: string): string => text.replace(/\p{C}/gu, '');
 
 const showTime = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;

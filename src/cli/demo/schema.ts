@@ -1,4 +1,5 @@
-// The tables of the demo shop. They are what a real shop's are: a tree, a composite key, optional values, checks, a view.
+// The tables of the demo shop. They have features of a real shop: a tree, a composite key, optional values, checks and
+// a view.
 
 export const demoSchema = `
 CREATE TABLE suppliers (
@@ -97,7 +98,7 @@ LEFT JOIN orders o ON o.customer_id = c.id AND o.status NOT IN ('cancelled', 're
 GROUP BY c.id;
 `;
 
-/** Made after the rows, which is quicker than keeping them up to date. */
+/** Created after the inserts, which is faster. */
 export const demoIndexes = `
 CREATE INDEX categories_parent ON categories (parent_id);
 CREATE INDEX products_category ON products (category_id);

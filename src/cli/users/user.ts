@@ -1,14 +1,14 @@
-// Users by the command line. Passwords are never arguments, which everybody on the machine can read: one is made and
-// shown once, or read from standard input.
+// `portico user`: manages users. Passwords are never arguments, because other users of the machine can read those. A
+// password is generated and shown once, or read from standard input.
 import { text } from 'node:stream/consumers';
-import type { PermissionLevel } from '../core/caller.ts';
-import type { Config } from '../core/config.ts';
-import { fail } from '../core/errors.ts';
-import type { NewUser, User } from '../store/identity-types.ts';
-import type { Store } from '../store/store.ts';
+import type { PermissionLevel } from '../../core/caller.ts';
+import type { Config } from '../../core/config.ts';
+import { fail } from '../../core/errors.ts';
+import type { Store } from '../../store/store.ts';
+import type { NewUser, User } from '../../store/users/types.ts';
+import { withStore } from '../storage.ts';
+import { alignColumns, createPaint } from '../terminal.ts';
 import { makePassword } from './password.ts';
-import { withStore } from './storage.ts';
-import { alignColumns, createPaint } from './terminal.ts';
 
 export interface UserOptions {
   readonly level?: string;
@@ -24,7 +24,7 @@ export async function addUser(config: Config, email: string, options: UserOption
   await withStore(config, async (store) => {
     const { passwordStdin, level, ...rest } = options;
     const { password, made } = await choosePassword(passwordStdin);
-    // The store checks the level with everything else.
+    // The store validates the level with the other values.
     const chosen = level === undefined ? {} : { level: level as PermissionLevel };
     const user = await store.identity.addUser({ email, password, ...rest, ...chosen } satisfies NewUser);
     say(`${user.email} is added: level ${user.level}, team ${user.team}, role ${user.role}.`);
@@ -108,7 +108,7 @@ export async function listUsers(config: Config): Promise<void> {
       user.level,
       user.team,
       user.role,
-      user.disabled ? 'disabled' : user.hasPassword ? 'active' : 'invited',
+      user.disabled ? 'disabled' : user.hasPassword || user.hasIdentity ? 'active' : 'invited',
     ]);
     const [heads, ...lines] = alignColumns([['E-MAIL', 'NAME', 'LEVEL', 'TEAM', 'ROLE', 'STATE'], ...rows]);
     say(createPaint(process.stdout)('dim', heads!));

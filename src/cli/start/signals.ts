@@ -1,13 +1,16 @@
-// An orderly end on SIGTERM and SIGINT.
-import type { Clock } from '../core/clock.ts';
+// Clean shutdown on SIGTERM and SIGINT.
+import type { Clock } from '../../core/clock.ts';
 
 const SAME_SIGNAL_MS = 500;
 
-/** The first signal lets calls under way finish, for as long as the settings say; the second ends the process at once. */
+/**
+ * The first signal lets running calls finish, up to the configured time limit. The second one ends the process
+ * immediately.
+ */
 export function stopOnSignals(app: { stop(reason: string): Promise<void> }, clock: Clock): void {
   let firstAt: number | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
-    // Ctrl-C reaches everybody at the terminal, and npm passes it on once more: that is one signal, not two.
+    // Ctrl-C reaches every process in the terminal, and npm forwards it again. Both count as one signal.
     if (firstAt !== undefined) {
       if (clock.monotonic() - firstAt > SAME_SIGNAL_MS) process.exit(1);
       return;

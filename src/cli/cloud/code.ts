@@ -1,13 +1,13 @@
-// The code of a folder of customizations: compiled by the TypeScript of the folder, whatever this Node can read itself, and
-// loaded from there. Source maps make errors name the lines that were written.
+// Compiles and loads the code of a customization folder. It uses the folder's own TypeScript, even if Node can run
+// TypeScript directly. Source maps make errors refer to source lines.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { Blueprint } from '../agent/agent.ts';
-import type { SqlConnectionParams } from '../cloud/connections.ts';
-import { AppError, fail, isAppError } from '../core/errors.ts';
+import type { Blueprint } from '../../agent/agent.ts';
+import type { SqlConnectionParams } from '../../cloud/connections.ts';
+import { AppError, fail, isAppError } from '../../core/errors.ts';
 
 export type Customize = (agent: Blueprint) => unknown;
 export type Connect = (env: Readonly<Record<string, string | undefined>>) => readonly SqlConnectionParams[];
@@ -17,8 +17,8 @@ const stop = (problem: string, cause?: unknown): never => {
 };
 
 /**
- * Makes `dist` of `src`. CONFIGURATION, in the words of the compiler, for wrong types; typings that are to be written anew may
- * be what is wrong, so that types can be left alone.
+ * Compiles `src` to `dist`. Throws CONFIGURATION with the compiler's output. Outdated typings can cause type errors, so
+ * an update of the typings skips the type check.
  */
 export function compile(folder: string, how: 'checked' | 'whatever the types say'): void {
   const tsc = findCompiler(folder);
@@ -74,7 +74,10 @@ async function load(folder: string, file: string, name: string): Promise<(argume
   return fail('CONFIGURATION', { problem: `${written} must export a function ${name}.` });
 }
 
-/** CONFIGURATION with the line of the folder's code that threw; what is one already says its line itself. */
+/**
+ * Throws CONFIGURATION with the source line that threw. An AppError passes unchanged, because its message already has
+ * the position.
+ */
 function blame(folder: string, what: string, error: unknown): never {
   if (isAppError(error)) throw error;
   const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));

@@ -1,41 +1,42 @@
-// `portico start`: the demo shop where no database is named, the first user where there is none, the welcome, and an
-// orderly end on SIGTERM and SIGINT.
-import { type AppOptions, createApp } from '../app.ts';
-import { systemClock } from '../core/clock.ts';
-import { isUnprotected, unprotectedWarning } from '../core/config/exposure.ts';
-import { maskUrl } from '../core/config/masking.ts';
-import type { Config } from '../core/config.ts';
-import { createLogListener } from '../core/observe.ts';
-import type { Identity } from '../store/identity-types.ts';
-import { hint } from './environment.ts';
-import { makePassword } from './password.ts';
-import { prepareServed } from './served.ts';
+// `portico start`: starts the server, with the demo shop if no database is configured. It creates the first user,
+// prints the welcome text, and shuts down cleanly on SIGTERM and SIGINT.
+
+import { systemClock } from '../../core/clock.ts';
+import { isUnprotected, unprotectedWarning } from '../../core/config/exposure.ts';
+import { maskUrl } from '../../core/config/masking.ts';
+import type { Config } from '../../core/config.ts';
+import { createLogListener } from '../../core/observe.ts';
+import { type AppOptions, createApp } from '../../server/create-server.ts';
+import type { Identity } from '../../store/users/types.ts';
+import { hint } from '../environment.ts';
+import { prepareServed } from '../served.ts';
+import { createPaint } from '../terminal.ts';
+import { makePassword } from '../users/password.ts';
 import { stopOnSignals } from './signals.ts';
-import { createPaint } from './terminal.ts';
 import { composeWelcome } from './welcome.ts';
 
 export interface StartOptions {
   readonly version: string;
-  /** Of the first user, where one is made. */
+  /** The e-mail address of the first user. */
   readonly email?: string;
-  /** In place of the database that is named, and of what the working folder says of it. */
+  /** Replaces the configured database and the customization of the working folder. */
   readonly instead?: {
     readonly openEngine: NonNullable<AppOptions['openEngine']>;
-    /** In a few words. */
+    /** A short description for the welcome text. */
     readonly serves: string;
   };
 }
 
 const FIRST_USER = 'you@example.com';
 
-/** Returns when the server listens and the welcome is printed; the process then lives until a signal ends it. */
+/** Returns when the server listens and the welcome text is printed. The process then runs until a signal. */
 export async function start(config: Config, options: StartOptions): Promise<void> {
   const clock = systemClock;
   const log = createLogListener(config.logLevel);
   const warnings: string[] = [];
   const warn = (message: string) => {
     warnings.push(message);
-    // A person at a terminal reads it in the welcome; whoever collects the log needs it there.
+    // In a terminal, the welcome text shows the warning. Otherwise it goes to the log.
     if (!process.stderr.isTTY) log({ type: 'warning', message });
   };
   if (isUnprotected(config)) warn(unprotectedWarning(config));
@@ -48,7 +49,7 @@ export async function start(config: Config, options: StartOptions): Promise<void
       version: options.version,
       ...(served?.customize && { customize: served.customize }),
       ...(instead && { openEngine: instead.openEngine }),
-      // The application logs what it observes; the warnings of the start are told to the person as well.
+      // The application logs its own observations. Warnings during startup also appear in the welcome text.
       observe: (observation) => {
         if (observation.type === 'warning') warnings.push(observation.message);
       },
@@ -89,7 +90,7 @@ interface FirstUser {
   readonly password?: string;
 }
 
-/** Made when there is no user yet, with a password that only its answer holds. */
+/** Creates an administrator if there is no user yet. Only the return value contains the password. */
 async function findFirstUser(identity: Identity, email: string): Promise<FirstUser> {
   const known = await findKnown(identity);
   if (known) return known;
@@ -98,7 +99,7 @@ async function findFirstUser(identity: Identity, email: string): Promise<FirstUs
     const user = await identity.addUser({ email, password, level: 'admin' });
     return { email: user.email, password };
   } catch (error) {
-    // Another process may have been first.
+    // Another process may have added the first user at the same time.
     const other = await findKnown(identity);
     if (other) return other;
     throw error;

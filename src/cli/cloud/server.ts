@@ -1,17 +1,16 @@
-// A Portico server as the command line sees it: what it says of itself, signing in with a code (RFC 8628), tokens, and the
-// structure of its data sources. Every error says what to do next; what a server answers is believed only as far as it
-// speaks of itself.
-import type { Structure } from '../agent/structure.ts';
-import type { CloudSchema } from '../api/cloud.ts';
-import { proofHeader, proveEnvironment } from '../api/environment-proof.ts';
-import { systemClock } from '../core/clock.ts';
-import { AppError, fail } from '../core/errors.ts';
-import { commandLine } from '../oauth/clients.ts';
-import { cloudMember, deviceGrant } from '../oauth/metadata.ts';
-import { cloudScope, offlineAccess } from '../oauth/scopes.ts';
+// The HTTP client for a Portico server: metadata, device sign-in (RFC 8628), tokens and the structure of its data
+// sources. Every error message says what to do next. Metadata is accepted only for the server's own origin.
+import type { Structure } from '../../agent/artifacts/structure.ts';
+import type { CloudSchema } from '../../api/cloud/endpoint.ts';
+import { proofHeader, proveEnvironment } from '../../api/cloud/environment-proof.ts';
+import { systemClock } from '../../core/clock.ts';
+import { AppError, fail } from '../../core/errors.ts';
+import { commandLine } from '../../oauth/clients/normalize.ts';
+import { cloudMember, deviceGrant } from '../../oauth/server/metadata.ts';
+import { cloudScope, offlineAccess } from '../../oauth/server/scopes.ts';
 
 export interface CloudServer {
-  /** How it calls itself: what tokens are kept by. */
+  /** The server's own name, the key under which its tokens are stored. */
   readonly issuer: string;
   readonly resource: string;
   readonly deviceEndpoint: string;
@@ -30,14 +29,14 @@ export interface DeviceRequest {
   readonly deviceCode: string;
   readonly userCode: string;
   readonly address: string;
-  /** With the code filled in. */
+  /** Includes the user code. */
   readonly completeAddress: string;
   readonly expiresInSeconds: number;
   readonly intervalSeconds: number;
 }
 
 const timeoutMs = 30_000;
-/** Asked by a server that is slow to poll (RFC 8628 section 3.5). */
+/** Added to the interval when the server asks for slower polling (RFC 8628 section 3.5). */
 const slowDownSeconds = 5;
 const wellKnown = '/.well-known/oauth-authorization-server';
 const clientId = commandLine.client_id;
@@ -46,7 +45,7 @@ const stop = (problem: string, cause?: unknown): never => {
   throw new AppError('CONFIGURATION', { problem }, cause);
 };
 
-/** CONFIGURATION when nothing answers there, or no Portico server, or one on which nobody may sign in like this. */
+/** Throws CONFIGURATION if no server responds, if it is not Portico, or if it does not allow this sign-in. */
 export async function findServer(given: string): Promise<CloudServer> {
   const server = readServer(given);
   const { origin, pathname } = new URL(server);
@@ -68,7 +67,7 @@ function readServer(given: string): string {
   if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username || url.password) {
     return stop(`--server: expected an address such as https://data.example.com, got '${given}'.`);
   }
-  // RFC 8628 section 5.2, RFC 6749 section 1.6: tokens travel over TLS; on this machine nobody listens.
+  // RFC 8628 section 5.2, RFC 6749 section 1.6: tokens need TLS. Loopback connections are exempt.
   if (url.protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)) {
     return stop(`--server: ${server} is not https. Only a server on this machine is spoken to without it.`);
   }
@@ -79,7 +78,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 function readMetadata(server: string, metadata: Json): CloudServer {
   const issuer = `${metadata.issuer}`;
-  // RFC 8414 section 3.3: who answers is who was asked.
+  // RFC 8414 section 3.3: the issuer must match the requested server.
   if (issuer !== server) {
     return stop(`The server at ${server} calls itself ${issuer}. If that is the one that is meant: --server ${issuer}`);
   }
@@ -90,7 +89,7 @@ function readMetadata(server: string, metadata: Json): CloudServer {
         `Nobody signs in to ${server} with portico cloud: it is another kind of server, or SERVICE_CLOUD is false there.`,
       );
     }
-    // Nothing is sent to another place than the one that was named.
+    // Tokens and codes go only to the origin that the user named.
     const isThere = URL.canParse(address) && new URL(address).origin === new URL(server).origin;
     return isThere
       ? address
@@ -124,12 +123,12 @@ export async function requestCode(server: CloudServer): Promise<DeviceRequest> {
     address: sameOrigin(verification_uri),
     completeAddress: sameOrigin(verification_uri_complete ?? verification_uri),
     expiresInSeconds: Number(expires_in) || 600,
-    // RFC 8628 section 3.2: five seconds where the server says nothing.
+    // RFC 8628 section 3.2: five seconds by default.
     intervalSeconds: Number(interval) || 5,
   };
 }
 
-/** Asks until the person has answered. CONFIGURATION when he said no, or said nothing in time. */
+/** Polls until the user answers. Throws CONFIGURATION if the user denies or does not answer in time. */
 export async function awaitAnswer(server: CloudServer, asked: DeviceRequest): Promise<Tokens> {
   const until = systemClock.monotonic() + asked.expiresInSeconds * 1000;
   let interval = asked.intervalSeconds;
@@ -139,7 +138,7 @@ export async function awaitAnswer(server: CloudServer, asked: DeviceRequest): Pr
       grant_type: deviceGrant,
       device_code: asked.deviceCode,
     }).catch(() => undefined);
-    // RFC 8628 section 3.5: a server that does not answer is asked again, later.
+    // RFC 8628 section 3.5: after a failed request, polling continues with a longer interval.
     if (!answer || answer.status >= 500) {
       interval += slowDownSeconds;
       continue;
@@ -157,7 +156,7 @@ export async function awaitAnswer(server: CloudServer, asked: DeviceRequest): Pr
   return stop('The code was not used in time. Run the command again for another.');
 }
 
-/** Undefined when the server takes the refresh token no more. */
+/** Returns undefined if the server rejects the refresh token. */
 export async function refreshTokens(server: CloudServer, refreshToken: string): Promise<Tokens | undefined> {
   const { status, body } = await post(server, server.tokenEndpoint, {
     grant_type: 'refresh_token',
@@ -168,12 +167,12 @@ export async function refreshTokens(server: CloudServer, refreshToken: string): 
   return stop(`${server.issuer} does not renew the sign-in now: ${describeRefusal(status, body)}`);
 }
 
-/** RFC 7009; whether it could be done is nobody's concern. */
+/** RFC 7009. A failure is ignored. */
 export async function revoke(server: CloudServer, refreshToken: string): Promise<void> {
   await post(server, server.revocationEndpoint, { token: refreshToken }).catch(() => undefined);
 }
 
-/** Undefined when the token is not good. CONFIGURATION, in the server's words, when it refuses for another reason. */
+/** Returns undefined for an invalid token. Throws CONFIGURATION with the server's message for any other refusal. */
 export async function fetchStructure(
   server: CloudServer,
   accessToken: string,
@@ -202,7 +201,7 @@ function readTokens(body: Json | undefined): Tokens | undefined {
   return { accessToken: access_token, refreshToken: refresh_token, expiresAt };
 }
 
-/** Whatever a server wrote, on one line, and none of it can move the cursor. */
+/** Returns the server's message on one line, without terminal control characters. */
 function describeRefusal(status: number, body: Json | undefined): string {
   const text = body?.message ?? body?.error_description ?? body?.error;
   const shown = typeof text === 'string' ? text.replace(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ').slice(0, 300) : 'no reason';
@@ -211,7 +210,7 @@ function describeRefusal(status: number, body: Json | undefined): string {
 
 interface Answer {
   readonly status: number;
-  /** Undefined for what is no JSON object. */
+  /** Undefined if the body is not a JSON object. */
   readonly body: Json | undefined;
 }
 

@@ -1,11 +1,11 @@
-// The demo shop: an invented house-ware shop with about 20,000 rows, so that the first question to an assistant has an
-// answer. Everything follows from a seed and the present moment: the same two give the same shop, and dates reach up to
-// today, so that 'Today' and 'PreviousWeek' find something. Amounts are counted in cents until they are written.
+// Generates the demo shop: a fictional housewares shop with about 20,000 rows. A seed and the current time determine
+// all data. Dates reach up to today, so filters such as 'Today' and 'PreviousWeek' match records. Amounts are in cents
+// until they are written.
 import { closeSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from '../core/clock.ts';
-import type { SqliteDriver } from '../core/sqlite.ts';
-import { demoIndexes, demoSchema } from './demo-schema.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { SqliteDriver } from '../../core/sqlite.ts';
+import { demoIndexes, demoSchema } from './schema.ts';
 import {
   coupons,
   departments,
@@ -18,7 +18,7 @@ import {
   trades,
   verdicts,
   virtues,
-} from './demo-words.ts';
+} from './words.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -30,8 +30,8 @@ export function demoPath(dataDir: string): string {
 }
 
 /**
- * Writes a complete demo shop to `path`, mode 0600. The file appears whole or not at all; one that is already there
- * (made by a process that started at the same time) is left as it is.
+ * Writes a complete demo shop to `path` with mode 0600. The file appears atomically. An existing file, from a process
+ * that started at the same time, stays unchanged.
  */
 export function writeDemo(path: string, { driver, clock }: { driver: SqliteDriver; clock: Clock }, seed = 20_26): void {
   const draft = `${path}.${process.pid}.tmp`;
@@ -39,7 +39,7 @@ export function writeDemo(path: string, { driver, clock }: { driver: SqliteDrive
   try {
     const database = new driver(draft);
     try {
-      // Nobody reads the draft, and a half-written one is thrown away: no journal is needed.
+      // The draft has no readers and is deleted on failure, so it needs no journal.
       database.pragma('journal_mode = OFF');
       database.pragma('synchronous = OFF');
       database.exec(demoSchema);
@@ -65,7 +65,7 @@ function publish(draft: string, path: string): void {
     linkSync(draft, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
-    // A file system without hard links.
+    // The file system has no hard links.
     renameSync(draft, path);
   }
 }
@@ -74,15 +74,15 @@ type Value = string | number | null;
 type Rows = Value[][];
 
 interface Dice {
-  /** From 0 up to, not including, 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   next(): number;
-  /** A whole number; both ends included. */
+  /** An integer. Both bounds are inclusive. */
   whole(least: number, most: number): number;
   chance(probability: number): boolean;
   pick<T>(choices: readonly T[]): T;
 }
 
-/** Xorshift with 32 bits of state: good enough to scatter a shop, and the same on every machine. */
+/** Xorshift with 32 bits of state. Random enough for demo data, and the same on every machine. */
 function rollDice(seed: number): Dice {
   let state = (seed ^ 0x9e3779b9) | 0 || 1;
   const next = () => {
@@ -108,7 +108,7 @@ const plain = (text: string): string =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '');
 
-/** Rows of each table, in an order in which every foreign key finds its target. */
+/** Returns the rows by table. The order satisfies all foreign keys. */
 function makeShop(now: number, seed: number): Record<string, Rows> {
   const dice = rollDice(seed);
   const suppliers = makeSuppliers(dice, now);
@@ -177,7 +177,7 @@ interface Product {
   readonly row: Value[];
 }
 
-/** Oldest first, so that what could be bought at a moment is a beginning of the list. */
+/** Oldest first, so the products on sale at any time are a prefix of the list. */
 function makeProducts(dice: Dice, now: number, shelves: readonly Shelf[]): Product[] {
   const names = new Set<string>();
   const drafts = shelves.flatMap((shelf) =>
@@ -190,13 +190,13 @@ function makeProducts(dice: Dice, now: number, shelves: readonly Shelf[]): Produ
       return { shelf, name, createdAt };
     }),
   );
-  // The shop did not open empty.
+  // A third of the products exist from the first day.
   for (const [index, draft] of drafts.entries())
     if (index % 3 === 0) draft.createdAt = now - YEARS_OF_TRADE * 365 * DAY;
   drafts.sort((a, b) => a.createdAt - b.createdAt);
   return drafts.map(({ shelf, name, createdAt }, index) => {
     const [least, most] = shelf.price;
-    // Many cheap things and few dear ones, at prices that end as prices do.
+    // Most products are cheap, and prices end like retail prices.
     const cents = Math.round(least + (most - least) * dice.next() ** 2.4) * 100 + dice.pick([-10, -5, 0, 50, 90]);
     const goneAt = dice.chance(0.07) ? createdAt + Math.floor((now - createdAt) * (0.4 + 0.6 * dice.next())) : null;
     const id = index + 1;
@@ -281,7 +281,7 @@ function makeOrders(dice: Dice, now: number, products: readonly Product[], custo
   const moments = [
     ...Array.from({ length: size.orders - size.ordersToday }, () => {
       const past = dice.next();
-      // The shop grows: the last months hold more orders than the first.
+      // The shop grows: recent months have more orders.
       return Math.floor(now - 2 * 365 * DAY * (0.6 * past + 0.4 * past * past));
     }),
     ...Array.from({ length: size.ordersToday }, () => midnight + Math.floor((now - midnight) * dice.next())),
@@ -292,7 +292,7 @@ function makeOrders(dice: Dice, now: number, products: readonly Product[], custo
   for (const [index, placedAt] of moments.entries()) {
     while (known < customers.length && customers[known]!.createdAt <= placedAt) known++;
     while (offered < products.length && products[offered]!.createdAt <= placedAt) offered++;
-    // Some customers come again and again.
+    // Some customers order often.
     const at = dice.whole(0, known - 1);
     const customer = customers[dice.chance(0.5) ? at - (at % 7) : at]!;
     const id = index + 1;
@@ -306,7 +306,7 @@ function makeOrders(dice: Dice, now: number, products: readonly Product[], custo
     }
     let cents = 0;
     for (const [product, quantity] of basket) {
-      // Prices have risen by a few per cent a year.
+      // Prices rise by three percent per year.
       const years = (now - placedAt) / (365 * DAY);
       const price = Math.max(1, Math.round(product.cents * (1 - 0.03 * years)));
       cents += price * quantity;

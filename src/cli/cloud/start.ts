@@ -1,13 +1,14 @@
-// `portico cloud start`: the code of a folder over databases of this machine, on a server of its own.
-import { createEngineAgent } from '../agent/agent.ts';
-import { createSqlDataSource } from '../agent/data-sources.ts';
-import type { Config } from '../core/config.ts';
-import { fail } from '../core/errors.ts';
-import { refuseElsewhere } from './cloud.ts';
-import { compile, loadConnections, loadCustomization } from './cloud-code.ts';
-import { readRenames } from './cloud-folder.ts';
-import { readEnvironment } from './environment.ts';
-import { start } from './start.ts';
+// `portico cloud start`: serves local databases with the code of a customization folder, on a standalone server.
+import { createEngineAgent } from '../../agent/agent.ts';
+import { createSqlDataSource } from '../../agent/data-sources.ts';
+import type { Config } from '../../core/config.ts';
+import { fail } from '../../core/errors.ts';
+import { sourceOptionsOf } from '../../server/data.ts';
+import { readEnvironment } from '../environment.ts';
+import { start } from '../start/command.ts';
+import { compile, loadConnections, loadCustomization } from './code.ts';
+import { refuseElsewhere } from './commands.ts';
+import { readRenames } from './folder.ts';
 
 export async function startFolder(config: Config, { version }: { readonly version: string }): Promise<void> {
   const folder = process.cwd();
@@ -28,7 +29,7 @@ export async function startFolder(config: Config, { version }: { readonly versio
       async openEngine(parts) {
         const agent = createEngineAgent();
         for (const [at, connection] of connections.entries())
-          agent.addDataSource(createSqlDataSource(connection, { sqlite: config.sqlite }), {
+          agent.addDataSource(createSqlDataSource(connection, sourceOptionsOf(config)), {
             rename: renames[at] ?? {},
           });
         await customize(agent);

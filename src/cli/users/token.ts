@@ -1,37 +1,34 @@
-// Application tokens by the command line. The token alone goes to standard output, so that a script can take it; what is
-// said to a person goes to standard error.
-import { systemClock } from '../core/clock.ts';
-import type { Config } from '../core/config.ts';
-import { fail } from '../core/errors.ts';
-import type { User } from '../store/identity-types.ts';
-import type { Store } from '../store/store.ts';
-import { withStore } from './storage.ts';
-import { alignColumns, createPaint } from './terminal.ts';
+// `portico token`: manages application tokens. Only the token itself goes to standard output, for scripts. Messages go
+// to standard error.
+import { systemClock } from '../../core/clock.ts';
+import type { Config } from '../../core/config.ts';
+import { fail } from '../../core/errors.ts';
+import { withStore } from '../storage.ts';
+import { alignColumns, createPaint } from '../terminal.ts';
 
 export interface TokenOptions {
   readonly user: string;
   readonly name: string;
-  /** With commas between them. */
+  /** Comma-separated. */
   readonly scopes: string;
-  /** Such as `90d`, `12h`, or `never`. */
+  /** Such as `90d`, `12h` or `never`. */
   readonly expires: string;
 }
 
 const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
 
 export async function createToken(config: Config, options: TokenOptions): Promise<void> {
+  refuseUnderSso(config);
   const expiresAt = readExpiry(options.expires, systemClock.now());
   await withStore(config, async (store) => {
     const user = await store.identity.findUserByEmail(options.user);
     if (!user) fail('INVALID_ARGUMENT', { argument: '--user', problem: `no user has the address '${options.user}'.` });
     const scopes = options.scopes.split(',').map((scope) => scope.trim());
-    const sso = await vouchForSso(config, store, user);
     const { token, secret } = await store.tokens.create({
       userId: user.id,
       name: options.name,
       scopes,
       expiresAt,
-      sso,
     });
     const until = token.expiresAt === null ? 'until it is revoked' : `until ${showTime(token.expiresAt)}`;
     process.stderr.write(
@@ -73,15 +70,12 @@ export async function revokeToken(config: Config, id: string): Promise<void> {
   });
 }
 
-/**
- * Where single sign-on is on, a token has to come from it. Whoever runs this command governs the storage, and vouches for
- * that; but only for a user who has come in through the provider.
- */
-async function vouchForSso({ ssoIssuer }: Config, store: Store, { id, email }: User): Promise<boolean> {
-  if (ssoIssuer === null) return false;
-  if (await store.identities.has(id, ssoIssuer)) return true;
-  const problem = `${email} has never signed in through ${ssoIssuer}, and without that a token of his opens nothing. He signs in once, to the console for instance.`;
-  return fail('INVALID_ARGUMENT', { argument: '--user', problem });
+/** With single sign-on, a token is only valid if it was created in a session of that sign-in. */
+function refuseUnderSso({ ssoIssuer }: Config): void {
+  if (ssoIssuer === null) return;
+  fail('CONFIGURATION', {
+    problem: `Where people sign in through ${ssoIssuer}, a token has to be made in a session that came through it. Sign in to the console and make it on the page Tokens.`,
+  });
 }
 
 function readExpiry(text: string, now: number): number | null {

@@ -1,18 +1,18 @@
-// The tokens of `portico cloud`, one file for each server, in the folder of settings of whoever runs the command; only he may
-// read them. A file is replaced as a whole, so that two commands at once leave one of two, and never a half.
+// Stores the tokens of `portico cloud`, one file per server, in the user's settings folder. Only that user can read
+// them. Each file is replaced atomically, so two concurrent commands never leave a partial file.
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { AppError } from '../core/errors.ts';
-import { hashToken, randomId } from '../core/secret.ts';
-import type { Tokens } from './cloud-server.ts';
-import { type Environment, readEnvironment } from './environment.ts';
+import { AppError } from '../../core/errors.ts';
+import { hashToken, randomId } from '../../core/secret.ts';
+import { type Environment, readEnvironment } from '../environment.ts';
+import type { Tokens } from './server.ts';
 
 interface Kept extends Tokens {
   readonly server: string;
 }
 
-/** `TOKEN_PATH`, else the usual place of the system. */
+/** Returns `TOKEN_PATH`, or the default folder of the system. */
 function folderOf(env: Environment): string {
   if (env.TOKEN_PATH) return env.TOKEN_PATH;
   const settings = process.platform === 'win32' ? env.APPDATA : env.XDG_CONFIG_HOME;
@@ -22,7 +22,7 @@ function folderOf(env: Environment): string {
 const pathOf = (folder: string, issuer: string): string =>
   join(folder, `${new URL(issuer).hostname.replace(/[^\w.-]/g, '_')}-${hashToken(issuer).slice(0, 12)}.json`);
 
-/** Undefined where there are none, or none of this server. */
+/** Returns undefined if there are no tokens for this server. */
 export function readTokens(issuer: string): Tokens | undefined {
   try {
     const kept = JSON.parse(readFileSync(pathOf(folderOf(readEnvironment()), issuer), 'utf8')) as Kept;
@@ -39,7 +39,7 @@ export function keepTokens(issuer: string, tokens: Tokens): void {
   const kept: Kept = { server: issuer, ...tokens };
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // CWE-732: nobody else may read it, whatever the umask says.
+    // CWE-732: only the owner may read the file, whatever the umask.
     writeFileSync(beside, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
     chmodSync(beside, 0o600);
     renameSync(beside, path);

@@ -1,6 +1,6 @@
-// What a person sees when the server is up: where it is, how to sign in, and the lines to paste into an assistant.
-import { clientWays } from '../console/clients.ts';
-import type { Paint } from './terminal.ts';
+// The welcome text after startup: the URLs, how to sign in, and the lines to paste into an assistant.
+import { clientWays } from '../../console/clients.ts';
+import type { Paint } from '../terminal.ts';
 
 const LABEL_WIDTH = 13;
 
@@ -8,16 +8,16 @@ export interface Welcome {
   readonly version: string;
   readonly mcpUrl: string;
   readonly consoleUrl: string;
-  /** Where it is on. */
+  /** Set if metrics are enabled. */
   readonly metricsUrl?: string;
-  /** What is served, in a few words. */
+  /** A short description of what is served. */
   readonly serves: string;
   readonly email: string;
-  /** Only at the start that made it. */
+  /** Set only at the start that created the user. */
   readonly password?: string;
-  /** Whom people sign in with, where passwords open nothing. */
+  /** The name or issuer of the identity provider, if users cannot sign in with a password. */
   readonly through?: string;
-  /** The command that sets another password. */
+  /** The command that sets a new password. */
   readonly resetCommand: string;
   readonly warnings: readonly string[];
 }
