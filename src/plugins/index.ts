@@ -1,4 +1,4 @@
-// Plugins of collections: `collection.use(flattenColumn, { columnName: 'address' })`.
+// Plugins for collections: `collection.use(flattenColumn, { columnName: 'address' })`.
 export type {
   FlattenColumnOptions,
   FlattenJsonColumnOptions,

@@ -1,4 +1,4 @@
-// What createAgent and mountAiMcpServer are given, checked: each option is a row of a table that says what is expected.
+// Checks the options of createAgent and mountAiMcpServer. Each option is a row of a table that says what is expected.
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import {
@@ -7,84 +7,93 @@ import {
   type OptionRow,
   type OptionRows,
   refuseOption,
-  unknownOption,
-} from '../agent/check-options.ts';
-import { type Config, loadConfig, type SettingName, settings } from '../core/config.ts';
-import { isAppError } from '../core/errors.ts';
-import { type LogFunction, type LogLevel, logLevels } from '../core/observe.ts';
-import { selectTools, toolNames } from '../mcp/tools.ts';
-import type { Authenticate, HostSignInOptions } from '../oauth/host-sign-in.ts';
+} from '../../agent/customize/option-checks.ts';
+import { readGiven } from '../../core/config/given.ts';
+import { type Config, type GivenSettings, loadConfig, type SettingName, settings } from '../../core/config.ts';
+import { isAppError } from '../../core/errors.ts';
+import { type LogFunction, type LogLevel, logLevels } from '../../core/observe.ts';
+import { selectTools, toolNames } from '../../mcp/tools.ts';
+import type { Authenticate, HostSignInOptions } from '../../oauth/login/host-sign-in.ts';
 
-/** Spec 2.1, and `settings`. */
+/** Options of `createAgent` (spec 2.1), plus `settings`. */
 export interface AgentOptions {
-  /** The authentication secret of the environment, for the sessions of the HTTP API. */
+  /** The authentication secret of the environment. It signs the sessions of the HTTP API. */
   readonly authSecret: string;
-  /** The environment secret: it names the environment that a storage belongs to. */
+  /** The environment secret. It identifies the environment that a storage belongs to. */
   readonly envSecret: string;
   /**
-   * The address of another Portico server, which keeps users, permissions and logs for this agent; with a path, that of its
-   * platform door. Default: this agent keeps them itself.
+   * URL of another Portico server that stores users, permissions and logs for this agent. If it has a path, that is the
+   * path of its platform endpoint. Default: this agent stores them itself.
    */
   readonly serverUrl?: string;
-  /** In production the schema file is read, and neither it nor the typings are written. Default false. */
+  /** If true, the agent reads the schema file and writes neither it nor the typings. Default false. */
   readonly isProduction?: boolean;
-  /** In place of JSON lines on standard error. */
+  /** Replaces the JSON lines on standard error. */
   readonly logger?: LogFunction;
-  /** Default `Info`, or what SERVICE_LOG_LEVEL says. */
+  /** Default: SERVICE_LOG_LEVEL, else `Info`. */
   readonly loggerLevel?: LogLevel;
-  /** Of the HTTP API. Default `/service`. */
+  /** Path of the HTTP API. Default `/service`. */
   readonly prefix?: string;
-  /** Of the console. Default `_console` under the prefix. */
+  /** Path of the console. Default `_console` under the prefix. */
   readonly consolePath?: string;
-  /** What stands before `/v1` of the public API. Default `_api` under the prefix. */
+  /** Path before `/v1` of the public API. Default `_api` under the prefix. */
   readonly apiPath?: string;
-  /** Default `.service-schema.json` in the working folder. */
+  /** Path of the schema file. Default `.service-schema.json` in the working directory. */
   readonly schemaPath?: string;
-  /** Where typings are written at the start; nowhere when absent. */
+  /** File for the typings, written at the start. Default: no typings. */
   readonly typingsPath?: string;
-  /** How many relations a path may follow in the typings, 1 to 10. Default 5. */
+  /** How many relations a path in the typings may follow, 1 to 10. Default 5. */
   readonly typingsMaxDepth?: number;
-  /** Action addresses without the position of the action. Default false. */
+  /** Leaves the position of the action out of action URLs. Default false. */
   readonly useUnsafeActionEndpoint?: boolean;
-  /** How the application signs people in; asked on our sign-in pages alone. */
+  /** Returns the signed-in user of the application for a request. Called only on the sign-in pages of Portico. */
   readonly authenticate?: Authenticate;
   /**
-   * With `authenticate`: the application's sign-in page, a path or an https address. `{returnTo}` in it is replaced by the
-   * address to come back to; without it a parameter `returnTo` is added.
+   * With `authenticate`: the sign-in page of the application, as a path or an http(s) URL. `{returnTo}` in it is
+   * replaced by the URL to return to. Without the placeholder, a `returnTo` parameter is added.
    */
   readonly signInUrl?: string;
-  /** With `authenticate`: whether people of ours may sign in with a password. Default: only without a `signInUrl`. */
+  /**
+   * With `authenticate`: whether users of Portico may sign in with a password. Default: true only without a
+   * `signInUrl`.
+   */
   readonly passwordSignIn?: boolean;
-  /** The settings of docs/configuration.md by their names in code, such as `dataDir`; the environment goes before them. */
+  /**
+   * The settings of docs/configuration.md by their names in code, such as `dataDir`. They win over the environment;
+   * lists of allowed or denied names are combined with it.
+   */
   readonly settings?: AgentSettings;
 }
 
-/** The settings of the configuration by their names in code, without those that options and calls say. */
+/** The settings of the configuration by their names in code, except those set by options and calls. */
 export type AgentSettings = Partial<{ readonly [K in Exclude<SettingName, OptionSetting>]: Config[K] }>;
 
-/** Said by an option or a call, and not among `settings`. */
+/** Set by an option or a call, and therefore not part of `settings`. */
 type OptionSetting = 'database' | 'envSecret' | 'serverUrl';
+
+/** Options that are settings. */
+type SettingOption = 'loggerLevel' | 'serverUrl' | 'prefix' | 'consolePath' | 'apiPath';
 
 type SignInOption = 'authenticate' | 'signInUrl' | 'passwordSignIn';
 
 export interface CheckedOptions
-  extends Required<Omit<AgentOptions, 'logger' | 'loggerLevel' | 'typingsPath' | 'serverUrl' | SignInOption>> {
+  extends Required<Omit<AgentOptions, 'logger' | 'typingsPath' | 'settings' | SettingOption | SignInOption>> {
   readonly hostSignIn: HostSignInOptions | undefined;
   readonly logger: LogFunction | null;
-  readonly loggerLevel: LogLevel | null;
   readonly typingsPath: string | null;
-  readonly serverUrl: string | null;
+  /** The settings from the options. */
+  readonly code: GivenSettings;
 }
 
-/** What `mountAiMcpServer` is given. */
+/** Options of `mountAiMcpServer`. */
 export interface McpOptions {
-  /** Exactly these tools; all when absent. */
+  /** Serve exactly these tools. Default: all. */
   readonly enabledTools?: readonly string[];
-  /** In front of /mcp and /oauth. */
+  /** Path before /mcp and /oauth. */
   readonly basePath?: string;
 }
 
-/** CWE-601: what begins with two slashes, or holds a backslash, is another site's address to a browser. */
+/** CWE-601: browsers treat a path with two leading slashes, or with a backslash, as the URL of another site. */
 const isPageAddress = (value: unknown): boolean => {
   if (!isText(value) || /[\\\s\p{C}]/u.test(value)) return false;
   return /^\/(?!\/)/.test(value) || (/^https?:\/\//.test(value) && URL.canParse(value.replaceAll('{returnTo}', '')));
@@ -145,27 +154,23 @@ const mcpRows: OptionRows<McpOptions> = {
   basePath: { expected: 'a path', takes: (value) => typeof value === 'string' },
 };
 
-/** CONFIGURATION, with near names, for what is missing, unknown or not as it must be. Secrets are never shown. */
+/** Throws CONFIGURATION, with similar names, for options that are missing, unknown or invalid. Never shows secrets. */
 export function checkAgentOptions(given: AgentOptions, at: string): CheckedOptions {
   checkRows('createAgent', given, agentRows, at);
   const { schemaPath = '.service-schema.json' } = given;
-  const prefix = asPath(given.prefix ?? '/service');
+  const { loggerLevel: logLevel, serverUrl, prefix, consolePath, apiPath } = given;
+  const said = { logLevel, serverUrl, prefix, consolePath, apiPath };
   return {
     authSecret: given.authSecret,
     envSecret: given.envSecret,
-    serverUrl: given.serverUrl ?? null,
     isProduction: given.isProduction ?? false,
     logger: given.logger ?? null,
-    loggerLevel: given.loggerLevel ?? null,
-    prefix,
-    consolePath: asPath(given.consolePath ?? `${prefix}/_console`),
-    apiPath: asPath(given.apiPath ?? `${prefix}/_api`),
     schemaPath: resolve(schemaPath),
     typingsPath: given.typingsPath === undefined ? null : resolve(given.typingsPath),
     typingsMaxDepth: given.typingsMaxDepth ?? 5,
     useUnsafeActionEndpoint: given.useUnsafeActionEndpoint ?? false,
     hostSignIn: checkHostSignIn(given, at),
-    settings: checkSettings(given.settings ?? {}, at),
+    code: { ...checkSettings(given.settings ?? {}, at), ...withoutUndefined(said) },
   };
 }
 
@@ -178,7 +183,8 @@ function checkHostSignIn(given: AgentOptions, at: string): HostSignInOptions | u
   return undefined;
 }
 
-const asPath = (path: string): string => `/${path}`.replace(/\/+/g, '/').replace(/\/$/, '');
+const withoutUndefined = <T extends object>(given: T): { readonly [K in keyof T]?: NonNullable<T[K]> } =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
 
 export function checkMcpOptions(given: McpOptions, at: string): McpOptions {
   checkRows('mountAiMcpServer', given, mcpRows, at);
@@ -187,7 +193,7 @@ export function checkMcpOptions(given: McpOptions, at: string): McpOptions {
     loadConfig({ file: { basePath } });
     selectTools(enabledTools, () => undefined);
   } catch (error) {
-    // Told again at the start where the environment says otherwise; what the code says is told with its line.
+    // Errors in code are reported with its line. The start checks again, with the environment.
     if (isAppError(error, 'CONFIGURATION')) refuseOption(error.message.replace(/\.$/, ''), at);
     throw error;
   }
@@ -204,21 +210,12 @@ export function checkTypingsOptions(typingsPath: unknown, typingsMaxDepth: unkno
   );
 }
 
-function checkSettings(given: AgentSettings, at: string): AgentSettings {
-  const said: readonly string[] = ['database', 'envSecret', 'serverUrl'] satisfies readonly OptionSetting[];
-  const known = Object.keys(settings).filter((name) => !said.includes(name));
-  const checked: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(given)) {
+function checkSettings(given: AgentSettings, at: string): GivenSettings {
+  const { database: _database, envSecret: _envSecret, serverUrl: _serverUrl, ...rows } = settings;
+  const own: readonly string[] = ['envSecret', 'serverUrl'] satisfies readonly OptionSetting[];
+  for (const name of Object.keys(given)) {
     if (name === 'database') refuseOption("settings: the served data is what addDataSource names, not 'database'", at);
-    if (said.includes(name)) refuseOption(`settings: '${name}' is an option of createAgent itself`, at);
-    if (!known.includes(name)) unknownOption(`There is no setting '${name}'`, name, known, at);
-    if (value === undefined) continue;
-    try {
-      const text = Array.isArray(value) ? value.join(',') : String(value);
-      checked[name] = value === null ? null : settings[name as SettingName].read(text);
-    } catch (error) {
-      refuseOption(`settings: '${name}': ${(error as Error).message}`, at);
-    }
+    if (own.includes(name)) refuseOption(`settings: '${name}' is an option of createAgent itself`, at);
   }
-  return checked;
+  return readGiven(rows, given, (problem) => refuseOption(problem, at));
 }

@@ -1,27 +1,28 @@
-// What is there where MCP is served: its front, the addresses of files below it, and the authorization server (whose heavy
-// part is loaded once calls are being answered).
+// The parts that exist only with MCP: its endpoint, the file URLs below it, and the authorization server. Most of the
+// authorization server is loaded after the start.
 import type { Engine } from '../agent/engine.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import type { StatementWatch } from '../core/observe/statements.ts';
 import type { Observe } from '../core/observe.ts';
-import { createFileFront, type FileFront } from '../mcp/files/file-front.ts';
-import type { Files } from '../mcp/files/files.ts';
-import { createMcpFront, type McpFront, type McpFrontParts } from '../mcp/front.ts';
+import { type ApprovalExecution, createApprovalExecution } from '../mcp/approvals/execution.ts';
+import { createMcpFront, type McpFront, type McpFrontParts } from '../mcp/endpoint.ts';
 import { createPlayground, type Playground } from '../mcp/playground.ts';
 import { selectTools } from '../mcp/tools.ts';
-import { createPace } from '../mcp/transport/pace.ts';
-import { createGate } from '../oauth/bearer.ts';
-import { documentFetch, type FetchDocument } from '../oauth/documents.ts';
-import { createPaths } from '../oauth/paths.ts';
-import { type AuthorizationServer, createAuthorizationServer } from '../oauth/routes.ts';
-import { defaultScopes } from '../oauth/scopes.ts';
-import type { SignIn } from '../oauth/sign-in.ts';
-import type { SignInWays } from '../oauth/sign-in-ways.ts';
+import { createPace } from '../mcp/transport/rate-limit.ts';
+import { createFileFront, type FileFront } from '../mcp/uploads/endpoint.ts';
+import type { Files } from '../mcp/uploads/files.ts';
+import { documentFetch, type FetchDocument } from '../oauth/clients/documents.ts';
+import type { SignInWays } from '../oauth/login/login-methods.ts';
+import type { SignIn } from '../oauth/login/sign-in.ts';
+import { createPaths } from '../oauth/server/paths.ts';
+import { type AuthorizationServer, createAuthorizationServer } from '../oauth/server/routes.ts';
+import { defaultScopes } from '../oauth/server/scopes.ts';
+import { createGate } from '../oauth/tokens/bearer.ts';
 import type { OpenedStore } from '../store/open.ts';
-import type { WorkflowRoom } from '../workflow/room.ts';
+import type { WorkflowRoom } from '../workflows/workflows.ts';
 import { openApprovalDoor } from './approval.ts';
-import { openWorkflowDoor } from './workflow-door.ts';
+import { openWorkflowDoor } from './workflow-access.ts';
 
 export interface McpOptions {
   readonly config: Config & { readonly publicUrl: string };
@@ -37,7 +38,7 @@ export interface McpOptions {
   readonly statements: StatementWatch;
   readonly version: string;
   readonly fetchDocument: FetchDocument | undefined;
-  /** Of the command line; absent where it may not sign in. */
+  /** The OAuth resource of the command line; absent if it may not sign in. */
   readonly cloudResource: string | undefined;
 }
 
@@ -45,29 +46,38 @@ export interface McpRooms {
   readonly front: McpFront;
   readonly fileFront: FileFront;
   readonly authorization: AuthorizationServer;
-  /** Where people try the tools themselves, in the console. */
+  /** Lets people try the tools in the console. */
   readonly playground: Playground;
+  /** Null if assistants execute approved calls themselves. */
+  readonly execution: ApprovalExecution | null;
 }
 
 export function openMcp({ front, signIn, ways, fetchDocument, ...parts }: McpOptions): McpRooms {
   const { config, store, engine, files, clock, observe, version } = parts;
   const paths = createPaths(config.publicUrl, config.basePath);
-  const scopes = defaultScopes(selectTools(config.enabledTools, () => undefined).map((tool) => tool.scope));
-  const gate = createGate({ store, paths, clock, defaultScopes: scopes, sso: config.ssoIssuer !== null });
+  const tools = selectTools(config.enabledTools, () => undefined);
+  const scopes = defaultScopes(tools.map((tool) => tool.scope));
+  const sso = config.ssoIssuer !== null;
+  const gate = createGate({ store, paths, clock, defaultScopes: scopes, sso });
   const { idempotency } = store;
   const approval = openApprovalDoor(store, config, clock);
   const pace = createPace(config.requestsPerMinute, clock, observe);
   const workflows = openWorkflowDoor(parts.workflows, config);
   const calling = { config, engine, files, idempotency, approval, workflows, observe, clock, pace };
   return {
-    fileFront: createFileFront({ config, files, gate, observe, clock }),
+    fileFront: createFileFront({
+      ...{ config, files, gate, observe, clock, activity: store.activity },
+      renderingOf: async (userId) => (await store.permissions.accessOf(userId))?.caller.renderingId ?? 0,
+    }),
+    execution:
+      config.approvalExecution === 'server' ? createApprovalExecution({ ...calling, store, paths, sso }) : null,
     playground: createPlayground({ ...calling, store, statements: parts.statements }),
     front: createMcpFront({
       ...calling,
       gate,
       activity: store.activity,
       version,
-      // A storage of its own is one process's; where several share one, no session would be found again.
+      // A SQLite storage has one process. With a shared storage, a session would be unknown to the other processes.
       legacySessions: store.sqliteKind === undefined ? 'off' : 'approvals',
       readRights: async () => (await store.versions()).permissions,
       ...front,
@@ -82,6 +92,11 @@ export function openMcp({ front, signIn, ways, fetchDocument, ...parts }: McpOpt
       ways,
       defaultScopes: scopes,
       cloud: parts.cloudResource,
+      async offeredScopes(access) {
+        const active = await workflows.room.listActive();
+        const open = tools.filter((tool) => tool.isOffered(access, engine, active));
+        return new Set(['mcp:read', ...open.map(({ scope }) => scope)]);
+      },
       listCollections: (access) =>
         engine
           .index(access)

@@ -1,11 +1,14 @@
-// Where a text stops being JSON. The parser of this Node says so for some faults and not for others.
+// Finds the position of a JSON syntax error. The parser of Node reports it only for some errors.
 
 const tokens =
   /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.]))/uy;
 
 type Wanted = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | ', or end';
 
-/** `line` and `column` from 1 of the first thing that may not stand there; the end of the text where something is missing. */
+/**
+ * Returns `line` and `column`, from 1, of the first token that is not allowed, or of the end of the text if it is
+ * incomplete.
+ */
 export function findJsonFault(text: string): { readonly line: number; readonly column: number } {
   const before = text.slice(0, findOffset(text)).split('\n');
   return { line: before.length, column: before.at(-1)!.length + 1 };
@@ -27,7 +30,7 @@ function findOffset(text: string): number {
   }
 }
 
-/** What may come after the token, or undefined where it may not stand; `open` is kept. */
+/** Returns what may follow the token, or undefined if the token is not allowed. Updates `open`. */
 function follow(wanted: Wanted, token: string, open: ('{' | '[')[]): Wanted | undefined {
   const isValue = token === 'string' || token === 'other';
   if (wanted === ':') return token === ':' ? 'value' : undefined;

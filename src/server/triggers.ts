@@ -1,4 +1,4 @@
-// Triggers of workflows, put together: their addresses and settings, and what is told of the runs that they started.
+// Assembles the triggers of workflows: their URLs and settings, and the callbacks for the runs that they start.
 import type { ApiPaths } from '../api/paths.ts';
 import { Stop } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
@@ -6,15 +6,15 @@ import type { Config } from '../core/config.ts';
 import type { Observe } from '../core/observe.ts';
 import type { createWebhookSender } from '../mcp/webhook.ts';
 import type { OpenedStore } from '../store/open.ts';
-import { type Callbacks, createCallbacks } from '../workflow/callbacks.ts';
-import { createTriggers, type Triggers } from '../workflow/trigger.ts';
-import { createTriggerAddresses, type TriggerAddresses } from '../workflow/trigger-address.ts';
+import { type Callbacks, createCallbacks } from '../workflows/triggers/callbacks.ts';
+import { createTriggers, type Triggers } from '../workflows/triggers/trigger.ts';
+import { createTriggerAddresses, type TriggerAddresses } from '../workflows/triggers/trigger-address.ts';
 
 export interface TriggersOptions {
   readonly config: Config;
   readonly store: OpenedStore;
   readonly paths: ApiPaths;
-  /** The one guarded way out of here (SSRF). */
+  /** The only function for outgoing requests, guarded against SSRF. */
   readonly sendWebhook: ReturnType<typeof createWebhookSender>;
   readonly clock: Clock;
   readonly observe: Observe;

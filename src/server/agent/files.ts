@@ -1,28 +1,30 @@
-// The files that an agent keeps in the host's repository: the schema and the typings. They are replaced as a whole, and
-// only when their text changes, so that a watcher or a diff sees changes alone.
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+// The files that an agent writes to the repository of the host: the schema and the typings. Each is replaced atomically
+// and only if its text changes, which keeps file watchers and diffs quiet.
+import { lstatSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Opened } from '../agent/agent.ts';
-import type { Model } from '../agent/model/types.ts';
-import { compareSchemas } from '../agent/schema-difference.ts';
-import { createSchema, printSchema, type SchemaFile } from '../agent/schema-file.ts';
-import { createTypings } from '../agent/typings.ts';
-import { type Caller, fullAccess } from '../core/caller.ts';
-import { AppError, fail } from '../core/errors.ts';
-import type { Observe } from '../core/observe.ts';
-import { randomId } from '../core/secret.ts';
+import type { ActionDescription } from '../../agent/actions/catalogue.ts';
+import type { Opened } from '../../agent/agent.ts';
+import { compareSchemas } from '../../agent/artifacts/schema-diff.ts';
+import { createSchema, printSchema, type SchemaAction, type SchemaFile } from '../../agent/artifacts/schema-file.ts';
+import { createTypings } from '../../agent/artifacts/typings.ts';
+import type { Model } from '../../agent/model/types.ts';
+import { type Caller, fullAccess } from '../../core/caller.ts';
+import { AppError, fail } from '../../core/errors.ts';
+import type { Observe } from '../../core/observe.ts';
+import { randomId } from '../../core/secret.ts';
+import { type KeyOf, wireForm } from '../../rest/actions/form.ts';
 import { findJsonFault } from './json-fault.ts';
 import type { CheckedOptions } from './options.ts';
 
 export type TypingsOptions = Pick<CheckedOptions, 'typingsMaxDepth'> & { readonly typingsPath: string };
 export type SchemaFileOptions = Pick<
   CheckedOptions,
-  'isProduction' | 'prefix' | 'schemaPath' | 'typingsPath' | 'typingsMaxDepth'
-> & { readonly version: string };
+  'isProduction' | 'schemaPath' | 'typingsPath' | 'typingsMaxDepth'
+> & { readonly prefix: string; readonly version: string };
 
 /**
- * At a start: writes both; in production reads the schema file alone, and warns when it tells of something else. Answers the
- * text of the schema as it is served.
+ * Runs at a start and writes both files. In production, it only reads the schema file and warns if it differs from the
+ * served schema. Returns the text of the served schema.
  */
 export function keepSchemaFiles(opened: Opened, options: SchemaFileOptions, observe: Observe): string {
   const text = printSchema(schemaOf(opened, options));
@@ -50,21 +52,38 @@ export function writeTypings(model: Model, { typingsPath, typingsMaxDepth }: Typ
   replaceFile('typingsPath', typingsPath, text);
 }
 
-// The schema tells of every collection, whoever may see it; nobody calls with this.
+// The schema lists every collection regardless of permissions. Only code that prints the schema uses this access.
 const everything = fullAccess({} as Caller);
 
 function schemaOf({ engine, model }: Opened, { prefix, version }: SchemaFileOptions): SchemaFile {
-  const actionsOf = (collection: string) => engine.actions.describe(everything, collection);
+  const keyOf: KeyOf = (name) =>
+    model.collections.get(name)?.key.map((column) => ({ name: column.name, type: String(column.type) })) ?? [];
+  const actionsOf = (collection: string) =>
+    engine.actions.describe(everything, collection).map((action) => schemaAction(action, keyOf));
   return createSchema(model, { prefix, version, engineVersion: process.versions.node, actionsOf });
 }
 
-/** What the schema file says otherwise than what is served, a line each. CONFIGURATION when it is not there or none of ours. */
+/** The schema file includes forms that never change, with their values as defaults. Clients load the other forms. */
+function schemaAction({ fields, layout, ...action }: ActionDescription, keyOf: KeyOf): SchemaAction {
+  if (!fields) return action;
+  const form = wireForm({ fields, ...(layout && { layout }) }, keyOf);
+  return {
+    ...action,
+    fields: form.fields.map(({ value, ...field }) => ({ ...field, defaultValue: value })),
+    ...(form.layout.length > 0 && { layout: form.layout }),
+  };
+}
+
+/**
+ * Differences between the schema file and the served schema, one line each. Throws CONFIGURATION if the file is missing
+ * or not a schema file.
+ */
 export function findSchemaDifferences(opened: Opened, options: SchemaFileOptions): readonly string[] {
   const now = JSON.parse(printSchema(schemaOf(opened, options))) as SchemaFile;
   return compareSchemas(readSchema(options.schemaPath, ''), now).map(({ line }) => line);
 }
 
-/** CONFIGURATION when the file is not there or is none of ours. */
+/** Throws CONFIGURATION if the file is missing or not a schema file. */
 function compareSchema(text: string, options: SchemaFileOptions, observe: Observe): void {
   const found = compareSchemas(readSchema(options.schemaPath, 'isProduction: '), JSON.parse(text) as SchemaFile);
   const different = [...new Set(found.map(({ collection }) => collection))];
@@ -76,11 +95,12 @@ function compareSchema(text: string, options: SchemaFileOptions, observe: Observ
   });
 }
 
-/** `what`: before the problem, whose rule it is. */
+/** `what`: prefix of the error message that names the option. */
 function readSchema(path: string, what: string): SchemaFile {
   const cure = 'write it with generateSchemaOnly, or with a start that is not in production, and deploy it';
   let text: string;
   try {
+    if (!statSync(path).isFile()) throw new Error('It is no file.');
     text = readFileSync(path, 'utf8');
   } catch (cause) {
     const problem = `${what}the schema file ${path} cannot be read; ${cure}.`;
@@ -101,15 +121,30 @@ function readSchema(path: string, what: string): SchemaFile {
   return fail('CONFIGURATION', { problem: `${what}the file ${path} is no schema file; ${cure}.` });
 }
 
-/** All or nothing: the text is written beside the file, which is then replaced. CONFIGURATION when it cannot be. */
+/**
+ * Atomic: writes the text to a temporary file in the same folder, then renames it. Keeps symbolic links, and writes
+ * directly to devices such as /dev/null. Throws CONFIGURATION if writing fails, or if the path is neither a file nor a
+ * device, because opening a pipe can block forever.
+ */
 function replaceFile(option: string, path: string, text: string): void {
-  if (textOf(path) === text) return;
-  const beside = join(dirname(path), `.${randomId()}.tmp`);
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found && !found.isFile() && !found.isCharacterDevice())
+    fail('CONFIGURATION', { problem: `${option}: ${path} is no file. Choose the path of a file.` });
+  if (found?.isFile() && textOf(path) === text) return;
+  let beside: string | undefined;
   try {
+    // A dangling link is resolved by the write itself.
+    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+    if (found ? !found.isFile() : isLink) {
+      writeFileSync(path, text);
+      return;
+    }
+    const target = found ? realpathSync(path) : path;
+    beside = join(dirname(target), `.${randomId()}.tmp`);
     writeFileSync(beside, text);
-    renameSync(beside, path);
+    renameSync(beside, target);
   } catch (cause) {
-    rmSync(beside, { force: true });
+    if (beside !== undefined) rmSync(beside, { force: true });
     const problem = `${option}: ${path} cannot be written. Choose another path, or change who may write there.`;
     throw new AppError('CONFIGURATION', { problem }, cause);
   }

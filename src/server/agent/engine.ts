@@ -1,20 +1,20 @@
-// The engine of an agent over its life: built at the start, built again while it is used, and the connections that each left
-// behind. A restart swaps one pointer; one that fails changes nothing.
-import { closeSources, type EngineParts, type Opened } from '../agent/agent.ts';
-import { createLiveEngine, type LiveEngine } from '../agent/live-engine.ts';
-import type { Source } from '../agent/sources/source.ts';
+// The engine of an agent over its lifetime: built at the start, rebuilt while in use, with the connections that each
+// build left open. A restart swaps one pointer, and a failed restart changes nothing.
+import { closeSources, type EngineParts, type Opened } from '../../agent/agent.ts';
+import { createLiveEngine, type LiveEngine } from '../../agent/engine-handle.ts';
+import type { Source } from '../../agent/sources/source.ts';
 import { keepSchemaFiles, type SchemaFileOptions } from './files.ts';
 
 export interface Running {
   readonly live: LiveEngine;
   readonly parts: EngineParts;
   opened: Opened;
-  /** Text of the schema file, as it is served. */
+  /** Text of the schema file, as served. */
   schema: string;
 }
 
 export interface AgentEngineParts {
-  /** `abandon` closes what a build that failed has opened; absent: all of it. */
+  /** `abandon` closes the sources that a failed build has opened. Default: close all of them. */
   readonly build: (parts: EngineParts, abandon?: (sources: readonly Source[]) => Promise<unknown>) => Promise<Opened>;
   readonly files: () => SchemaFileOptions;
 }
@@ -23,7 +23,7 @@ export class AgentEngine {
   readonly #build: AgentEngineParts['build'];
   readonly #files: AgentEngineParts['files'];
   #running: Running | undefined;
-  /** Opened without a start, or of an engine that was replaced while calls were under way. */
+  /** Sources opened without a start, or by an engine that was replaced while calls were running. */
   readonly #kept = new Set<readonly Source[]>();
 
   constructor({ build, files }: AgentEngineParts) {
@@ -35,7 +35,7 @@ export class AgentEngine {
     return this.#running;
   }
 
-  /** Nothing of it is left open when it fails. */
+  /** On failure, closes everything that it opened. */
   async open(parts: EngineParts): Promise<Running> {
     const opened = await this.#build(parts);
     try {
@@ -48,7 +48,7 @@ export class AgentEngine {
     }
   }
 
-  /** What failed is told to the log, and thrown; the engine that runs goes on. */
+  /** Logs and rethrows a failure. The running engine stays in use. */
   async rebuild(running: Running): Promise<void> {
     const { parts, opened: before } = running;
     const unlike = (sources: readonly Source[], others: readonly Source[]) =>
@@ -72,13 +72,13 @@ export class AgentEngine {
     running.schema = schema;
     const unused = unlike(before.sources, next.sources);
     this.#kept.add(unused);
-    // Not waited for: it takes as long as the longest call under way.
+    // Not awaited, because it takes as long as the longest running call.
     void running.live.swap(next.engine, async () => {
       if (this.#kept.delete(unused)) await closeSources(unused);
     });
   }
 
-  /** Closed by `closeKept` at the latest. */
+  /** `closeKept` closes them at the latest. */
   keep(sources: readonly Source[]): void {
     this.#kept.add(sources);
   }
@@ -89,7 +89,7 @@ export class AgentEngine {
     await Promise.all(kept.map(closeSources));
   }
 
-  /** The engine is closed by whoever forgets it. */
+  /** The caller must close the engine. */
   forget(): void {
     this.#running = undefined;
   }

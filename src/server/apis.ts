@@ -1,22 +1,22 @@
-// The two HTTP APIs: that of the agent, for front ends, and the public one, for programs.
+// The two HTTP APIs: the agent's API for front ends, and the public API for programs.
 import type { Engine } from '../agent/engine.ts';
-import { type CloudFront, createCloudFront } from '../api/cloud.ts';
-import { type ApiFront, createApiFront } from '../api/front.ts';
+import { type CloudFront, createCloudFront } from '../api/cloud/endpoint.ts';
+import { type ApiFront, createApiFront } from '../api/endpoint.ts';
 import { createApiPaths } from '../api/paths.ts';
-import { createWebhookFront, type WebhookFront } from '../api/webhook.ts';
+import { createWebhookFront, type WebhookFront } from '../api/workflows/webhook.ts';
 import type { ConsolePaths } from '../console/paths.ts';
 import { frontEndPage } from '../console/paths.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import type { Observe } from '../core/observe.ts';
 import { randomToken } from '../core/secret.ts';
-import { createSessionGate } from '../oauth/session-gate.ts';
-import { createSessionTokens } from '../oauth/session-token.ts';
-import { createRestFront, type RestFront } from '../rest/front.ts';
+import { createSessionGate } from '../oauth/tokens/session-gate.ts';
+import { createSessionTokens } from '../oauth/tokens/session-token.ts';
+import { createRestFront, type RestFront } from '../rest/endpoint.ts';
 import { createRestPaths } from '../rest/paths.ts';
 import { createSignIn } from '../rest/sign-in.ts';
 import type { OpenedStore } from '../store/open.ts';
-import type { WorkflowRoom } from '../workflow/room.ts';
+import type { WorkflowRoom } from '../workflows/workflows.ts';
 import type { TriggerRooms } from './triggers.ts';
 
 export interface ApisOptions {
@@ -26,12 +26,12 @@ export interface ApisOptions {
   readonly workflows: WorkflowRoom;
   readonly triggers: Pick<TriggerRooms, 'addresses' | 'triggers'>;
   readonly consolePaths: ConsolePaths;
-  /** Signs session tokens; where there is none, a key of the installation does. */
+  /** Signs session tokens. Default: a key of the installation. */
   readonly authSecret: string | undefined;
   readonly clock: Clock;
   readonly observe: Observe;
   readonly version: string;
-  /** Of the command line; absent where it may not sign in. */
+  /** The OAuth resource of the command line; absent if it may not sign in. */
   readonly cloudResource: string | undefined;
   readonly environmentSecrets: () => Promise<readonly string[]>;
 }
@@ -39,9 +39,9 @@ export interface ApisOptions {
 export interface Apis {
   readonly rest: RestFront;
   readonly api: ApiFront;
-  /** Below the other, which knows nothing of it. */
+  /** Uses paths below the public API, which does not know about it. */
   readonly webhook: WebhookFront;
-  /** Below the other, which knows nothing of it. */
+  /** Uses paths below the public API, which does not know about it. */
   readonly cloud: CloudFront | undefined;
 }
 

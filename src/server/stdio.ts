@@ -1,5 +1,5 @@
-// The composition for a client that starts a process: the same data, gate and tools as those of `createApp`, over a pipe and
-// with no port. A server may run on the same data beside it.
+// The composition for a client that starts a process: the same data, access checks and tools as `createApp`, over a
+// pipe and without a port. A server may run on the same data at the same time.
 import type { Readable, Writable } from 'node:stream';
 import { type Clock, systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
@@ -7,36 +7,36 @@ import { AppError, fail, isAppError } from '../core/errors.ts';
 import { createMeterListener } from '../core/observe/meters.ts';
 import { createTraceListener } from '../core/observe/traces.ts';
 import { createLogListener, createObserver } from '../core/observe.ts';
-import { createFiles } from '../mcp/files/files.ts';
-import { openStdioServer } from '../mcp/stdio.ts';
 import { makeNarrowing, type NarrowingWishes } from '../mcp/transport/narrowing.ts';
-import { createGate } from '../oauth/bearer.ts';
-import { createPaths } from '../oauth/paths.ts';
-import { isApplicationToken } from '../store/tokens.ts';
+import { openStdioServer } from '../mcp/transport/stdio.ts';
+import { createFiles } from '../mcp/uploads/files.ts';
+import { createPaths } from '../oauth/server/paths.ts';
+import { createGate } from '../oauth/tokens/bearer.ts';
+import { isApplicationToken } from '../store/oauth/tokens.ts';
 import { openApprovalDoor } from './approval.ts';
 import { type DataOptions, openData } from './data.ts';
 
 export interface StdioOptions extends Pick<DataOptions, 'customize'> {
-  /** Of this package; told to clients. */
+  /** Version of this package, reported to clients. */
   readonly version: string;
   readonly narrowing: NarrowingWishes;
   readonly input: Readable;
-  /** Nothing else may be written there. */
+  /** Must receive no other output. */
   readonly output: Writable;
   readonly clock?: Clock;
 }
 
 export interface StdioApp {
-  /** Resolves when the client has ended its side, or is gone. */
+  /** Resolves when the client closes its side or exits. */
   readonly ended: Promise<void>;
-  /** Lets calls under way end within a moment, cancels the others, writes what is batched, and closes. */
+  /** Waits briefly for running calls, cancels the rest, writes batched entries, and closes. */
   stop(reason: string): Promise<void>;
 }
 
-/** The official clients end a server by force two seconds after they asked it to end. */
+/** The official clients kill a server two seconds after they request its end. */
 const GRACE_MS = 1500;
 
-/** CONFIGURATION, with everything closed again, for a token that is missing or opens nothing. */
+/** Closes everything and throws CONFIGURATION if the token is missing or invalid. */
 export async function startStdio(configured: Config, options: StdioOptions): Promise<StdioApp> {
   const clock = options.clock ?? systemClock;
   const { observe, listen } = createObserver();
@@ -45,7 +45,7 @@ export async function startStdio(configured: Config, options: StdioOptions): Pro
   listen(createMeterListener());
   const token = checkForm(configured.mcpToken);
   const narrowing = makeNarrowing(options.narrowing);
-  // Files travel over HTTP: by the server that runs beside this process, where there is one.
+  // Files use HTTP, through a server that runs next to this process, if there is one.
   const publicUrl = configured.publicUrl ?? `http://127.0.0.1:${configured.port}`;
   const config = { ...configured, publicUrl };
   const from = clock.monotonic();
@@ -99,7 +99,7 @@ export async function startStdio(configured: Config, options: StdioOptions): Pro
   };
 }
 
-/** Before anything is opened: what cannot be a token needs no database to be told so. */
+/** Checks the format first, because a malformed token needs no database. */
 function checkForm(token: string | null): string {
   const make = "'portico token create --user <email> --name <name> --scopes mcp:read' makes one.";
   if (token === null) {

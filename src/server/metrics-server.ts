@@ -1,13 +1,12 @@
-// /metrics on a port of its own, away from what clients and browsers reach: whoever reaches it may read it, so that it
-// listens on this machine alone unless told otherwise.
+// Serves /metrics on a separate port, because it has no access control. By default it listens only on this machine.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../core/config.ts';
 import { contentType } from '../core/observe/prometheus.ts';
-import { bracketed, isWildcard, listen, refuse } from './doors.ts';
+import { bracketed, isWildcard, listen, refuse } from './http-server.ts';
 
 export interface MetricsDoor {
-  /** Where it is scraped. CONFIGURATION when it cannot listen there. */
+  /** Returns the URL to scrape. Throws CONFIGURATION when it cannot listen. */
   open(): Promise<string>;
   close(): Promise<void>;
 }

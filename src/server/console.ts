@@ -1,9 +1,9 @@
-// The console, which is a seventh of all code and of use to people alone: loaded by the first request for one of its pages, or a
-// moment after the start.
-import type { Console, ConsoleOptions } from '../console/console.ts';
+// The console is a seventh of the code and only serves people. It is loaded by the first request for one of its pages,
+// or shortly after the start.
+import type { Console, ConsoleOptions } from '../console/endpoint.ts';
 import { AppError } from '../core/errors.ts';
 import { randomId } from '../core/secret.ts';
-import { sendRefusal } from './doors.ts';
+import { sendRefusal } from './http-server.ts';
 
 export interface LazyConsole extends Console {
   load(): Promise<unknown>;
@@ -14,7 +14,7 @@ export function openConsole(options: ConsoleOptions): LazyConsole {
   let loaded: Console | undefined;
   let loading: Promise<Console> | undefined;
   const load = (): Promise<Console> => {
-    loading ??= import('../console/console.ts').then(
+    loading ??= import('../console/endpoint.ts').then(
       ({ createConsole }) => {
         loaded = createConsole(options);
         return loaded;

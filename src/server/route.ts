@@ -1,24 +1,24 @@
-// Which request is whose: by its path, before any router. What is not ours goes to the host application where there is one;
-// on a server of our own it is the two health checks, and 404.
+// Routes each request by its path, before any router. Other paths go to the host application, if there is one. A
+// standalone server answers them with its two health checks or 404.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createApiPaths } from '../api/paths.ts';
-import type { Console } from '../console/console.ts';
+import type { Console } from '../console/endpoint.ts';
 import { createConsolePaths } from '../console/paths.ts';
 import type { Config } from '../core/config.ts';
-import type { Next } from '../hosts/host.ts';
-import type { AddressCheck } from '../oauth/allow-list.ts';
-import { createPaths } from '../oauth/paths.ts';
-import { sendJson } from '../oauth/reply.ts';
-import { createDoorPaths } from '../platform/paths.ts';
+import type { Next } from '../frameworks/host.ts';
+import { sendJson } from '../http/reply.ts';
+import type { AddressCheck } from '../oauth/server/allow-list.ts';
+import { createPaths } from '../oauth/server/paths.ts';
+import { createDoorPaths } from '../remote-store/paths.ts';
 import { createRestPaths } from '../rest/paths.ts';
 import type { OpenedStore } from '../store/open.ts';
 import { admit } from './admit.ts';
 import type { Apis } from './apis.ts';
-import { refuse } from './doors.ts';
+import { refuse } from './http-server.ts';
 import type { McpRooms } from './mcp.ts';
-import type { DoorHandle } from './platform.ts';
+import type { DoorHandle } from './remote-store.ts';
 
-/** `next` is absent on a server of our own. It is called at once or never. */
+/** `next` is absent on a standalone server. It is called synchronously or not at all. */
 export type Route = (req: IncomingMessage, res: ServerResponse, next?: Next) => void;
 
 export interface ClaimConfig
@@ -26,7 +26,7 @@ export interface ClaimConfig
     Config,
     'publicUrl' | 'basePath' | 'consolePath' | 'prefix' | 'apiPath' | 'platformDoor' | 'platformPath'
   > {
-  /** False: the paths of MCP and of its authorization server are somebody else's. */
+  /** If false, the paths of MCP and its authorization server are not claimed. */
   readonly servesMcp: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface RoutedRooms {
   readonly console: Console;
   readonly apis: Apis;
   readonly mcp: McpRooms | undefined;
-  /** Undefined where no agent of another process is let in. */
+  /** Undefined if this server accepts no agents of other processes. */
   readonly platformDoor: DoorHandle | undefined;
 }
 
@@ -49,7 +49,7 @@ export function createRoute(
   return (req, res, next) => {
     const path = pathOf(req);
     const claimed = claim(path);
-    // What the host application has, and what says that we live, is not about data.
+    // Paths of the host application and health checks skip the address check, because they return no data.
     if (!claimed && next) return next();
     if (path === '/healthz') return sendJson(res, 200, { status: 'ok' });
     if (path === '/readyz') return answerReadiness(res, store, isStopping());
@@ -69,7 +69,7 @@ export function createRoute(
   };
 }
 
-/** Before the start and after the end our paths are not the host's either. */
+/** Before the start and after the stop, the host still does not get the paths of Portico. */
 export function routeBeforeStart(config: ClaimConfig): Route {
   const claim = createClaim(config);
   return (req, res, next) => {
@@ -80,8 +80,8 @@ export function routeBeforeStart(config: ClaimConfig): Route {
 }
 
 /**
- * What is ours of the paths of an origin (spec 4.4): the endpoint of MCP, those of files below it, and `ours` for the rest of
- * our namespaces.
+ * Returns a function that classifies a path of the origin (spec 4.4): the MCP endpoint, its file URLs, or `ours` for
+ * all other paths of Portico.
  */
 export function createClaim({ publicUrl: known, servesMcp, basePath, ...rest }: ClaimConfig) {
   const { consolePath, prefix, apiPath, platformDoor, platformPath } = rest;

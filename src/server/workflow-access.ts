@@ -1,8 +1,8 @@
-// The door to workflows for the tools of assistants, which send people to the page of a run.
+// Gives the tools of assistants access to workflows, with links to the page of a run.
 import { createConsolePaths, runPage } from '../console/paths.ts';
 import type { Config } from '../core/config.ts';
-import type { WorkflowDoor } from '../mcp/tools.ts';
-import type { WorkflowRoom } from '../workflow/room.ts';
+import type { WorkflowDoor } from '../mcp/tool.ts';
+import type { WorkflowRoom } from '../workflows/workflows.ts';
 
 export function openWorkflowDoor(
   room: WorkflowRoom,

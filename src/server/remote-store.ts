@@ -1,30 +1,30 @@
-// The two ends of the platform's door, put together: who asks another process for the storage, and who lets others in to its
-// own.
+// Both ends of the platform connection: an agent that uses the storage of another process, and a platform that serves
+// its own storage to agents.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import { hashToken } from '../core/secret.ts';
-import { createAddressReader } from '../oauth/address.ts';
-import { createDoor } from '../platform/door.ts';
-import { createDoorPaths } from '../platform/paths.ts';
-import { doorKeyOf } from '../platform/signature.ts';
+import { createAddressReader } from '../http/address.ts';
+import { createDoorPaths } from '../remote-store/paths.ts';
+import { createDoor } from '../remote-store/rpc-server.ts';
+import { doorKeyOf } from '../remote-store/signature.ts';
 import { type OpenedStore, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
-/** Who has a secret that can be guessed is let in to everything that the storage keeps. */
+/** A guessable secret would give access to the whole storage. */
 const SECRET_LEAST = 32;
 
 interface Parts {
   readonly config: Config;
-  /** Of the environment: what the code says goes before SERVICE_ENV_SECRET. */
+  /** Secret of the environment. The value from code wins over SERVICE_ENV_SECRET. */
   readonly envSecret: string | undefined;
   readonly clock: Clock;
   readonly observe: Observe;
 }
 
-/** A storage of our own, or another server's. CONFIGURATION when it cannot be used. */
+/** Opens a local storage or connects to the platform. Throws CONFIGURATION when it cannot be used. */
 export async function openPlatform({ config, envSecret, clock, observe }: Parts): Promise<OpenedStore> {
   const { serverUrl } = config;
   if (serverUrl === null) return openStore({ config, observe, clock });
@@ -33,14 +33,14 @@ export async function openPlatform({ config, envSecret, clock, observe }: Parts)
     fail('CONFIGURATION', {
       problem: 'SERVICE_SERVER_URL: SERVICE_ENV_SECRET is missing, the same as at the platform.',
     });
-  // Its package for connections is of no use to the others.
-  const { connectStore } = await import('../platform/connect.ts');
+  // Loaded on demand: only agents with a platform need its connection package.
+  const { connectStore } = await import('../remote-store/connect.ts');
   return connectStore({ serverUrl, envSecret: secret, clock, observe });
 }
 
 export type DoorHandle = (req: IncomingMessage, res: ServerResponse) => boolean;
 
-/** Undefined where nobody is let in. CONFIGURATION without a secret, or with one that could be guessed. */
+/** Undefined if the endpoint is disabled. Throws CONFIGURATION without a secret, or with one that is too short. */
 export function openPlatformDoor(
   parts: Parts & {
     readonly config: { readonly publicUrl: string };
@@ -68,7 +68,7 @@ export function openPlatformDoor(
   return door.handle;
 }
 
-/** Tells the platform what the agent serves, where it is not what it was told last. */
+/** Reports the served schema to the platform if it has changed. */
 export async function tellSchema({ schema }: Pick<Store, 'schema'>, document: string): Promise<void> {
   if ((await schema.hash()) !== hashToken(document)) await schema.keep(document);
 }

@@ -1,20 +1,21 @@
-// The environment that is served, as its secret names it. Who knows the secret speaks for the environment: it is the
-// operator's or the application's, or made once and kept sealed in the storage, where `portico cloud secret` reads it.
+// The served environment, identified by its secret. Knowledge of the secret authenticates as the environment. The
+// operator or the application sets it. Otherwise it is generated once and stored encrypted; `portico cloud secret`
+// reads it.
 import { fail } from '../core/errors.ts';
 import { randomToken, sameText, sign } from '../core/secret.ts';
 import type { Store } from '../store/store.ts';
 
 export interface Environment {
-  /** Each environment of the storage belongs to the first that serves it. CONFIGURATION when it is another's. */
+  /** Binds the environment to this secret if it has none yet. Throws CONFIGURATION if it already has another secret. */
   claim(): Promise<void>;
-  /** The newest first; none where another process was given the secret and this one was not. */
+  /** The newest first. Empty if another process has a configured secret and this one does not. */
   secrets(): Promise<readonly string[]>;
 }
 
 const ENVIRONMENT = 'environment';
 const madeSecrets = 'environment-secret';
 
-/** `given`: by the operator or the application. */
+/** `given`: the secret from the operator or the application. */
 export function openEnvironment(
   { settings, identity, keys }: Pick<Store, 'settings' | 'identity' | 'keys'>,
   given: string | undefined,

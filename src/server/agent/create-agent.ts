@@ -1,26 +1,32 @@
-// The agent of a host application (spec 4.1): what is said of its data (a Blueprint), the engine that is built of it, and
-// the server in front. The engine can be built again while it is used: a restart swaps one pointer, and a restart that
-// fails changes nothing.
+// The agent of a host application (spec 4.1): the description of its data (a Blueprint), the engine built from it, and
+// the server. The engine can be rebuilt while it is in use. A restart swaps one pointer, and a failed restart changes
+// nothing.
+
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { resolve } from 'node:path';
-import { Blueprint, closeSources, type EngineParts } from '../agent/agent.ts';
-import { callSite } from '../agent/customize/call-site.ts';
-import type { AnySchema } from '../agent/customize/typed-schema.ts';
-import type { Engine } from '../agent/engine.ts';
-import { type App, createApp, type Started } from '../app.ts';
-import type { Config } from '../core/config.ts';
-import { fail } from '../core/errors.ts';
-import { type ExpressHost, expressKind } from '../hosts/express.ts';
-import { type FastifyHost, fastifyKind } from '../hosts/fastify.ts';
-import type { HostKind, MountedHost, Next } from '../hosts/host.ts';
-import { findHiddenRoutes, mountOn } from '../hosts/kinds.ts';
-import { type KoaHost, koaKind } from '../hosts/koa.ts';
-import { type NestHost, nestKind } from '../hosts/nest.ts';
-import type { Store } from '../store/store.ts';
-import { createAgentConfig, createAgentLog, createEngineParts, type StandaloneAt } from './agent-config.ts';
-import { AgentEngine, type Running } from './agent-engine.ts';
-import { refuse } from './doors.ts';
+import { Blueprint, closeSources, type EngineParts } from '../../agent/agent.ts';
+import { callSite } from '../../agent/customize/call-site.ts';
+import type { AnySchema } from '../../agent/customize/typed-schema.ts';
+import type { Engine } from '../../agent/engine.ts';
+import type { Config } from '../../core/config.ts';
+import { failedCode } from '../../core/errors/code-failure.ts';
+import { fail } from '../../core/errors.ts';
+import { reportFailure } from '../../core/observe/failures.ts';
+import { type ExpressHost, expressKind } from '../../frameworks/express.ts';
+import { type FastifyHost, fastifyKind } from '../../frameworks/fastify.ts';
+import type { HostKind, MountedHost, Next } from '../../frameworks/host.ts';
+import { findHiddenRoutes, mountOn } from '../../frameworks/kinds.ts';
+import { type KoaHost, koaKind } from '../../frameworks/koa.ts';
+import { type NestHost, nestKind } from '../../frameworks/nest.ts';
+import type { Store } from '../../store/store.ts';
+import { createCodeReader } from '../../workflows/definition/code.ts';
+import { type App, createApp, type Started } from '../create-server.ts';
+import { refuse } from '../http-server.ts';
+import { openPlatform, tellSchema } from '../remote-store.ts';
+import { type Route, routeBeforeStart } from '../route.ts';
+import { createAgentConfig, createAgentLog, createEngineParts, type StandaloneAt, warnOfUnused } from './config.ts';
+import { AgentEngine, type Running } from './engine.ts';
 import { findSchemaDifferences, type SchemaFileOptions, writeSchema, writeTypings } from './files.ts';
 import {
   type AgentOptions,
@@ -30,24 +36,22 @@ import {
   checkTypingsOptions,
   type McpOptions,
 } from './options.ts';
-import { openPlatform, tellSchema } from './platform.ts';
-import { type Route, routeBeforeStart } from './route.ts';
 
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
 
-/** What `start` gives. */
+/** The result of `start`. */
 export interface AgentStarted {
-  /** Stays the same across restarts, and answers with what was built last. */
+  /** Stays the same object across restarts and always uses the latest build. */
   readonly engine: Engine;
-  /** Null when nothing was mounted. `mcpUrl` is '' without `mountAiMcpServer`. */
+  /** Null when the agent is not mounted. `mcpUrl` is '' without `mountAiMcpServer`. */
   readonly server: Pick<Started, 'address' | 'mcpUrl' | 'apiUrl' | 'consoleUrl' | 'metricsUrl'> | null;
 }
 
 type State = 'new' | 'starting' | 'started' | 'stopping';
 
-/** An agent in a host application, made by `createAgent`: say what is served, mount, start. */
+/** An agent in a host application, made by `createAgent`. Describe the data, mount the agent, then call `start`. */
 export class Agent<S extends object = AnySchema> extends Blueprint<S> {
   readonly #options: CheckedOptions;
   #state: State = 'new';
@@ -57,7 +61,7 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
   #away: Route | undefined;
   #standalone: StandaloneAt | undefined;
   #app: App | undefined;
-  /** Undefined while there is no server. */
+  /** Undefined while no server runs. */
   #platform: Store | undefined;
   #address: string | undefined;
   #restarting: Promise<unknown> = Promise.resolve();
@@ -66,13 +70,16 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
     files: () => this.#fileOptions(),
   });
 
-  /** Made by `createAgent`. */
+  /** Called by `createAgent`. */
   constructor(options: CheckedOptions) {
     super();
     this.#options = options;
   }
 
-  /** Serves MCP from `start` on, beside the HTTP API, where the agent is mounted. */
+  /**
+   * Serves MCP and its authorization server from `start` on, in addition to the HTTP API, wherever the agent is
+   * mounted.
+   */
   mountAiMcpServer(options: McpOptions = {}): this {
     const at = this.check(callSite(this.mountAiMcpServer));
     if (this.#mcp) fail('CONFIGURATION', { problem: `mountAiMcpServer was called before. (${at})` });
@@ -81,7 +88,10 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
     return this;
   }
 
-  /** `port`: MCP_SERVER_PORT, else 3931, when absent; 0 takes a free one. `host`: SERVICE_HOST, else 127.0.0.1. */
+  /**
+   * `port` defaults to MCP_SERVER_PORT, else 3931; 0 picks a free port. `host` defaults to SERVICE_HOST, else
+   * 127.0.0.1.
+   */
   mountOnStandaloneServer(port?: number, host?: string): this {
     const at = this.check(callSite(this.mountOnStandaloneServer));
     if (this.#standalone)
@@ -95,32 +105,36 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
   }
 
   /**
-   * Serves through an Express application, 4 or 5, before everything else that it has or will have: our paths are ours, and
-   * all else goes on to the application. SERVICE_PUBLIC_URL must say where clients reach it. For another place among its
-   * middleware, use `requestHandler`.
+   * Serves through an Express application, version 4 or 5. The agent runs before all middleware of the application,
+   * including middleware added later. It answers its own paths and passes every other request on. SERVICE_PUBLIC_URL
+   * must be the address that clients use. To run at another position among the middleware, use `requestHandler`.
    */
   mountOnExpress(app: ExpressHost): this {
     return this.#mountOn(expressKind, app, callSite(this.mountOnExpress));
   }
 
-  /** The same in Fastify, 4 or 5; before it is ready, since it takes nothing after that. */
+  /**
+   * Like `mountOnExpress`, for Fastify 4 or 5. Call it before Fastify is ready, because a ready instance accepts no
+   * more hooks.
+   */
   mountOnFastify(app: FastifyHost): this {
     return this.#mountOn(fastifyKind, app, callSite(this.mountOnFastify));
   }
 
-  /** The same in Koa, 2 or 3. */
+  /** Like `mountOnExpress`, for Koa 2 or 3. */
   mountOnKoa(app: KoaHost): this {
     return this.#mountOn(koaKind, app, callSite(this.mountOnKoa));
   }
 
-  /** The same in NestJS, on Express or on Fastify. */
+  /** Like `mountOnExpress`, for NestJS on Express or Fastify. */
   mountOnNestJs(app: NestHost): this {
     return this.#mountOn(nestKind, app, callSite(this.mountOnNestJs));
   }
 
   /**
-   * For any other host, or another place in one: a Node handler that answers our paths, with 503 while the agent is not
-   * started, and calls `next` for the rest. A body that was read and parsed before it is taken as it is.
+   * A Node request handler for any other host, or for another position in one. It answers the paths of the agent, with
+   * 503 while the agent is not started, and calls `next` for other requests. It accepts a body that earlier middleware
+   * has already parsed.
    */
   get requestHandler(): (req: IncomingMessage, res: ServerResponse, next?: Next) => void {
     this.#isHandlerTaken = true;
@@ -133,14 +147,15 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
     else this.#whileAway(req, res, goOn);
   };
 
-  /** Where the standalone server listens, once it does; undefined otherwise. */
+  /** The port of the standalone server while it listens; undefined otherwise. */
   get standaloneServerPort(): number | undefined {
     return this.#address === undefined ? undefined : Number(new URL(this.#address).port);
   }
 
   /**
-   * Opens the data sources, builds the engine, writes the schema file and typings (in production: reads the schema file),
-   * and serves what was mounted. CONFIGURATION or SOURCE_UNAVAILABLE, with everything closed again, when it cannot.
+   * Opens the data sources, builds the engine and serves on every mount. Also writes the schema file and typings; in
+   * production, it reads the schema file instead. On failure, it closes everything and throws CONFIGURATION or
+   * SOURCE_UNAVAILABLE.
    */
   async start(): Promise<AgentStarted> {
     if (this.#state !== 'new')
@@ -153,11 +168,15 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
     try {
       const server = this.#isMounted ? await this.#serve() : null;
       const running = this.#engine.running ?? (await this.#engine.open(this.#createParts()));
+      // Checks the workflows in code. A server does this itself when it starts.
+      if (!server) createCodeReader(running.live.engine)();
       await this.#introduce(running);
       const { live } = running;
       this.#state = 'started';
       return { engine: live.engine, server };
     } catch (error) {
+      if (failedCode(error).length > 0)
+        reportFailure(createAgentLog(this.#createConfig(), this.#options), 'start', error);
       this.#state = 'new';
       this.#engine.forget();
       this.reopenBlueprint();
@@ -165,7 +184,7 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
     }
   }
 
-  /** Ends calls under way, within the time that SERVICE_SHUTDOWN_SECONDS gives them, and closes every connection. */
+  /** Waits up to SERVICE_SHUTDOWN_SECONDS for running calls, then closes every connection. */
   async stop(): Promise<void> {
     if (this.#state === 'starting')
       fail('CONFIGURATION', { problem: `The agent is being started: stop it after that. (${callSite(this.stop)})` });
@@ -175,7 +194,7 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
     this.#app = this.#address = this.#platform = undefined;
     this.#engine.forget();
     try {
-      // Closes the engine as well.
+      // This also closes the engine.
       if (app) await app.stop('stop');
       else await running?.live.engine.close();
     } finally {
@@ -185,19 +204,21 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
   }
 
   /**
-   * Builds the engine anew, with the user's callbacks run again over what the sources hold now. Calls under way end on
-   * the old one. When it fails the old one stays, and the promise is rejected. One restart follows the other.
+   * Rebuilds the engine: runs your callbacks again over the current structure of the sources. Running calls finish on
+   * the old engine. On failure, the old engine stays in use and the promise rejects. Concurrent restarts run one after
+   * the other.
    */
   restart(): Promise<void> {
-    const next = this.#restarting.then(() => this.#rebuild(callSite(this.restart)));
+    const at = callSite(this.restart);
+    const next = this.#restarting.then(() => this.#rebuild(at));
     this.#restarting = next.catch(() => undefined);
     return next;
   }
 
   /**
-   * Writes the schema to `schemaPath`, and typings to `typingsPath` where it is set, in production too. Nothing is started
-   * and nothing sent. The connections to the data sources stay open, until `stop`. (In the agent package whose interface
-   * this is, since version 1.83.0.)
+   * Writes the schema to `schemaPath`, and typings to `typingsPath` if it is set, also in production. It starts no
+   * server and does not contact the platform. Connections to the data sources stay open until `stop`. (In the agent
+   * package that has this interface, the method exists since version 1.83.0.)
    */
   async generateSchemaOnly(): Promise<void> {
     const parts = this.#createParts();
@@ -210,8 +231,9 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
   }
 
   /**
-   * What the schema file says otherwise than what is served, a line each; none when they agree. For CI: nothing is started,
-   * written or sent, and every connection is closed. CONFIGURATION when there is no such file, or it is broken.
+   * Returns the differences between the schema file and the served schema, one line each; an empty list if they agree.
+   * Made for CI: it starts no server, writes no file, does not contact the platform and closes every connection. Throws
+   * CONFIGURATION if the file is missing or invalid.
    */
   async checkSchema(): Promise<readonly string[]> {
     const opened = await this.openEngine(this.#createParts());
@@ -222,7 +244,21 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
     }
   }
 
-  /** Writes typings only: of the engine that runs, or of one that is built for it. */
+  /**
+   * Builds the engine for `look` and closes its connections afterwards. For tools that only read the model: it starts
+   * no server, writes no file and does not contact the platform.
+   * @internal
+   */
+  async lookAtEngine<T>(look: (engine: Engine) => T | Promise<T>): Promise<T> {
+    const { engine, sources } = await this.openEngine(this.#createParts());
+    try {
+      return await look(engine);
+    } finally {
+      await closeSources(sources);
+    }
+  }
+
+  /** Writes only the typings, from the running engine or from one built for this call. */
   async updateTypesOnFileSystem(typingsPath: string, typingsMaxDepth: number): Promise<void> {
     checkTypingsOptions(typingsPath, typingsMaxDepth, callSite(this.updateTypesOnFileSystem));
     const options = { typingsPath: resolve(typingsPath), typingsMaxDepth };
@@ -287,6 +323,7 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
       listens: this.#standalone !== undefined,
       servesMcp: this.#mcp !== undefined,
     });
+    warnOfUnused(config, log);
     const { address, mcpUrl, apiUrl, consoleUrl, metricsUrl, store } = await app.start();
     this.#app = app;
     this.#platform = store;
@@ -300,12 +337,12 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
     return { address, mcpUrl, apiUrl, consoleUrl, ...(metricsUrl !== undefined && { metricsUrl }) };
   }
 
-  /** Ours are not the host's while there is no server of ours. */
+  /** While the server is down, the agent still claims its own paths, so the host does not answer them. */
   #whileAway(req: IncomingMessage, res: ServerResponse, next: Next): void {
     try {
       this.#away ??= routeBeforeStart({ ...this.#createConfig(), servesMcp: this.#mcp !== undefined });
     } catch {
-      // Which paths are ours cannot be known of such settings; the start says what is wrong with them.
+      // Invalid settings do not define which paths belong to the agent. `start` reports the problem.
       next();
       return;
     }
@@ -326,7 +363,7 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
     }
   }
 
-  /** At a start: nothing is left running when the platform cannot be told. */
+  /** Runs at a start. If the platform cannot be notified, it stops everything again. */
   async #introduce(running: Running): Promise<void> {
     try {
       await this.#tellPlatform(running);
@@ -338,7 +375,7 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
     }
   }
 
-  /** The platform keeps the schema of what is served; where there is no server, it is asked for that alone. */
+  /** Reports the served schema to the platform. Without a server, it opens a connection only for this. */
   async #tellPlatform({ schema, parts }: Running): Promise<void> {
     if (this.#platform) return tellSchema(this.#platform, schema);
     const config = this.#createConfig();
@@ -353,13 +390,13 @@ export class Agent<S extends object = AnySchema> extends Blueprint<S> {
   }
 
   #fileOptions(): SchemaFileOptions {
-    return { ...this.#options, version };
+    return { ...this.#options, prefix: this.#createConfig().prefix, version };
   }
 }
 
 /**
- * `S` is the interface of generated typings, where there are some. CONFIGURATION, with the user's line, for options that are
- * missing, unknown or not as they must be.
+ * `S` is the interface from generated typings, if you have them. Throws CONFIGURATION, with your line of code, for
+ * options that are missing, unknown or invalid.
  */
 export function createAgent<S extends object = AnySchema>(options: AgentOptions): Agent<S> {
   return new Agent<S>(checkAgentOptions(options, callSite(createAgent)));

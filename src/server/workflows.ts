@@ -1,4 +1,4 @@
-// Workflows, put together: the door through which all ways in start them, and the executor of this process.
+// Assembles workflows: the API that starts them, and the executor of this process.
 import type { SendWebhook } from '../agent/actions/results.ts';
 import type { Engine } from '../agent/engine.ts';
 import type { Clock } from '../core/clock.ts';
@@ -6,13 +6,13 @@ import type { Config } from '../core/config.ts';
 import type { Observe } from '../core/observe.ts';
 import { hashToken, randomToken } from '../core/secret.ts';
 import type { OpenedStore } from '../store/open.ts';
-import { createCodeReader } from '../workflow/code.ts';
-import { createExecutor } from '../workflow/executor.ts';
-import { createRunQueue } from '../workflow/queue.ts';
-import type { RemoteRoom } from '../workflow/remote/room.ts';
-import { createWorkflowRoom, type WorkflowRoom } from '../workflow/room.ts';
-import { createMcpStep } from '../workflow/steps/mcp.ts';
-import { stepHandlers } from '../workflow/steps.ts';
+import { createCodeReader } from '../workflows/definition/code.ts';
+import type { RemoteRoom } from '../workflows/remote-mcp/remote-servers.ts';
+import { createExecutor } from '../workflows/runs/executor.ts';
+import { createRunQueue } from '../workflows/runs/queue.ts';
+import { createMcpStep } from '../workflows/steps/mcp.ts';
+import { stepHandlers } from '../workflows/steps/table.ts';
+import { createWorkflowRoom, type WorkflowRoom } from '../workflows/workflows.ts';
 
 export interface WorkflowsOptions {
   readonly config: Pick<Config, 'workflows' | 'workflowRunsAtOnce' | 'redisUrl' | 'environment' | 'fileLimitBytes'>;
@@ -21,21 +21,21 @@ export interface WorkflowsOptions {
   readonly sendWebhook: SendWebhook;
   readonly clock: Clock;
   readonly observe: Observe;
-  /** Absent: steps that call remote servers are not executed. */
+  /** Without it, steps that call remote servers are not executed. */
   readonly remotes?: RemoteRoom;
 }
 
 export interface WorkflowRooms {
   readonly room: WorkflowRoom;
-  /** Publishes what code defines, and begins to execute runs. */
+  /** Publishes the workflows defined in code and begins to execute runs. */
   start(): Promise<void>;
-  /** Takes nothing new, lets steps under way end within the time, and puts back what is not over. */
+  /** Takes no new runs, waits up to the limit for running steps, and releases unfinished runs. */
   stop(limitMs: number): Promise<void>;
 }
 
-/** Nothing is under way any more when Redis is let go of; it may not answer. */
+/** All work has ended when Redis is closed. The limit exists because Redis may not answer. */
 const LETTING_GO_MS = 1000;
-/** What queues are called by is made of a key that all processes of the installation share; it is no secret. */
+/** Names of queues derive from a key that all processes of the installation share. The names are not secret. */
 const QUEUE_KEY = 'workflow-queue';
 
 export function openWorkflows({ config, remotes, ...parts }: WorkflowsOptions): WorkflowRooms {
@@ -56,7 +56,7 @@ export function openWorkflows({ config, remotes, ...parts }: WorkflowsOptions): 
       ? undefined
       : createRunQueue({
           url: config.redisUrl,
-          // The first one, so that a new key does not part the processes.
+          // The first key: a rotated key would split the processes into different queues.
           name: async () => {
             const first = (await store.keys.of(QUEUE_KEY, () => randomToken())).at(-1)!.value;
             return hashToken(JSON.stringify([first, config.environment])).slice(0, 16);

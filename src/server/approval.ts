@@ -1,8 +1,9 @@
-// Where what waits for a yes is kept, and the address at which a person decides: the same for every way in.
+// Connects approvals with their storage and with the console page for decisions. Every transport uses it.
 import { approvalPage, createConsolePaths } from '../console/paths.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { type ApprovalDoor, createApprovalDoor } from '../mcp/approvals/approval.ts';
+import { selectTools } from '../mcp/tools.ts';
 import type { Store } from '../store/store.ts';
 
 export function openApprovalDoor(
@@ -11,5 +12,7 @@ export function openApprovalDoor(
   clock: Clock,
 ): ApprovalDoor {
   const paths = createConsolePaths(config.publicUrl, config.consolePath);
-  return createApprovalDoor({ approvals, keys, config, clock, approvalAddress: (id) => paths.url(approvalPage(id)) });
+  const tools = selectTools(null, () => undefined);
+  const approvalAddress = (id: string) => paths.url(approvalPage(id));
+  return createApprovalDoor({ tools, approvals, keys, config, clock, approvalAddress });
 }

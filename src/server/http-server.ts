@@ -1,21 +1,21 @@
-// How requests reach us: through a server of our own, which is opened and drained here, or from a host application, whose
-// server is its own business: there the answers that are still owed are counted.
+// Receives requests, either through a server of its own, which it opens and drains, or from a host application. The
+// host manages its own server, so this file only counts its pending responses.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { retryAfterOf } from '../core/errors/retry-after.ts';
 import { AppError, type ErrorCode, type ErrorDetails } from '../core/errors.ts';
-import { sendJson } from '../oauth/reply.ts';
+import { sendJson } from '../http/reply.ts';
 
 const DRAIN_STEP_MS = 25;
-/** How often connections are looked at for requests that take too long to arrive. */
+/** How often connections are checked for requests that take too long to arrive. */
 const STALL_STEP_MS = 1000;
 
 export interface ServerDoor {
-  /** CONFIGURATION when it cannot listen there. */
+  /** Throws CONFIGURATION when it cannot listen. */
   open(): Promise<{ readonly address: string; readonly port: number }>;
-  /** Takes no new connections, and ends those that are open when their answers are given or the time is over. */
+  /** Refuses new connections. Closes open ones after their responses, or when the time is over. */
   close(limitMs: number): Promise<void>;
 }
 
@@ -28,8 +28,10 @@ export function createServerDoor(
   const arrival = config.requestSeconds * 1000;
   const limits = { requestTimeout: arrival, headersTimeout: arrival, connectionsCheckingInterval: STALL_STEP_MS };
   const server = createServer(limits, (req, res) => {
-    // A connection kept alive would outlast the drain.
+    // A kept-alive connection would outlast the drain.
     if (isClosing) res.setHeader('Connection', 'close');
+    // RFC 9112 section 3.2: a proxy may have used the other Host header.
+    if (hasTwoHosts(req)) return refuse(res, 'INVALID_ARGUMENT', { argument: 'Host', problem: twoHosts });
     takeTarget(req);
     handle(req, res);
   });
@@ -59,9 +61,12 @@ export function createServerDoor(
 }
 
 export interface HostDoor {
-  /** An answer is owed until it is given, the client is gone, or what is returned is called: the host answers then. */
+  /**
+   * Counts a response as pending until it ends or the client disconnects. Call the returned function if the host
+   * answers instead.
+   */
   watch(res: ServerResponse): () => void;
-  /** Waits for the answers that are owed, and cuts off those that take too long. */
+  /** Waits for pending responses, then aborts those that take too long. */
   close(limitMs: number): Promise<void>;
 }
 
@@ -85,7 +90,19 @@ export function createHostDoor(clock: Clock): HostDoor {
   };
 }
 
-/** RFC 9112 section 3.2.2: a whole URL as the target is served, and its host stands in place of the Host header. */
+const twoHosts = 'send it once (RFC 9112 section 3.2).';
+
+/** Node keeps only the first Host header and does not report others. */
+function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  return hosts > 1;
+}
+
+/** RFC 9112 section 3.2.2: accepts an absolute URL as the request target; its host replaces the Host header. */
 function takeTarget(req: IncomingMessage): void {
   const target = req.url ?? '/';
   if (target.startsWith('/') || !/^https?:\/\//i.test(target) || !URL.canParse(target)) return;
@@ -97,11 +114,11 @@ function takeTarget(req: IncomingMessage): void {
 export interface ListenOptions {
   readonly port: number;
   readonly host: string;
-  /** What to change where it cannot listen. */
+  /** The settings that an error message names. */
   readonly settings: { readonly port: string; readonly host: string };
 }
 
-/** CONFIGURATION when it cannot. */
+/** Throws CONFIGURATION when it cannot listen. */
 export function listen(server: Server, { port, host, settings }: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
@@ -127,7 +144,10 @@ export function refuse<C extends ErrorCode>(res: ServerResponse, code: C, detail
   sendRefusal(res, new AppError(code, details));
 }
 
-/** Whose client it is is not known here: it finds what it looks for, be it of OAuth (RFC 6749 section 5.2) or of the public API. */
+/**
+ * The kind of client is unknown, so the body has the error fields of OAuth (RFC 6749 section 5.2) and of the public
+ * API.
+ */
 export function sendRefusal(res: ServerResponse, error: AppError): void {
   const { code, message, status } = error;
   const wait = retryAfterOf(error);

@@ -1,11 +1,11 @@
-// The first thing that happens to a request that is ours: may it come from where it comes from?
+// The first check of each request to Portico: whether its client address is allowed.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError, isAppError } from '../core/errors.ts';
-import type { AddressCheck } from '../oauth/allow-list.ts';
-import { messagePage, sendPage } from '../oauth/page.ts';
-import { sendRefusal } from './doors.ts';
+import { messagePage, sendPage } from '../http/page.ts';
+import type { AddressCheck } from '../oauth/server/allow-list.ts';
+import { sendRefusal } from './http-server.ts';
 
-/** Every request that is ours, whatever its path: there is no other way in. */
+/** Guards every path of Portico; no request bypasses it. */
 export function admit(
   checkAddress: AddressCheck,
   req: IncomingMessage,
@@ -17,7 +17,7 @@ export function admit(
     if (refusal) refuseAddress(req, res, refusal);
     else dispatch();
   };
-  // Fails closed: where the list cannot be read, nobody is let in.
+  // Fails closed: if the list cannot be read, the request is refused.
   const lost = (cause: unknown) =>
     go(isAppError(cause, 'PLATFORM_UNAVAILABLE') ? cause : new AppError('SOURCE_UNAVAILABLE', {}, cause));
   let decided: ReturnType<AddressCheck>;
@@ -32,7 +32,7 @@ export function admit(
 }
 
 function refuseAddress(req: IncomingMessage, res: ServerResponse, error: AppError): void {
-  // The rest of the request is of no interest.
+  // The rest of the request is not read.
   res.setHeader('Connection', 'close');
   const isForPerson = /\btext\/html\b/.test(req.headers.accept ?? '');
   if (isForPerson) sendPage(res, error.status, messagePage({ title: 'Not from here', text: error.message }));

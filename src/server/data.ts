@@ -1,0 +1,94 @@
+// Opens the served data and the platform storage together, for every transport.
+
+import { createEngineAgent, type EngineAgent, type EngineParts } from '../agent/agent.ts';
+import { createSqlDataSource, type SqlDataSourceOptions } from '../agent/data-sources.ts';
+import type { Engine } from '../agent/engine.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config.ts';
+import { fail } from '../core/errors.ts';
+import type { Observe } from '../core/observe.ts';
+import { reservedNames } from '../rest/reserved.ts';
+import type { OpenedStore } from '../store/open.ts';
+import { openPlatform } from './remote-store.ts';
+
+export interface DataOptions {
+  /**
+   * Secret of the served environment. The first environment to use a storage owns it, and a platform authenticates its
+   * agents with the secret.
+   */
+  readonly envSecret?: string;
+  /** Customizes the served database before it is opened. */
+  readonly customize?: (agent: EngineAgent) => void;
+  /** Opens the served engine. Default: an engine over `config.database`. */
+  readonly openEngine?: (parts: EngineParts) => Promise<Engine>;
+}
+
+export interface OpenedData {
+  readonly store: OpenedStore;
+  readonly engine: Engine;
+}
+
+/** Opens the storage and the served database in parallel. If one fails, the other is closed again. */
+export async function openData(
+  config: Config,
+  observe: Observe,
+  clock: Clock,
+  options: DataOptions,
+): Promise<OpenedData> {
+  const limits = {
+    pageSizeLimit: config.pageSizeLimit,
+    queryTimeoutMs: config.querySeconds * 1000,
+    queriesAtOnce: config.queriesAtOnce,
+  };
+  let identity: OpenedStore['identity'] | undefined;
+  const isUser = async (email: string) => !identity || (await identity.findUserByEmail(email)) !== undefined;
+  const openEngine = options.openEngine ?? openEngineOver(config, options.customize);
+  const [store, engine] = await Promise.allSettled([
+    openPlatform({ config, envSecret: options.envSecret, observe, clock }),
+    openEngine({ observe, clock, limits, reservedNames: reservedNames(config), isUser }),
+  ]);
+  if (store.status === 'fulfilled') identity = store.value.identity;
+  if (store.status === 'fulfilled' && engine.status === 'fulfilled') {
+    return settle({ store: store.value, engine: engine.value });
+  }
+  if (store.status === 'fulfilled') await store.value.close();
+  if (engine.status === 'fulfilled') await engine.value.close();
+  throw store.status === 'rejected' ? store.reason : (engine as PromiseRejectedResult).reason;
+}
+
+/** Checks the secret and the environment before the first request. Throws CONFIGURATION if either is invalid. */
+async function settle(data: OpenedData): Promise<OpenedData> {
+  try {
+    await data.store.checkSecret?.();
+    await data.store.identity.place();
+    return data;
+  } catch (error) {
+    await Promise.all([data.engine.close(), data.store.close()]);
+    throw error;
+  }
+}
+
+/** The database settings other than the URL. */
+export function sourceOptionsOf({
+  sqlite,
+  databaseTimezone,
+  databaseColumnTimezones,
+}: Pick<Config, 'sqlite' | 'databaseTimezone' | 'databaseColumnTimezones'>): SqlDataSourceOptions {
+  const split = (item: string) => [item.slice(0, item.lastIndexOf('=')), item.slice(item.lastIndexOf('=') + 1)];
+  return {
+    sqlite,
+    timezone: databaseTimezone,
+    columnTimezones: Object.fromEntries(databaseColumnTimezones.map(split)),
+  };
+}
+
+/** Throws CONFIGURATION if no database is configured. */
+export function openEngineOver(config: Config, customize?: (agent: EngineAgent) => void) {
+  const { database } = config;
+  if (database === null) fail('CONFIGURATION', { problem: 'No database is named: set SERVICE_DATABASE_URL.' });
+  return (parts: EngineParts): Promise<Engine> => {
+    const agent = createEngineAgent().addDataSource(createSqlDataSource(database, sourceOptionsOf(config)));
+    customize?.(agent);
+    return agent.createEngine({ ...parts, isOfSettings: true });
+  };
+}
