@@ -1,4 +1,4 @@
-// The public surface: named exports, nothing else.
+// The public API: only named exports.
 
 export type { ActionDefinition, ActionScope, FormElement, FormField } from './agent/actions/definitions.ts';
 export { ActionError } from './agent/actions/failure.ts';
@@ -26,7 +26,7 @@ export type {
   AiToolCall,
   AiToolChoice,
 } from './agent/ai/definitions.ts';
-export { createAiProvider } from './agent/ai.ts';
+export { createAiProvider } from './agent/ai/provider.ts';
 export type {
   ChartBuilder,
   ChartContext,
@@ -39,17 +39,14 @@ export type {
   TimePoint,
   TimeRange,
 } from './agent/charts/definitions.ts';
+export type { CodeRecord, CustomizationContext, InsideCollection, InsideFilter } from './agent/customize/context.ts';
 export type { CollectionCustomizer, CollectionPlugin } from './agent/customize/customizer.ts';
 export type {
-  CodeRecord,
   ComputedDefinition,
-  CustomizationContext,
   DataSourceOptions,
   ExternalLister,
   ExternalRelationDefinition,
   ImportDefinition,
-  InsideCollection,
-  InsideFilter,
   ManyToManyOptions,
   ManyToOneOptions,
   OneToManyOptions,
@@ -90,14 +87,15 @@ export type {
   RecordOf,
   ValueAt,
 } from './agent/customize/typed-schema.ts';
+export type { WorkflowOptions, WorkflowSource } from './agent/customize/workflow-entry.ts';
 export type { SqlDataSourceOptions } from './agent/data-sources.ts';
 export { createMemoryDataSource, createSqlDataSource } from './agent/data-sources.ts';
 export type { Engine } from './agent/engine.ts';
-export type { PeriodOptions } from './agent/query/previous-period.ts';
-export { previousPeriod } from './agent/query/previous-period.ts';
-export type { Filter as SourceFilter, Order as SourceOrder, Path as SourcePath } from './agent/query/types.ts';
-export type { MemoryColumn, MemoryTable } from './agent/sources/memory.ts';
-export { createMemorySource } from './agent/sources/memory.ts';
+export type { PeriodOptions } from './agent/lower/previous-period.ts';
+export { previousPeriod } from './agent/lower/previous-period.ts';
+export type { Filter as SourceFilter, Order as SourceOrder, Path as SourcePath } from './agent/plan/types.ts';
+export { createMemorySource } from './agent/sources/memory/source.ts';
+export type { MemoryColumn, MemoryTable } from './agent/sources/memory/tables.ts';
 export type {
   ColumnType,
   CountSelect,
@@ -113,13 +111,7 @@ export type {
   Source,
   Writing,
 } from './agent/sources/source.ts';
-export type { PoolOptions, SqlConnectionOptions, TlsFiles, TlsMode } from './agent/sources/sql/address.ts';
-export type { WorkflowOptions, WorkflowSource } from './agent/workflow-entry.ts';
-export type { Agent, AgentStarted } from './app/agent.ts';
-export { createAgent } from './app/agent.ts';
-export type { AgentOptions, AgentSettings, McpOptions } from './app/options.ts';
-export type { App, AppOptions, Started } from './app.ts';
-export { createApp } from './app.ts';
+export type { PoolOptions, SqlConnectionOptions, TlsFiles, TlsMode } from './agent/sources/sql/connection/address.ts';
 export type { Caller, PermissionLevel } from './core/caller.ts';
 export type { Config, ConfigInput } from './core/config.ts';
 export { loadConfig } from './core/config.ts';
@@ -127,5 +119,10 @@ export type { ErrorCode } from './core/errors.ts';
 export { AppError } from './core/errors.ts';
 export type { Operator, PlainBranch, PlainFilter, PlainLeaf, PlainSort } from './core/filter.ts';
 export type { LogFunction, LogLevel, Observation, Observe } from './core/observe.ts';
-export type { Authenticate, HostCaller } from './oauth/host-sign-in.ts';
-export type { StepMode, WorkflowDefinition, WorkflowStep } from './workflow/definition.ts';
+export type { Authenticate, HostCaller } from './oauth/login/host-sign-in.ts';
+export type { Agent, AgentStarted } from './server/agent/create-agent.ts';
+export { createAgent } from './server/agent/create-agent.ts';
+export type { AgentOptions, AgentSettings, McpOptions } from './server/agent/options.ts';
+export type { App, AppOptions, Started } from './server/create-server.ts';
+export { createApp } from './server/create-server.ts';
+export type { StepMode, WorkflowDefinition, WorkflowStep } from './workflows/definition/definition.ts';

@@ -1,8 +1,9 @@
-// The form of an action while a test fills it in: loaded from the agent, and loaded again whenever a field was filled on
-// which something else depends, as a front end does it.
-import { type FieldType, type FormFile, fieldTypes } from '../agent/actions/definitions.ts';
-import type { RecordId } from '../agent/record-id.ts';
-import { nearNames } from '../core/near.ts';
+// The form of an action in a test. It is loaded from the agent, and reloaded when a test fills a field that other
+// fields depend on.
+import type { FormFile } from '../agent/actions/definitions.ts';
+import { type FieldType, fieldTypes } from '../agent/actions/field-types.ts';
+import type { RecordId } from '../agent/encode/record-id.ts';
+import { nearNames } from '../core/suggestions.ts';
 import { readOutcome } from './action-results.ts';
 import type { Connection } from './connection.ts';
 import { UnknownActionFieldError } from './failures.ts';
@@ -21,13 +22,13 @@ export interface ActionPlace {
   readonly connection: Connection;
   readonly collection: string;
   readonly name: string;
-  /** Of the action, below the HTTP API. */
+  /** Path of the action below the HTTP API. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly ids: readonly string[];
 }
 
-/** A field as the agent tells it. */
+/** A field as the agent sends it. */
 interface WireField {
   readonly field: string;
   readonly label?: string;
@@ -37,9 +38,9 @@ interface WireField {
   readonly isReadOnly?: boolean;
   readonly description?: string | null;
   readonly enums?: readonly string[] | null;
-  /** `collection.key`, of a field for a record. */
+  /** `collection.key`, for fields of type Collection. */
   readonly reference?: string | null;
-  /** There when something depends on the field. */
+  /** Set when other fields depend on this one. */
   readonly hook?: string | null;
   readonly widgetEdit?: { readonly name: string; readonly parameters?: Readonly<Record<string, unknown>> } | null;
 }
@@ -85,7 +86,7 @@ export async function loadActionForm(place: ActionPlace): Promise<ActionFormClie
     form = isWatched ? await ask('change', { fields, changed_field: found.field }) : { ...form, fields };
   };
 
-  // An option that a search found is taken with the text that found it alone.
+  // The agent accepts an option found by a search only together with the search text.
   const searches: Record<string, string> = {};
   const search = async (field: string, text: string): Promise<readonly FieldOption[]> => {
     const found = find(field);
@@ -140,7 +141,7 @@ export async function loadActionForm(place: ActionPlace): Promise<ActionFormClie
     getField: (field) => open(find(field).field),
     getLayout: () => form.layout ?? [],
     async fill(values) {
-      // One after the other: what is filled first may decide whether the next is there.
+      // Sequential: the value of one field may decide whether the next field exists.
       for (const [field, value] of Object.entries(values)) await fill(field, value);
     },
     search,
@@ -153,7 +154,7 @@ export async function loadActionForm(place: ActionPlace): Promise<ActionFormClie
   };
 }
 
-/** `['String']` is a list of texts; a field for a record is told by its reference. */
+/** `['String']` is a list of strings. A field with a reference is of type Collection. */
 function typeOf({ type, reference }: WireField): FieldType {
   if (reference != null) return 'Collection';
   const named = typeof type === 'string' ? type : `${type[0]}List`;

@@ -1,9 +1,12 @@
-// What an action answered, made of the answer of the HTTP API: one of the kinds that the result builder makes (spec 2.3).
+// Parses HTTP responses of actions into the kinds that the result builder creates (spec 2.3).
 import { failureOf, type Reply } from './connection.ts';
 
-/** What an action answered: one of the kinds that its result builder makes (spec 2.3). */
+/** The result of an action: one of the kinds that the result builder creates (spec 2.3). */
 export type ActionOutcome = ActionAnswer & {
-  /** Of the HTTP answer, with those that the action set. Not enumerable, so that outcomes compare by what they say. */
+  /**
+   * Headers of the HTTP response, including those set by the action. Not enumerable, so assertions compare only the
+   * result.
+   */
   readonly responseHeaders: Headers;
 };
 
@@ -12,7 +15,7 @@ type ActionAnswer =
       readonly type: 'success';
       readonly message: string;
       readonly html?: string;
-      /** Collections to read anew. */
+      /** Collections to reload. */
       readonly invalidated: readonly string[];
     }
   | { readonly type: 'error'; readonly message: string; readonly html?: string }
@@ -40,7 +43,7 @@ interface Answered {
   };
 }
 
-/** AgentHttpError, or one of its kind, for an answer that is none of an action. */
+/** Throws AgentHttpError, or a subclass, if the response is not an action result. */
 export function readOutcome(what: string, reply: Reply): ActionOutcome {
   const answer = readAnswer(what, reply);
   return Object.defineProperty(answer, 'responseHeaders', { value: reply.headers }) as ActionOutcome;
@@ -77,7 +80,7 @@ function read(bytes: Buffer): Answered | undefined {
   }
 }
 
-/** RFC 6266 section 4.3: `filename*` goes before `filename`. */
+/** `filename*` takes precedence over `filename` (RFC 6266 section 4.3). */
 function filenameOf(disposition: string): string {
   const extended = /filename\*=UTF-8''([^;]+)/i.exec(disposition)?.[1];
   if (extended !== undefined) return decodeURIComponent(extended);

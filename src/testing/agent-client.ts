@@ -1,4 +1,4 @@
-// The client of an agent that is tested: it asks over HTTP, like a front end, in the name of the user of a sandbox.
+// The client for tests of an agent. It calls the HTTP API, like a frontend, as the user of a sandbox.
 import { callSite } from '../agent/customize/call-site.ts';
 import type { AnySchema } from '../agent/customize/typed-schema.ts';
 import { systemClock } from '../core/clock.ts';
@@ -8,12 +8,13 @@ import { connectToSandbox } from './connected.ts';
 import { createConnection } from './connection.ts';
 import type { TestClientOptions } from './options.ts';
 import { pathOf } from './queries.ts';
+import type { PermissionOverrides } from './rights.ts';
 import type { AgentTestClient, Timing } from './typed-client.ts';
 
 /**
- * `S` is the interface of generated typings, where there are some. The agent must have been started with the sandbox as its
- * serverUrl. CONFIGURATION, with the option and what to do, for what cannot be; AgentHttpError when the agent is not there, or
- * does not take the user for one of its own. (Spec 2.9 and 4.7.)
+ * `S` is the interface of generated typings, if you have them. Start the agent with the sandbox as its serverUrl first.
+ * Throws CONFIGURATION, with the option and a remedy, for invalid options. Throws AgentHttpError when the agent is not
+ * reachable or rejects the user. (Spec 2.9 and 4.7.)
  */
 export async function createAgentTestClient<S extends object = AnySchema>(
   options: TestClientOptions,
@@ -28,19 +29,18 @@ export async function createAgentTestClient<S extends object = AnySchema>(
     await sandbox.close();
     throw error;
   }
-  const client: AgentTestClient = {
+  return {
     ...createChartReaders((chart) => readChart(connection, pathOf('_charts', chart), { timezone })),
     collection: (name) => createCollectionClient({ connection, schema, timezone }, name) as never,
-    overridePermissions,
+    overridePermissions: (overrides) => overridePermissions(overrides as PermissionOverrides),
     benchmark: measure,
     close: () => sandbox.close(),
   };
-  return client as AgentTestClient<S>;
 }
 
 const defaultTimes = 10;
 
-/** One after the other, the first included. */
+/** Runs sequentially, without a warm-up. */
 async function measure(
   run: () => unknown,
   { times = defaultTimes }: { readonly times?: number } = {},

@@ -1,4 +1,4 @@
-// Charts of code (spec 4.3) as a test reads them: each reader says which kind it expects, and refuses the answer of another.
+// Readers for charts defined in code (spec 4.3). Each reader expects one kind and throws for any other.
 import type {
   DistributionResult,
   LeaderboardResult,
@@ -8,7 +8,7 @@ import type {
   TimeBasedResult,
   ValueResult,
 } from '../agent/charts/definitions.ts';
-import type { RecordId } from '../agent/record-id.ts';
+import type { RecordId } from '../agent/encode/record-id.ts';
 import { AgentHttpError } from './failures.ts';
 
 interface ChartResults {
@@ -18,17 +18,17 @@ interface ChartResults {
   readonly multipleTimeBasedChart: MultipleTimeBasedResult;
   readonly percentageChart: PercentageResult;
   readonly objectiveChart: ObjectiveResult;
-  /** Largest first. */
+  /** Sorted in descending order. */
   readonly leaderboardChart: LeaderboardResult;
   readonly smartChart: unknown;
 }
 
-/** Charts of the agent. */
+/** Readers for the agent's own charts, not tied to a record. */
 export type ChartReaders = {
   readonly [K in keyof ChartResults]: (name: string) => Promise<ChartResults[K]>;
 };
 
-/** Charts of a record. */
+/** Readers for charts of a record. */
 export type RecordChartReaders = {
   readonly [K in keyof ChartResults]: (name: string, id: RecordId) => Promise<ChartResults[K]>;
 };
@@ -56,7 +56,7 @@ const shapes: { readonly [K in keyof ChartResults]: { readonly kind: string; rea
   smartChart: { kind: 'smart', fits: () => true },
 };
 
-/** `read` asks the agent, and gives what the chart's code made. */
+/** `read` requests the chart from the agent and returns its value. */
 export function createChartReaders<Arguments extends readonly unknown[]>(
   read: (name: string, ...given: Arguments) => Promise<unknown>,
 ): { readonly [K in keyof ChartResults]: (name: string, ...given: Arguments) => Promise<ChartResults[K]> } {

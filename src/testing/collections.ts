@@ -1,5 +1,5 @@
-// A collection of the agent, asked over its HTTP API; and what is like one: a segment, and the records of a relation.
-import type { RecordId } from '../agent/record-id.ts';
+// Clients for a collection, a segment and the records of a relation, over the agent's HTTP API.
+import type { RecordId } from '../agent/encode/record-id.ts';
 import { fail } from '../core/errors.ts';
 import { idListOf, idsOf, loadActionForm } from './action-forms.ts';
 import { createChartReaders } from './charts.ts';
@@ -22,7 +22,7 @@ interface CsvWish extends QueryOptions {
   readonly filename?: string;
 }
 
-/** `foreign`: the collection whose records lie there; `fixed` holds for all that is asked. */
+/** `foreign`: the collection of the records. `fixed` overrides the options of every request. */
 function createLister({ connection, timezone }: ClientPlace, path: string, foreign: string, fixed: QueryOptions = {}) {
   return {
     async list(options: QueryOptions = {}): Promise<PlainRecord[]> {
@@ -86,7 +86,7 @@ export function createCollectionClient(place: ClientPlace, name: string): Collec
     relation: (relation: string, id: RecordId) => createRelationClient(place, name, relation, id),
     action(action: string, target?: ActionTarget) {
       const { endpoint } = schema.action(name, action);
-      // What stands before it is the prefix, which is part of the address.
+      // The part before `/_actions/` is the prefix, which the connection's address already includes.
       const at = endpoint.slice(endpoint.lastIndexOf('/_actions/'));
       const ids = idsOf(target);
       return loadActionForm({ connection, collection: name, name: action, path: at, query: zoned(), ids });
@@ -139,7 +139,7 @@ function createRelationClient(
   } as unknown as RelationClient<Plain, string>;
 }
 
-/** `{data: {type: 'stats', attributes: {value}}}` */
+/** The response is `{data: {type: 'stats', attributes: {value}}}`. */
 export async function readChart(
   connection: Connection,
   path: string,

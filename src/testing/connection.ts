@@ -1,11 +1,11 @@
-// Requests to the agent's HTTP API, over the network like those of a front end, in the name of one user.
+// Requests to the agent's HTTP API as one user, over the network.
 import { type Clock, systemClock } from '../core/clock.ts';
 import { ActionFormValidationError, ActionRequiresApprovalError, AgentHttpError, firstErrorOf } from './failures.ts';
 
 export interface ConnectionOptions {
-  /** Of the HTTP API, without a slash at the end. */
+  /** URL of the HTTP API, without a trailing slash. */
   readonly address: string;
-  /** Of the user in whose name it asks. */
+  /** Token of the user. */
   readonly token: () => Promise<string>;
   readonly timeoutSeconds: number;
   readonly clock?: Pick<Clock, 'after'>;
@@ -25,9 +25,9 @@ export interface Reply {
 }
 
 export interface Connection {
-  /** Whatever the agent answers. AgentHttpError, with status 0, when it answers nothing. */
+  /** Returns a response of any status. Throws AgentHttpError with status 0 when there is no response. */
   send(method: string, path: string, asked?: Asked): Promise<Reply>;
-  /** The JSON of the answer; undefined for an empty one. AgentHttpError for any status but 2xx. */
+  /** Returns the parsed JSON body; undefined for an empty one. Throws AgentHttpError for any status but 2xx. */
   ask<Answer>(method: string, path: string, asked?: Asked): Promise<Answer>;
 }
 
@@ -69,7 +69,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   };
 }
 
-/** The error that an answer stands for. `what`: what was asked. */
+/** Converts an error response to an error. `what` is the request, for the message. */
 export function failureOf(what: string, { status, bytes }: Reply): AgentHttpError {
   const responseText = bytes.toString('utf8');
   const body = parsed(responseText);
@@ -81,7 +81,7 @@ export function failureOf(what: string, { status, bytes }: Reply): AgentHttpErro
   return new AgentHttpError(message, answer);
 }
 
-/** What is wrong with the test, most often. */
+/** The most frequent cause of the status. */
 function hintOf(status: number): string {
   if (status !== 401) return '';
   return " (The test client's agentServiceAuthSecret must be the agent's authSecret, agentUrl its public address, and the agent's serverUrl a sandbox that still runs.)";

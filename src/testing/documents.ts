@@ -1,9 +1,9 @@
-// Records as documents of JSON:API 1.0, read and written. Names stay as they are in the collection.
-import type { RecordId } from '../agent/record-id.ts';
+// Reads and writes records as JSON:API 1.0 documents. Names are those of the collection.
+import type { RecordId } from '../agent/encode/record-id.ts';
 import { packRecordId } from './queries.ts';
 import type { Schema } from './schema.ts';
 
-/** A record of a collection of which no typings tell. */
+/** A record of a collection without typings. */
 // biome-ignore lint/suspicious/noExplicitAny: nothing is known of it
 export type PlainRecord = Readonly<Record<string, any>>;
 
@@ -22,11 +22,11 @@ export interface RecordDocument {
   readonly included?: readonly Resource[];
 }
 
-/** `fields`: the paths that were asked for. The agent adds keys to them, which are left out again. */
+/** `fields`: the requested paths. The agent adds keys to them; these are removed from the records. */
 export function readRecords(document: RecordDocument, fields?: readonly string[]): PlainRecord[] {
   const data = document.data ?? [];
   const resources: readonly Resource[] = Array.isArray(data) ? data : [data];
-  // A relation may lead to a record of the list itself, which is then told there alone.
+  // A relation may lead to another record of the list, which `included` then omits.
   const known = new Map([...resources, ...(document.included ?? [])].map((resource) => [markOf(resource), resource]));
   return resources.map((resource) => {
     const record = readRecord(resource, known, []);
@@ -34,7 +34,7 @@ export function readRecords(document: RecordDocument, fields?: readonly string[]
   });
 }
 
-/** To-one relations become nested records, null where there is none; relations to many are no part of a record. */
+/** To-one relations become nested records, or null. To-many relations are not part of a record. */
 function readRecord(resource: Resource, known: ReadonlyMap<string, Resource>, above: readonly string[]): PlainRecord {
   const trail = [...above, markOf(resource)];
   const record: Record<string, unknown> = { ...resource.attributes };
@@ -64,12 +64,12 @@ function pick(record: PlainRecord, fields: readonly string[]): PlainRecord {
 }
 
 const markOf = ({ type, id }: Identifier): string => JSON.stringify([type, id]);
-/** Not told of: the id is all that is known. */
+/** A record missing in the document: only its id is known. */
 const bare = ({ type, id }: Identifier): Resource => ({ type, id, attributes: { id } });
 
 /**
- * Values to write: those of columns, and of to-one relations the id of a record, a record that holds its key, or null.
- * `id`: of the record, when there is one.
+ * Values of columns and of to-one relations. A relation takes the id of a record, a record with its key, or null. `id`
+ * is the id of an existing record.
  */
 export function writeRecord(schema: Schema, collection: string, values: PlainRecord, id?: RecordId): unknown {
   const attributes: Record<string, unknown> = {};
@@ -97,7 +97,7 @@ export function identify(schema: Schema, collection: string, given: unknown): Id
   return { type: collection, id: packRecordId(id) };
 }
 
-/** Bytes travel as a data URI, and instants as text. */
+/** Bytes become a data URI. Other values stay as they are; JSON serializes dates. */
 export function wireValue(value: unknown): unknown {
   if (value instanceof Uint8Array)
     return `data:application/octet-stream;base64,${Buffer.from(value).toString('base64')}`;

@@ -1,23 +1,23 @@
-// What the test clients throw. The text says what the agent answered, and to what, so that a test that fails needs no
-// debugger; what was sent is left out, since it may be a secret.
+// Errors of the test clients. The message contains the request and the response, to make a failed test readable. It
+// omits the request body, which may hold a secret.
 
-/** What is wrong with a value of a form. */
+/** A problem with a value of a form. */
 export interface FormProblem {
   readonly field: string;
   readonly label: string;
-  /** What to send. */
+  /** A hint on what to send. */
   readonly problem: string;
 }
 
-/** The agent answered something else than what was asked for. */
+/** An error response of the agent, or a response in an unexpected format. */
 export class AgentHttpError extends Error {
   override readonly name: string = 'AgentHttpError';
-  /** HTTP; 0 when there was no answer. */
+  /** HTTP status; 0 when there was no response. */
   readonly status: number;
-  /** Parsed, where it was JSON. */
+  /** Parsed body, if it was JSON. */
   readonly body: unknown;
   readonly responseText: string;
-  /** Of the first error of the answer, such as DENIED: docs/errors.md has them all. */
+  /** Code of the first error in the response, such as DENIED. docs/errors.md lists all codes. */
   readonly code: string | undefined;
 
   constructor(
@@ -33,10 +33,10 @@ export class AgentHttpError extends Error {
   }
 }
 
-/** The action was not executed: somebody has to approve it first. */
+/** The action was not executed: it requires approval first. */
 export class ActionRequiresApprovalError extends AgentHttpError {
   override readonly name = 'ActionRequiresApprovalError';
-  /** Of the roles whose people may. */
+  /** Roles that may approve it. */
   readonly roleIdsAllowedToApprove: readonly number[];
 
   constructor(message: string, answer: Pick<AgentHttpError, 'status' | 'body' | 'responseText'>) {
@@ -58,11 +58,11 @@ export class ActionFormValidationError extends AgentHttpError {
   }
 }
 
-/** The form has no such field, with the values that it has now. */
+/** The form has no such field with its current values. */
 export class UnknownActionFieldError extends Error {
   override readonly name = 'UnknownActionFieldError';
   readonly field: string;
-  /** Those that there are. */
+  /** Names of the fields that it has. */
   readonly fields: readonly string[];
 
   constructor(message: string, field: string, fields: readonly string[]) {
@@ -72,7 +72,7 @@ export class UnknownActionFieldError extends Error {
   }
 }
 
-/** An error object of JSON:API, as the agent's HTTP API makes them. */
+/** A JSON:API error object from the agent's HTTP API. */
 export interface ErrorObject {
   readonly name?: string;
   readonly detail?: string;

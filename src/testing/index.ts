@@ -1,4 +1,4 @@
-// The public surface of `portico/testing`: named exports, nothing else.
+// The public API of `portico/testing`. Only named exports.
 export type { ActionOutcome } from './action-results.ts';
 export { createAgentTestClient } from './agent-client.ts';
 export type { ChartReaders, RecordChartReaders } from './charts.ts';

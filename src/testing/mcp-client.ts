@@ -1,6 +1,7 @@
-// What an assistant sees of an agent, for tests: the real endpoint, the real protocol, and a user of the sandbox.
-import { refuseOption } from '../agent/check-options.ts';
+// The MCP client for tests of an agent: the real endpoint and protocol, as the user of a sandbox.
+
 import { callSite } from '../agent/customize/call-site.ts';
+import { refuseOption } from '../agent/customize/option-checks.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { connectToSandbox } from './connected.ts';
 import { AgentHttpError } from './failures.ts';
@@ -8,7 +9,7 @@ import { readMcpAnswer, writeMcpRequest } from './mcp-wire.ts';
 import type { TestClientOptions } from './options.ts';
 import type { PermissionOverrides } from './rights.ts';
 
-/** A tool as an assistant is told of it. */
+/** A tool as `tools/list` returns it. */
 export interface McpTool {
   readonly name: string;
   readonly title?: string;
@@ -17,11 +18,11 @@ export interface McpTool {
   readonly annotations?: Readonly<Record<string, unknown>>;
 }
 
-/** A tool answered with an error: what the assistant is told, to do better. */
+/** A tool returned an error result. */
 export class McpToolError extends Error {
   override readonly name = 'McpToolError';
   readonly tool: string;
-  /** As the assistant reads it. */
+  /** The text that the assistant receives. */
   readonly text: string;
 
   constructor(tool: string, text: string) {
@@ -34,30 +35,30 @@ export class McpToolError extends Error {
 // biome-ignore lint/suspicious/noExplicitAny: what a tool answers is the test's to know
 export type ToolAnswer = any;
 
-/** Sees an agent as an assistant does, in the name of the user of a sandbox. Made by `createMcpTestClient`. */
+/** Calls an agent as an assistant does, as the user of a sandbox. Created by `createMcpTestClient`. */
 export interface McpTestClient {
-  /** Those that the user is shown. */
+  /** The tools visible to the user. */
   listTools(): Promise<readonly McpTool[]>;
-  /** The answer, parsed. McpToolError for one that says what is wrong; AgentHttpError for any other. */
+  /** Returns the parsed result. Throws McpToolError for an error result, AgentHttpError for any other error. */
   call(tool: string, args?: Readonly<Record<string, unknown>>): Promise<ToolAnswer>;
-  /** What describeCollection says: of one collection, or which there are. */
+  /** Calls describeCollection: for one collection, or for the list of collections. */
   describe(collection?: string): Promise<ToolAnswer>;
-  /** As of the agent test client: everything, but what is said here. */
+  /** As in the agent test client: everything not listed is allowed. */
   overridePermissions(overrides: PermissionOverrides): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Of `createMcpTestClient`. */
+/** Options of `createMcpTestClient`. */
 export interface McpTestClientOptions extends TestClientOptions {
-  /** Of the endpoint: where a basePath stands before it. Default `/mcp` at the root of agentUrl. */
+  /** Path of the endpoint, if the agent has a basePath. Default `/mcp` at the root of agentUrl. */
   readonly mcpPath?: string;
-  /** What its token may be used for. Default all: `mcp:read`, `mcp:write`, `mcp:action`. */
+  /** Scopes of its token. Default all: `mcp:read`, `mcp:write`, `mcp:action`. */
   readonly scopes?: readonly string[];
 }
 
 const allScopes = ['mcp:read', 'mcp:write', 'mcp:action'];
 
-/** An assistant of the user of the sandbox. The agent must have been started with the sandbox as its serverUrl, and with MCP. */
+/** Connects as the user of the sandbox. Start the agent with the sandbox as its serverUrl and with MCP first. */
 export async function createMcpTestClient(given: McpTestClientOptions): Promise<McpTestClient> {
   const { mcpPath = '/mcp', scopes = allScopes, ...options } = given;
   const at = callSite(createMcpTestClient);
@@ -74,9 +75,9 @@ export async function createMcpTestClient(given: McpTestClientOptions): Promise<
 }
 
 interface McpConnectionOptions {
-  /** Of the endpoint, such as `http://127.0.0.1:3931/mcp`. */
+  /** URL of the endpoint, such as `http://127.0.0.1:3931/mcp`. */
   readonly mcpUrl: string;
-  /** Of the user. */
+  /** Token of the user. */
   readonly token: string;
   readonly timeoutSeconds: number;
   readonly clock?: Pick<Clock, 'after'>;

@@ -1,11 +1,10 @@
-// The little of the protocol that a test needs, spoken in the stateless form of MCP 2026-07-28: each request is a POST that says
-// all about itself. Written here, and not taken from the client of the SDK, since that would be a dependency of everybody who
-// serves with Portico, for the tests of some.
+// A minimal client for the stateless protocol of MCP 2026-07-28: each request is a self-contained POST. It does not use
+// the SDK's client, which would become a runtime dependency of every Portico server.
 import { AgentHttpError } from './failures.ts';
 
 export const protocolVersion = '2026-07-28';
 
-/** What stands in `_meta` of every request. */
+/** The `_meta` of every request. */
 const about = {
   'io.modelcontextprotocol/protocolVersion': protocolVersion,
   'io.modelcontextprotocol/clientCapabilities': {},
@@ -17,7 +16,7 @@ export interface McpRequest {
   readonly body: string;
 }
 
-/** `id`: of the request, told back with its answer. Method and name are repeated in headers (Streamable HTTP, 2026-07-28). */
+/** `id`: the JSON-RPC id of the request. Headers repeat the method and the name (Streamable HTTP, 2026-07-28). */
 export function writeMcpRequest(id: number, method: string, params: Readonly<Record<string, unknown>>): McpRequest {
   return {
     headers: {
@@ -37,7 +36,7 @@ interface McpMessage {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** The result of request `id`, in an answer that is one message of JSON or a stream of them. */
+/** The result of request `id`. The response is one JSON message or an event stream. */
 export function readMcpAnswer(id: number, status: number, type: string, text: string): unknown {
   const messages = type.startsWith('text/event-stream') ? readEvents(text) : [parse(text)];
   const message = messages.find((one) => one?.id === id) ?? messages.find((one) => one?.error);
@@ -54,7 +53,7 @@ export function readMcpAnswer(id: number, status: number, type: string, text: st
   });
 }
 
-/** The data of each event; progress and other notifications among them. */
+/** The data of each event, including progress and other notifications. */
 function readEvents(text: string): (McpMessage | undefined)[] {
   return text.split(/\r?\n\r?\n/).map((event) =>
     parse(

@@ -1,32 +1,32 @@
-// What the test clients are given (spec 2.9), checked: each option is a row that says what to do.
-import { checkRows, isText, type OptionRows, refuseOption } from '../agent/check-options.ts';
+// Options of the test clients (spec 2.9) and their validation. Each option has a row that describes valid values.
+import { checkRows, isText, type OptionRows, refuseOption } from '../agent/customize/option-checks.ts';
 
-/** Each secret by one of its two names. */
+/** Options of the test clients. Each secret has two names; use one of them. */
 export interface TestClientOptions {
   /** The agent's envSecret. */
   readonly agentServiceEnvSecret?: string;
-  /** The same. */
+  /** Alias of `agentServiceEnvSecret`. */
   readonly agentForestEnvSecret?: string;
   /** The agent's authSecret. */
   readonly agentServiceAuthSecret?: string;
-  /** The same. */
+  /** Alias of `agentServiceAuthSecret`. */
   readonly agentForestAuthSecret?: string;
-  /** Of the agent's HTTP API, such as `http://127.0.0.1:3931/service`; without a path the prefix is `/service`. */
+  /** URL of the agent's HTTP API, such as `http://127.0.0.1:3931/service`. Without a path, the prefix is `/service`. */
   readonly agentUrl: string;
-  /** Of the sandbox: its `url`. */
+  /** URL of the sandbox: its `url`. */
   readonly serverUrl: string;
-  /** Of the schema file that the agent writes: its schemaPath. */
+  /** Path of the schema file that the agent writes: its schemaPath. */
   readonly agentSchemaPath: string;
-  /** IANA name of the zone that the user is in. Default `UTC`. */
+  /** IANA name of the user's timezone. Default `UTC`. */
   readonly timezone?: string;
-  /** How long the agent may take for an answer. Default 10. */
+  /** Timeout of a request in seconds. Default 10. */
   readonly timeoutSeconds?: number;
 }
 
 export interface CheckedTestOptions {
   readonly envSecret: string;
   readonly authSecret: string;
-  /** Of the HTTP API, without a slash at its end. */
+  /** URL of the HTTP API, without a trailing slash. */
   readonly agentUrl: string;
   readonly serverUrl: string;
   readonly schemaPath: string;
@@ -65,7 +65,7 @@ const rows: OptionRows<TestClientOptions> = {
   },
 };
 
-/** CONFIGURATION, with the line `at`, for options that are missing, unknown or not as they must be. */
+/** Throws CONFIGURATION, with the line `at`, for missing, unknown or invalid options. */
 export function checkTestOptions(caller: string, given: TestClientOptions, at: string): CheckedTestOptions {
   checkRows(caller, given, rows, at);
   const secret = (what: 'Env' | 'Auth'): string => {

@@ -1,6 +1,13 @@
-// What is asked of the agent's HTTP API, as the query strings and bodies that front ends send.
-import { packId, type RecordId } from '../agent/record-id.ts';
-import { isBranch, type PlainFilter, type PlainSort } from '../core/filter.ts';
+// Query strings and bodies of requests to the agent's HTTP API.
+import { packId, type RecordId } from '../agent/encode/record-id.ts';
+import {
+  isBranch,
+  isQuantified,
+  type PlainFilter,
+  type PlainSort,
+  type Quantifier,
+  readQuantified,
+} from '../core/filter.ts';
 
 export interface QueryOptions {
   /** Paths such as `name` or `customer:city`; all columns when absent. */
@@ -10,7 +17,7 @@ export interface QueryOptions {
   /** `size`: default 15, at most 1,000. `number`: from 1. */
   readonly page?: { readonly size?: number; readonly number?: number } | undefined;
   readonly search?: string | undefined;
-  /** Searches in the records of to-one relations as well. */
+  /** Also searches the records of to-one relations. */
   readonly searchExtended?: boolean | undefined;
   readonly segment?: string | undefined;
 }
@@ -35,7 +42,7 @@ export function writeQuery(collection: string, options: QueryOptions, timezone: 
   if (search !== undefined) query.set('search', search);
   if (searchExtended !== undefined) query.set('searchExtended', searchExtended ? '1' : '0');
   if (segment !== undefined) query.set('segment', segment);
-  // `fields[relation]` has no place for what lies behind a second relation.
+  // `fields[relation]` cannot express a path through two relations.
   return { query, headers: deep ? { 'service-projection': fields.join() } : {} };
 }
 
@@ -60,19 +67,26 @@ interface WireLeaf {
   readonly operator: string;
   readonly value: unknown;
 }
-type WireFilter = WireLeaf | { readonly aggregator: 'and' | 'or'; readonly conditions: readonly WireFilter[] };
+type WireFilter =
+  | WireLeaf
+  | { readonly aggregator: 'and' | 'or' | 'not'; readonly conditions: readonly WireFilter[] }
+  | (Partial<Record<Quantifier, string>> & { readonly where?: WireFilter });
 
 export function wireFilter(filter: PlainFilter): WireFilter {
   if (isBranch(filter)) {
-    const aggregator = filter.aggregator === 'Or' ? 'or' : 'and';
+    const aggregator = ({ And: 'and', Or: 'or', Not: 'not' } as const)[filter.aggregator];
     return { aggregator, conditions: filter.conditions.map(wireFilter) };
   }
+  if (isQuantified(filter)) {
+    const { quantifier, path, where } = readQuantified(filter);
+    return { [quantifier]: path, ...(where && { where: wireFilter(where) }) };
+  }
   const { field, operator, value } = filter;
-  // Absent where the operator takes none: front ends say null.
+  // Frontends send null for operators without a value.
   return { field, operator: wireOperator(operator), value: value instanceof RegExp ? `${value}` : (value ?? null) };
 }
 
-/** `GreaterThan` is `greater_than` on the wire; `ILike` is `i_like`. */
+/** `GreaterThan` becomes `greater_than`; `ILike` becomes `i_like`. */
 export function wireOperator(operator: string): string {
   return operator.replace(/(?<!^)([A-Z])/g, '_$1').toLowerCase();
 }
@@ -81,18 +95,18 @@ function wireSort({ field, ascending = true }: PlainSort): string {
   return `${ascending ? '' : '-'}${field.replaceAll(':', '.')}`;
 }
 
-/** As a caller names a record: the value of its key, or the values of its columns in their order. */
+/** Encodes a record id: the value of a single-column key, or the values of the key columns in their order. */
 export function packRecordId(id: RecordId): string {
   return packId(Array.isArray(id) ? id : [id]);
 }
 
-/** Records chosen one by one. */
+/** The body that selects records by id. */
 export function selectionBody(ids: readonly RecordId[]): unknown {
   const attributes = { ids: ids.map(packRecordId), all_records: false, all_records_ids_excluded: [] };
   return { data: { type: 'action-requests', attributes } };
 }
 
-/** A path below the API: each part escaped, so that no name or id can lead to another route. */
+/** A path below the API. Each part is escaped to prevent names and ids from changing the route. */
 export function pathOf(...parts: readonly string[]): string {
   return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
 }

@@ -1,20 +1,20 @@
-// What a test lets the user of the sandbox do: everything, but what it says.
+// Permissions of the sandbox user in a test: everything is allowed except what the test overrides.
 import type { PlainFilter } from '../core/filter.ts';
-import type { CollectionPermission } from '../store/rights-types.ts';
+import type { CollectionPermission } from '../store/permissions/types.ts';
 import type { SandboxRights } from './sandbox.ts';
 
-/** Of one collection; what is absent is allowed. */
+/** Permissions for one collection. Absent ones are allowed. */
 export type PermissionOverride = Partial<CollectionPermission> & {
-  /** The records that he sees: a condition, in which values may be `{{currentUser...}}`. */
+  /** The records visible to the user, as a condition. Values may be `{{currentUser...}}`. */
   readonly scope?: PlainFilter;
 };
 
-/** By collection; `*` stands for every other. */
+/** Overrides by collection; `*` applies to all other collections. */
 export type PermissionOverrides = Readonly<Record<string, PermissionOverride>>;
 
 const allowed: CollectionPermission = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
 
-/** `scoped`: collections that may have a scope from before, which ends. */
+/** `scoped`: collections with a scope from an earlier override. Their scope is removed. */
 export function writeRights(overrides: PermissionOverrides, scoped: Iterable<string>): SandboxRights {
   const entries = Object.entries(overrides);
   const own = entries.map(([name, { scope, ...rights }]) => [name, { ...allowed, ...rights }] as const);

@@ -1,45 +1,46 @@
-// A platform for tests of an agent: the real one, over a storage in memory, with one user who may do everything and whose
-// rights can be changed. It takes any environment, the first that comes; agents and clients of tests on this machine know it by
-// a key that only the user who runs it can read (platform/sandbox-key.ts).
+// A platform for tests of an agent: the real implementation over an in-memory store. It has one user, with all
+// permissions at first; tests can change them. It belongs to the first environment that connects. Agents and test
+// clients on this machine authenticate with a key file, readable only by the OS user who runs the sandbox
+// (remote-store/sandbox-key.ts).
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { listen } from '../app/doors.ts';
 import type { Caller } from '../core/caller.ts';
 import { systemClock } from '../core/clock.ts';
 import { loadConfig, processEnvironment } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import { createLogListener } from '../core/observe.ts';
 import { randomId, sameText } from '../core/secret.ts';
-import { listOf, mapOf, nullable, optional, plain, shape, text } from '../platform/checks.ts';
-import { connectDoor } from '../platform/connect.ts';
-import { createDoor, type Door, type DoorCall } from '../platform/door.ts';
-import { createDoorPaths, defaultDoorPath } from '../platform/paths.ts';
-import type { OwnStore } from '../platform/relayed.ts';
-import { makeSandboxKey } from '../platform/sandbox-key.ts';
+import { listOf, mapOf, nullable, optional, plain, shape, text } from '../remote-store/checks.ts';
+import { connectDoor } from '../remote-store/connect.ts';
+import { createDoorPaths, defaultDoorPath } from '../remote-store/paths.ts';
+import type { OwnStore } from '../remote-store/relayed.ts';
+import { createDoor, type Door, type DoorCall } from '../remote-store/rpc-server.ts';
+import { makeSandboxKey } from '../remote-store/sandbox-key.ts';
+import { listen } from '../server/http-server.ts';
 import { openStore } from '../store/open.ts';
-import type { CollectionPermission } from '../store/rights-types.ts';
+import type { CollectionPermission } from '../store/permissions/types.ts';
 
-/** A platform for tests, in this process. */
+/** A platform for tests, running in this process. */
 export interface Sandbox {
-  /** What an agent takes as its `serverUrl`. */
+  /** URL to pass to an agent as its `serverUrl`. */
   readonly url: string;
   readonly port: number;
-  /** Ends it; a second call does nothing. */
+  /** Stops the server. Calling it twice is safe. */
   close(): Promise<void>;
-  /** The same as `close`. */
+  /** Alias of `close`. */
   stop(): Promise<void>;
 }
 
-/** What the user of the sandbox may do from now on; what is absent stays as it is. */
+/** Changes to the permissions of the sandbox user. Absent properties stay as they are. */
 export interface SandboxRights {
-  /** By collection, `*` for every other; in place of all that were said before. Null: everything, as at the start. */
+  /** Permissions by collection, `*` for all others. They replace all earlier ones. Null restores all permissions. */
   readonly collections?: Readonly<Record<string, CollectionPermission>> | null;
-  /** By collection: a condition tree that the records he sees satisfy; null: he sees all of them. */
+  /** Scopes by collection: a condition tree that limits the visible records. Null removes the scope. */
   readonly scopes?: Readonly<Record<string, unknown>>;
 }
 
 const host = '127.0.0.1';
-/** Of the user of a sandbox. */
+/** Role of the sandbox user. */
 const role = 'Administrator';
 const team = 'Operations';
 const everything: CollectionPermission = {
@@ -51,7 +52,7 @@ const everything: CollectionPermission = {
   export: true,
 };
 
-/** `port`: 0 takes a free one. CONFIGURATION when it is taken. (Spec 4.7.) */
+/** `port`: 0 picks a free port. Throws CONFIGURATION when the port is in use. (Spec 4.7.) */
 export async function createForestServerSandbox(port = 0): Promise<Sandbox> {
   if (!(Number.isInteger(port) && port >= 0 && port <= 65_535))
     fail('CONFIGURATION', { problem: 'createForestServerSandbox: the port must be a number from 0 to 65535.' });
@@ -86,7 +87,7 @@ export async function createForestServerSandbox(port = 0): Promise<Sandbox> {
   return { url: `http://${host}:${taken}`, port: taken, close, stop: close };
 }
 
-/** The name of the same in this package's own words. */
+/** Alias of `createForestServerSandbox` with this package's own name. */
 export const createServiceServerSandbox: typeof createForestServerSandbox = createForestServerSandbox;
 
 const observe = createLogListener('Error');
@@ -113,7 +114,7 @@ function createSandboxDoor(store: OwnStore, key: string): Door {
   return createDoor({
     store,
     key,
-    // The first who comes says which environment this is.
+    // The first environment to connect claims the sandbox.
     admits(environment) {
       if (environment === '') return false;
       claimed ??= environment;
@@ -165,22 +166,22 @@ function createRoute(door: Door): (req: IncomingMessage, res: ServerResponse) =>
   };
 }
 
-/** A sandbox as a test sees it, from whichever process of this machine. */
+/** Controls of a sandbox, usable from any process on this machine. */
 export interface SandboxControls {
-  /** Felt by the next call of every agent. */
+  /** Takes effect at the next call of every agent. */
   overrideRights(rights: SandboxRights): Promise<void>;
   /** `document`: the text of a schema file. */
   uploadSchema(document: string): Promise<void>;
-  /** The schema that an agent or `uploadSchema` told last. */
+  /** The schema that an agent or `uploadSchema` uploaded last. */
   schema(): Promise<string | undefined>;
-  /** The one user. */
+  /** The sandbox user. */
   user(): Promise<Caller>;
-  /** An application token of that user, of these OAuth scopes. */
+  /** An application token of that user with these OAuth scopes. */
   makeMcpToken(scopes: readonly string[]): Promise<string>;
   close(): Promise<void>;
 }
 
-/** CONFIGURATION when there is no sandbox at the address, or when it has been taken by another environment. */
+/** Throws CONFIGURATION when no sandbox answers at the URL, or when another environment has claimed it. */
 export async function connectSandbox(options: {
   readonly serverUrl: string;
   readonly envSecret: string;

@@ -1,13 +1,14 @@
-// The schema file (agent/schema-file.ts) as a test client needs it: which relation leads where, and where actions lie. It is
-// read anew whenever the file has changed, since a restarted agent writes it.
+// The schema file (agent/artifacts/schema-file.ts) as the test client uses it: targets of relations and endpoints of
+// actions. The file is reloaded when it changes, because a restarted agent rewrites it.
 import { readFileSync, statSync } from 'node:fs';
 import { fail } from '../core/errors.ts';
-import { nearNames } from '../core/near.ts';
+import { nearNames } from '../core/suggestions.ts';
 
 export interface SchemaField {
   readonly field: string;
   readonly isPrimaryKey: boolean;
-  /** `collection.key`, of relations. */
+  readonly type: unknown;
+  /** `collection.key`, for relations. */
   readonly reference: string | null;
   readonly relationship?: 'BelongsTo' | 'HasOne' | 'HasMany' | 'BelongsToMany';
 }
@@ -15,7 +16,7 @@ export interface SchemaField {
 export interface SchemaAction {
   readonly name: string;
   readonly type: 'single' | 'bulk' | 'global';
-  /** With the prefix of the HTTP API. */
+  /** Path with the prefix of the HTTP API. */
   readonly endpoint: string;
 }
 
@@ -27,13 +28,13 @@ export interface SchemaCollection {
 }
 
 export interface Schema {
-  /** CONFIGURATION, with near names, for what the schema does not have; so for the others. */
+  /** Throws CONFIGURATION, with similar names, for an unknown name; so do `action` and `relation`. */
   collection(name: string): SchemaCollection;
   action(collection: string, name: string): SchemaAction;
   relation(collection: string, name: string): SchemaRelation;
-  /** Undefined where the field is none. */
+  /** Undefined if the field is not a relation. */
   findRelation(collection: string, name: string): SchemaRelation | undefined;
-  /** The columns of the key, in its order. */
+  /** Key columns, in key order. */
   keyOf(collection: string): readonly string[];
 }
 
@@ -43,7 +44,7 @@ export interface SchemaRelation {
   readonly isMany: boolean;
 }
 
-/** CONFIGURATION when the file is missing or is no schema. */
+/** Throws CONFIGURATION when the file is missing or is not a schema. */
 export function openSchema(path: string): Schema {
   let read: { readonly mark: string; readonly collections: readonly SchemaCollection[] } | undefined;
   const collections = (): readonly SchemaCollection[] => {
@@ -61,11 +62,13 @@ export function openSchema(path: string): Schema {
   };
   const collection = (name: string) => pick(collections(), (one) => one.name, name, 'collection');
   const relations = (name: string) => collection(name).fields.flatMap(relationOf);
+  const given = (name: string) => collection(name).fields.flatMap(givenOf);
   collections();
   return {
     collection,
     action: (of, name) => pick(collection(of).actions, (one) => one.name, name, `action of '${of}' called`),
-    relation: (of, name) => pick(relations(of), (one) => one.name, name, `relation of '${of}' called`),
+    relation: (of, name) =>
+      pick([...relations(of), ...given(of)], (one) => one.name, name, `relation of '${of}' called`),
     findRelation: (of, name) => relations(of).find((one) => one.name === name),
     keyOf: (of) =>
       collection(of)
@@ -76,9 +79,18 @@ export function openSchema(path: string): Schema {
 
 function relationOf({ field, relationship, reference }: SchemaField): SchemaRelation[] {
   if (relationship === undefined || reference === null) return [];
-  // Names of collections may hold a dot; names of the columns of a key rarely do.
+  // Collection names may contain a dot; names of key columns rarely do.
   const foreign = reference.slice(0, reference.lastIndexOf('.'));
   return [{ name: field, foreign, isMany: relationship.endsWith('Many') }];
+}
+
+/**
+ * A field with records computed by code: its type is a list of one object with `fields`. These records are read-only.
+ */
+function givenOf({ field, type }: SchemaField): SchemaRelation[] {
+  const [item] = Array.isArray(type) ? (type as readonly unknown[]) : [];
+  const isGiven = typeof item === 'object' && item !== null && 'fields' in item;
+  return isGiven ? [{ name: field, foreign: field, isMany: true }] : [];
 }
 
 function markOf(path: string): string {

@@ -1,42 +1,42 @@
-// Sandbox, agent and clients in one call, for tests that are about the customizations alone.
+// Creates sandbox, agent and clients in one call, for tests of customizations.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AnySchema } from '../agent/customize/typed-schema.ts';
-import { type Agent, createAgent } from '../app/agent.ts';
-import type { AgentOptions, McpOptions } from '../app/options.ts';
 import { randomToken } from '../core/secret.ts';
+import { type Agent, createAgent } from '../server/agent/create-agent.ts';
+import type { AgentOptions, McpOptions } from '../server/agent/options.ts';
 import { createAgentTestClient } from './agent-client.ts';
 import { createMcpTestClient, type McpTestClient } from './mcp-client.ts';
 import type { TestClientOptions } from './options.ts';
 import { createForestServerSandbox, type Sandbox } from './sandbox.ts';
 import type { AgentTestClient } from './typed-client.ts';
 
-/** Of `createTestableAgent`. */
+/** Options of `createTestableAgent`. */
 export interface TestableAgentOptions {
-  /** Further options of createAgent. Default: errors alone are logged. */
+  /** More options for createAgent. By default only errors are logged. */
   readonly agent?: Partial<Omit<AgentOptions, 'authSecret' | 'envSecret' | 'schemaPath' | 'serverUrl'>>;
-  /** As mountAiMcpServer takes them. */
+  /** Options for mountAiMcpServer. */
   readonly mcp?: McpOptions;
-  /** IANA name of the zone that the user is in. Default `UTC`. */
+  /** IANA name of the user's timezone. Default `UTC`. */
   readonly timezone?: string;
 }
 
-/** A started agent with a sandbox behind it, and clients that ask it. */
+/** A started agent, its sandbox and its clients. */
 export interface TestableAgent<S extends object = AnySchema> {
   readonly agent: Agent<S>;
   readonly client: AgentTestClient<S>;
   readonly mcp: McpTestClient;
   readonly sandbox: Sandbox;
-  /** What the clients were made with, for further ones. */
+  /** Options of the clients, to create more of them. */
   readonly options: TestClientOptions;
-  /** As createMcpTestClient takes it. */
+  /** Option `mcpPath` for createMcpTestClient. */
   readonly mcpPath: string;
-  /** Ends all of it, and takes its files away. */
+  /** Stops everything and deletes its files. */
   close(): Promise<void>;
 }
 
-/** `customize` adds the data sources and says what is to be said of them. */
+/** `customize` adds the data sources and the customizations. */
 export async function createTestableAgent<S extends object = AnySchema>(
   customize: (agent: Agent<S>) => void,
   options: TestableAgentOptions = {},
@@ -63,11 +63,10 @@ export async function createTestableAgent<S extends object = AnySchema>(
     agent.mountAiMcpServer(mcpOptions).mountOnStandaloneServer(0);
     const { server } = await agent.start();
     closers.push(() => agent.stop());
-    const { origin } = new URL(server!.address);
     const place: TestClientOptions = {
       agentServiceAuthSecret: authSecret,
       agentServiceEnvSecret: envSecret,
-      agentUrl: origin + (more.prefix ?? ''),
+      agentUrl: server!.apiUrl,
       serverUrl: sandbox.url,
       agentSchemaPath: schemaPath,
       timezone,

@@ -1,6 +1,7 @@
-// The agent test client as tests see it. `S` is the interface of generated typings: with it the names of collections, their
-// fields, filters and records are checked by the compiler; without it any name will do. Types alone.
-import type { FieldType, FormFile } from '../agent/actions/definitions.ts';
+// Types of the agent test client. `S` is the interface of generated typings. With it, the compiler checks the names of
+// collections, fields, filters and records. Without it, any name is accepted.
+import type { FormFile } from '../agent/actions/definitions.ts';
+import type { FieldType } from '../agent/actions/field-types.ts';
 import type {
   AnySchema,
   CollectionName,
@@ -11,7 +12,7 @@ import type {
   RecordOf,
   SortOf,
 } from '../agent/customize/typed-schema.ts';
-import type { RecordId } from '../agent/record-id.ts';
+import type { RecordId } from '../agent/encode/record-id.ts';
 import type { PlainFilter, PlainSort } from '../core/filter.ts';
 import type { ActionOutcome } from './action-results.ts';
 import type { ChartReaders, RecordChartReaders } from './charts.ts';
@@ -33,31 +34,31 @@ type ForeignOf<S, C extends keyof S, R> =
     : (R extends keyof ManyOf<S, C> ? ManyOf<S, C>[R] : R extends keyof OneOf<S, C> ? OneOf<S, C>[R] : never) &
         CollectionName<S>;
 
-/** One record, or several: `[1, 2]` are two of them, `[[1, 2]]` is one whose key has two columns. */
+/** One record, or several: `[1, 2]` selects two records, `[[1, 2]]` selects one with a two-column key. */
 export type RecordIds = string | number | readonly RecordId[];
 
-/** Which records. */
+/** Selects records. */
 export interface SelectOptions<S, C extends keyof S> {
-  /** Conditions as hooks and segments write them. */
+  /** Conditions in the format of hooks and segments. */
   readonly filters?: IsAny<S> extends true ? PlainFilter : FilterOf<S, C>;
   readonly search?: string;
-  /** Searches in the records of to-one relations as well. */
+  /** Also searches the records of to-one relations. */
   readonly searchExtended?: boolean;
   readonly segment?: string;
 }
 
-/** Which records, in which order, with which fields. */
+/** Selects records, with order and fields. */
 export interface ListOptions<S, C extends keyof S, P extends string = PathIn<S, C>> extends SelectOptions<S, C> {
-  /** Paths such as `name` or `customer:city`. All columns, and those of to-one relations, when absent. */
+  /** Paths such as `name` or `customer:city`. Default: all columns, and those of to-one relations. */
   readonly fields?: readonly P[];
   readonly sort?: IsAny<S> extends true ? PlainSort | readonly PlainSort[] : SortOf<S, C> | readonly SortOf<S, C>[];
   /** `size`: default 15, at most 1,000. `number`: from 1. */
   readonly page?: { readonly size?: number; readonly number?: number };
 }
 
-/** Of a file of records. */
+/** Options of a CSV export. */
 export interface CsvOptions<S, C extends keyof S> extends ListOptions<S, C> {
-  /** The first row; the names of the fields when absent. */
+  /** Titles of the first row. Default: the names of the fields. */
   readonly header?: readonly string[];
   readonly filename?: string;
 }
@@ -67,86 +68,86 @@ interface Listed<S, C extends keyof S> {
   list<P extends PathIn<S, C>>(
     options: ListOptions<S, C, P> & { readonly fields: readonly P[] },
   ): Promise<Found<S, C, P>[]>;
-  /** How many there are; null where the collection is not counted. */
+  /** Number of records; null if counting is disabled for the collection. */
   count(options?: SelectOptions<S, C>): Promise<number | null>;
-  /** The text of the file. */
+  /** The content of the CSV file. */
   exportCsv(options?: CsvOptions<S, C>): Promise<string>;
 }
 
-/** The records of a segment. */
+/** Reads the records of a segment. */
 export type SegmentClient<S, C extends keyof S> = Listed<S, C>;
 
 /** A collection of the agent. `S` is the interface of generated typings, `C` the name of the collection. */
 export interface CollectionClient<S, C extends keyof S> extends Listed<S, C>, RecordChartReaders {
   search(text: string, options?: Omit<ListOptions<S, C>, 'search' | 'fields'>): Promise<Whole<S, C>[]>;
-  /** AgentHttpError with status 404 when there is none that the user may see. */
+  /** Throws AgentHttpError with status 404 when the record does not exist or is not visible to the user. */
   get(id: RecordId): Promise<Whole<S, C>>;
   get<P extends PathIn<S, C>>(id: RecordId, options: { readonly fields: readonly P[] }): Promise<Found<S, C, P>>;
-  /** The record as it is afterwards. To-one relations are given by the id of a record, a record with its key, or null. */
+  /** Returns the created record. To-one relations take the id of a record, a record with its key, or null. */
   create(values: Patch<S, C>): Promise<Whole<S, C>>;
   update(id: RecordId, values: Patch<S, C>): Promise<Whole<S, C>>;
   delete(ids: RecordIds): Promise<void>;
   capabilities(): Promise<Capabilities>;
   segment(name: string): SegmentClient<S, C>;
   relation<R extends RelationName<S, C>>(name: R, id: RecordId): RelationClient<S, ForeignOf<S, C, R>>;
-  /** Loads the form of an action. `recordId` for an action on one record; none for a global one. */
+  /** Loads the form of an action. Omit `target` for a global action. */
   action(name: string, target?: ActionTarget): Promise<ActionFormClient>;
 }
 
-/** What a record is related to: `C` is the collection at the other end. */
+/** The related records of a record. `C` is the collection at the other end. */
 export interface RelationClient<S, C extends keyof S> extends Listed<S, C> {
-  /** To relations to many. */
+  /** For to-many relations. */
   associate(ids: RecordIds): Promise<void>;
-  /** Takes the records from the relation; they stay. */
+  /** Removes the records from the relation without deleting them. */
   dissociate(ids: RecordIds): Promise<void>;
   /** Deletes the records themselves. */
   delete(ids: RecordIds): Promise<void>;
-  /** Of to-one relations: the record to point to, or null for none. */
+  /** For to-one relations: the record to point to, or null to clear it. */
   set(id: RecordId | null): Promise<void>;
 }
 
-/** What an agent tells front ends of a collection: its fields, and how they can be filtered. */
+/** The fields of a collection and their filter operators, as the agent reports them to frontends. */
 export interface Capabilities {
   readonly name: string;
   readonly fields: readonly {
     readonly name: string;
     readonly type: unknown;
-    /** As on the wire, such as `greater_than`; absent of relations. */
+    /** Names on the wire, such as `greater_than`. Absent for relations. */
     readonly operators?: readonly string[];
     readonly isGroupable?: boolean;
   }[];
   readonly aggregationCapabilities?: unknown;
 }
 
-/** The records that an action is about; none for a global one. */
+/** The records of an action. Global actions have no target. */
 export type ActionTarget = { readonly recordId: RecordId } | { readonly recordIds: RecordIds };
 
-/** The form of an action while it is filled in. Where something depends on a value, the agent is asked what follows from it. */
+/** A form of an action. Filling a field that others depend on reloads the form from the agent. */
 export interface ActionFormClient {
-  /** Those that there are with the values as they are. */
+  /** The fields that exist with the current values. */
   readonly fields: readonly ActionFieldClient[];
-  /** UnknownActionFieldError for a field that there is not, or not yet. */
+  /** Throws UnknownActionFieldError if the form does not currently have the field. */
   getField(name: string): ActionFieldClient;
-  /** Pages, rows, separators and blocks of HTML; empty when the form is a plain list. */
+  /** Pages, rows, separators and HTML blocks. Empty when the form is a plain list. */
   getLayout(): readonly LayoutElement[];
-  /** Fields in turn, by name. */
+  /** Fills fields sequentially. The keys are names of fields. */
   fill(values: Readonly<Record<string, unknown>>): Promise<void>;
-  /** The options of a field with a dynamic search. */
+  /** Options of a field with a dynamic search. */
   search(field: string, text: string): Promise<readonly FieldOption[]>;
   /**
-   * An error that the action answers with is an outcome; ActionFormValidationError for values that the agent does not take,
-   * ActionRequiresApprovalError where somebody else has to agree.
+   * Returns error results of the action as outcomes. Throws ActionFormValidationError for invalid values, and
+   * ActionRequiresApprovalError if the action requires approval.
    */
   execute(): Promise<ActionOutcome>;
 }
 
-/** One that a field can be filled with. */
+/** An option of a field. */
 export interface FieldOption {
   readonly value: unknown;
   readonly label: string;
 }
 
-/** A field at the moment of reading: `fill` changes what it says. */
+/** A field of a form. Its properties show the current state of the form. */
 export interface ActionFieldClient {
   readonly name: string;
   readonly label: string;
@@ -157,11 +158,11 @@ export interface ActionFieldClient {
   readonly description: string | undefined;
   readonly enumValues: readonly string[] | undefined;
   readonly options: readonly FieldOption[] | undefined;
-  /** Of a field for a record: its collection. */
+  /** Collection of the record, for fields of type Collection. */
   readonly collectionName: string | undefined;
-  /** As front ends call it, such as `dropdown`. */
+  /** Name in the HTTP API, such as `dropdown`. */
   readonly widget: string | undefined;
-  /** Sets the value and lets the agent work out what follows from it. A file is given by name, media type and content. */
+  /** Sets the value and updates the fields that depend on it. A file is an object with name, media type and content. */
   fill(value: unknown): Promise<void>;
   search(text: string): Promise<readonly FieldOption[]>;
 }
@@ -171,7 +172,7 @@ export type GivenFile = Omit<FormFile, 'content'> & { readonly content: Uint8Arr
 
 export type LayoutElement = Readonly<Record<string, unknown>> & { readonly component: string };
 
-/** How long something took. */
+/** Durations of a benchmark. */
 export interface Timing {
   readonly times: number;
   /** Milliseconds. */
@@ -182,15 +183,16 @@ export interface Timing {
   readonly most: number;
 }
 
-/** Asks an agent what a front end would ask, in the name of the user of a sandbox. Made by `createAgentTestClient`. */
+/** Calls an agent like a frontend, as the user of a sandbox. Created by `createAgentTestClient`. */
 export interface AgentTestClient<S extends object = AnySchema> extends ChartReaders {
   collection<C extends CollectionName<S>>(name: C): CollectionClient<S, C>;
   /**
-   * What the user may do from the next call on: everything, but what is said here. `{}` gives all back.
+   * Sets the permissions of the user for all later calls. Everything not listed is allowed; `{}` restores all
+   * permissions.
    */
   overridePermissions(overrides: { readonly [C in CollectionName<S> | '*']?: PermissionOverride }): Promise<void>;
-  /** How long `run` takes, some times after another. */
+  /** Measures `run`, executed several times sequentially; 10 times by default. */
   benchmark(run: () => unknown, options?: { readonly times?: number }): Promise<Timing>;
-  /** Lets the sandbox go; what it holds stays as it is. */
+  /** Disconnects from the sandbox. The sandbox and its state remain. */
   close(): Promise<void>;
 }
