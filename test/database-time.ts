@@ -2,7 +2,7 @@
 // explained afterwards by running it (PostgreSQL's EXPLAIN ANALYZE, MariaDB's ANALYZE). The wire, the driver and this process are
 // not in it.
 import type { Knex } from 'knex';
-import type { Database } from '../src/store/database.ts';
+import type { Database } from '../src/store/database/database.ts';
 
 export interface DatabaseTime {
   /** Of all statements together, each in the quickest of its runs: what else the machine does is not meant. */

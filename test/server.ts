@@ -3,11 +3,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AppOptions, createApp, type Started } from '../src/app.ts';
 import { type ConfigInput, loadConfig } from '../src/core/config.ts';
 import type { Observation } from '../src/core/observe.ts';
-import type { NewUser } from '../src/store/identity-types.ts';
+import { type AppOptions, createApp, type Started } from '../src/server/create-server.ts';
+import type { NewUser } from '../src/store/users/types.ts';
 import type { Account } from './oauth/flow.ts';
+import { prepareStorage } from './storage.ts';
+import { addUser as addUserTo } from './users.ts';
 
 export interface TestServer extends Started {
   readonly account: Account;
@@ -39,11 +41,13 @@ export async function startServer({ database, env, app: options, account }: Test
       ...env,
     },
   });
+  // An agent whose platform is elsewhere has none.
+  if (config.serverUrl === null) await prepareStorage(config);
   const observed: Observation[] = [];
   const app = createApp(config, { version: '0.0.0-test', observe: (one) => observed.push(one), ...options });
   const started = await app.start();
   const addUser: TestServer['addUser'] = async (user) => {
-    await started.store.identity.addUser({ password, ...user });
+    await addUserTo(started.store, config, { password, ...user });
     return { email: user.email, password: user.password ?? password };
   };
   return {
