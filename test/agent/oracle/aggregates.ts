@@ -1,19 +1,22 @@
 // Asks every source the same random aggregates and compares the answers with what they mean.
 import { expect } from 'vitest';
 import { createEngineAgent } from '../../../src/agent/agent.ts';
-import type { AggregateRequest, Engine } from '../../../src/agent/engine.ts';
+import type { Engine } from '../../../src/agent/engine.ts';
+import type { AggregateRequest } from '../../../src/agent/requests.ts';
 import { bucketUnits, type Source } from '../../../src/agent/sources/source.ts';
 import type { Clock } from '../../../src/core/clock.ts';
 import { systemClock } from '../../../src/core/clock.ts';
+import type { PlainFilter } from '../../../src/core/filter.ts';
 import type { TestServer } from '../../databases.ts';
 import { accessOf } from '../shop.ts';
 import { type AggregateQuestion, interpretAggregate } from './aggregate-meaning.ts';
+import { isRefused } from './filters.ts';
 import { divideWorld, type OpenSource } from './judge.ts';
 import { createRandom, type Random } from './random.ts';
 import { createQuestion, createScopes, namesOf } from './requests.ts';
 import { createMemoryTables, createTables } from './tables.ts';
 import { customizeWorld, twistWorld } from './twists.ts';
-import { createWorld, type Kind, type World } from './world.ts';
+import { addFirsts, createWorld, type Kind, type World } from './world.ts';
 
 const zones = [
   'UTC', 'Europe/Paris', 'America/Havana', 'America/New_York', 'Asia/Kolkata', 'Pacific/Auckland', 'America/St_Johns',
@@ -37,7 +40,7 @@ export async function judgeAggregates(
   open: OpenSource,
 ) {
   const random = createRandom(seed);
-  const world = createWorld(random);
+  const world = addFirsts(createWorld(random));
   // One world in two stays as its tables are, so that both roads are walked.
   if (seed % 2 > 0) twistWorld(world, random);
   const clock = { ...systemClock, now: () => world.now };
@@ -63,8 +66,17 @@ export async function judgeAggregates(
       const scopes = random.chance(0.3) ? createScopes(world, random) : {};
       const question = createAggregate(world, random);
       const limit = random.chance(0.5) ? 1000 : 1 + random.number(6);
+      const plain = scopes as Record<string, PlainFilter>;
+      const table = world.tables.find(({ name }) => name === question.table)!;
+      const isWrong = question.filter !== undefined && isRefused(world, table, question.filter);
       for (const { name, engine, statements } of subjects) {
         const told = `seed ${seed}, aggregate ${count}, ${name}: ${JSON.stringify({ question, limit, zone, scopes })}`;
+        if (isWrong) {
+          const asked = engine.aggregate(accessOf({ scopes: plain, timezone: zone }), request(question, limit));
+          await expect(asked, told).rejects.toEqual(expect.objectContaining({ code: 'AMBIGUOUS_FILTER' }));
+          expect(statements(), told).toBe(0);
+          continue;
+        }
         const meaning = {
           world,
           scopes,
@@ -78,7 +90,7 @@ export async function judgeAggregates(
         const isOrdered = question.groups.every((group) => group.kind !== 'label');
         const most = isOrdered ? limit : 1000;
         const answer = await engine
-          .aggregate(accessOf({ scopes, timezone: zone }), request(question, most))
+          .aggregate(accessOf({ scopes: plain, timezone: zone }), request(question, most))
           .catch((cause: unknown) => Promise.reject(new Error(`${told}: ${cause}`, { cause })));
         const rows = isOrdered ? [answer.rows, all.slice(0, most)] : [texts(answer.rows), texts(all)];
         expect(rows[0], told).toEqual(rows[1]);
@@ -128,7 +140,7 @@ function request(question: AggregateQuestion, limit: number): AggregateRequest {
     operation: question.operation,
     ...(question.value && { field: question.value.name }),
     groups: question.groups.map(({ name, bucket }) => ({ field: name, ...(bucket && { bucket }) })),
-    ...(question.filter && { filter: question.filter }),
+    ...(question.filter && { filter: question.filter as PlainFilter }),
     ...(question.search && { search: question.search }),
     ...(question.extended && { searchExtended: true }),
     ...(question.segment && { segment: question.segment }),

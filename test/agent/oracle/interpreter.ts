@@ -1,39 +1,35 @@
-// What a query means, with no plan: one record after another, one condition after another, straight from what the
-// caller wrote. It shares no code with the engine: numbers are compared as whole hundredths, texts as bytes of UTF-8,
-// patterns as regular expressions, and days in a timezone are what Intl says they are.
-
+// What a question means, read from the docs: one record after another, with every condition looked at for itself. A path
+// is a set of records that it leads to; a condition on it, and a quantifier over it, is a sentence about that set.
 import type { Row } from '../../../src/agent/sources/source.ts';
-import { isBranch, type PlainFilter, type PlainLeaf, type PlainSort } from '../../../src/core/filter.ts';
+import type { PlainSort } from '../../../src/core/filter.ts';
+import { type Filter, isGroup, isLeaf, type Quantified, readQuantified } from './filters.ts';
+import { test } from './operators.ts';
 import { hasNamed, hasWord, type Sought } from './searches.ts';
-import {
-  type Kind,
-  makeEchoes,
-  makeText,
-  type World,
-  type WorldMany,
-  type WorldRelation,
-  type WorldTable,
-} from './world.ts';
+import { compare, type Habits } from './values.ts';
+import { type Kind, makeEchoes, makeText, type World, type WorldTable } from './world.ts';
 
-export interface Meaning {
+export interface Meaning extends Habits {
   readonly world: World;
-  readonly scopes: Readonly<Record<string, PlainFilter>>;
+  readonly scopes: Readonly<Record<string, Filter>>;
   /** Of the caller's profile. */
   readonly zone: string;
-  /** Whether columns of kind `label` ignore case. */
-  readonly ignoresCase: boolean;
   /** Whether columns of kind `choice` are texts like others, as on SQLite. */
   readonly choiceIsText: boolean;
-  /** MariaDB keeps and orders UUIDs by their parts from the last to the first. */
-  readonly uuidBackwards: boolean;
-  /** Names are those of customization code, not of callers. */
-  readonly inside?: boolean;
+  /** What was found already; only where no row changes. */
+  readonly known?: Known;
+}
+
+interface Known {
+  /** Which rows the caller may see. */
+  readonly seen: Map<Row, boolean>;
+  /** By what is followed and how: where it leads from each row. */
+  readonly steps: Map<string, Map<Row, Place[]>>;
 }
 
 export interface Question {
   readonly table: string;
   readonly fields: readonly string[];
-  readonly filter?: PlainFilter;
+  readonly filter?: Filter;
   /** What leads through many may stand beside what is decided after reading, for which more than one statement may be needed. */
   readonly isMixed?: boolean;
   readonly sought?: Sought;
@@ -47,441 +43,279 @@ export interface Question {
   readonly within?: { readonly table: string; readonly relation: string; readonly key: readonly unknown[] };
 }
 
+/** Whose names are spoken, and whether records are there that the caller may not see. */
+interface View {
+  readonly names: 'caller' | 'code';
+  readonly sees: 'allowed' | 'all';
+  readonly zone: string;
+}
+
+interface Cell {
+  readonly value: unknown;
+  readonly kind: Kind;
+}
+
+/** A record, with the table that it is of. */
+interface Place {
+  readonly table: WorldTable;
+  readonly row: Row;
+}
+
 /** Every matching record, in order. */
-export function interpret(meaning: Meaning, question: Question): unknown[][] {
+export function interpret(given: Meaning, question: Question): unknown[][] {
+  const meaning = { ...given, known: { seen: new Map(), steps: new Map() } };
+  const { within, segment, filter, sought } = question;
   const table = tableOf(meaning, question.table);
-  const zone = question.zone ?? meaning.zone;
-  const rows = table.rows.filter(
-    (row) =>
-      visible(meaning, table, row) &&
-      (!question.within || belongs(meaning, table, row, question.within)) &&
-      (!question.segment || inSegment(meaning, table, row, question.segment, zone)) &&
-      (!question.filter || matches(meaning, table, row, question.filter, zone, true)) &&
-      (!question.sought || finds(meaning, table, row, question.sought, question.extended ?? false, zone)),
-  );
-  const last = table.key.length ? table.key : table.columns.map((column) => column.name);
-  const inside = { ...meaning, inside: true };
-  const sorts = [
-    ...question.sort.map((sort) => ({ ...sort, as: meaning })),
-    ...last.map((field) => ({ field, ascending: true, as: inside })),
+  const caller: View = { names: 'caller', sees: 'allowed', zone: question.zone ?? meaning.zone };
+  const code: View = { ...caller, names: 'code' };
+  const parent = within && findParent(meaning, within);
+  const home = within && tableOf(meaning, within.table);
+  const related = parent && home && new Set(step(meaning, code, { table: home, row: parent }, within.relation));
+  const found: Place[] = [];
+  for (const row of table.rows) {
+    const place = { table, row };
+    if (!visible(meaning, table, row)) continue;
+    if (within && ![...(related ?? [])].some((each) => each.row === row)) continue;
+    if (segment && !holds(meaning, code, place, table.twists.segments.get(segment)!)) continue;
+    if (filter && !holds(meaning, caller, place, filter)) continue;
+    if (sought && !finds(meaning, caller, place, sought, question.extended ?? false)) continue;
+    found.push(place);
+  }
+  const key = table.key.length > 0 ? table.key : table.columns.map(({ name }) => name);
+  const orders = [
+    ...question.sort.map(({ field, ascending = true }) => ({ field, ascending, view: caller })),
+    ...key.map((field) => ({ field, ascending: true, view: code })),
   ];
-  rows.sort((a, b) => {
-    for (const { field, ascending = true, as } of sorts) {
-      const left = look(as, table, a, field, true);
-      const right = look(as, table, b, field, true);
-      const difference = compare(meaning, left.value, right.value, left.kind);
-      if (difference !== 0) return ascending ? difference : -difference;
+  const keyed = found.map((place) => ({
+    place,
+    cells: orders.map(({ field, view }) => look(meaning, view, place, field)),
+  }));
+  keyed.sort((a, b) => {
+    for (const [index, { ascending }] of orders.entries()) {
+      const [left, right] = [a.cells[index]!, b.cells[index]!];
+      const order = compare(meaning, left.value, right.value, left.kind);
+      if (order !== 0) return ascending ? order : -order;
     }
     return 0;
   });
-  return rows.map((row) => question.fields.map((field) => look(meaning, table, row, field, true).value));
-}
-
-/** Whether the row is one that the relation leads to; what may not be seen leads nowhere. */
-function belongs(meaning: Meaning, table: WorldTable, row: Row, within: NonNullable<Question['within']>): boolean {
-  const home = tableOf(meaning, within.table);
-  const parent = findParent(meaning, within);
-  const relation = home.many.find((each) => each.name === within.relation)!;
-  return parent !== undefined && isRelated(meaning, home, parent, relation, table, row, true);
-}
-
-function isRelated(
-  meaning: Meaning,
-  home: WorldTable,
-  parent: Row,
-  { from, target, through, only }: WorldMany,
-  table: WorldTable,
-  row: Row,
-  scoped: boolean,
-): boolean {
-  const same = (
-    one: WorldTable,
-    left: Row,
-    leftNames: readonly string[],
-    other: WorldTable,
-    right: Row,
-    names: readonly string[],
-  ) =>
-    names.every((name, index) => {
-      const at = one.columns.findIndex((column) => column.name === leftNames[index]);
-      const { kind } = other.columns.find((column) => column.name === name)!;
-      const [a, b] = [left[at] ?? null, right[other.columns.findIndex((column) => column.name === name)] ?? null];
-      return a !== null && b !== null && compare(meaning, a, b, kind) === 0;
-    });
-  if (only && row[table.columns.findIndex(({ name }) => name === only.column)] !== only.value) return false;
-  if (!through) return same(home, parent, from, table, row, target);
-  const between = tableOf(meaning, through.table);
-  return between.rows.some(
-    (pair) =>
-      (!scoped || visible(meaning, between, pair)) &&
-      same(home, parent, from, between, pair, through.origin) &&
-      same(between, pair, through.foreign, table, row, target),
-  );
+  return keyed.map(({ place }) => question.fields.map((field) => look(meaning, caller, place, field).value));
 }
 
 /** The row that has the key, when it may be seen. */
 export function findParent(meaning: Meaning, { table: name, key }: NonNullable<Question['within']>): Row | undefined {
   const table = tableOf(meaning, name);
-  const places = table.key.map((column) => table.columns.findIndex((each) => each.name === column));
-  return table.rows.find(
-    (row) => places.every((at, index) => String(row[at]) === String(key[index])) && visible(meaning, table, row),
-  );
+  const has = (row: Row) => table.key.every((column, at) => String(own(table, row, column)) === String(key[at]));
+  return table.rows.find((row) => has(row) && visible(meaning, table, row));
 }
 
-function tableOf({ world }: Meaning, name: string): WorldTable {
-  return world.tables.find((table) => table.name === name)!;
-}
-
-/** Scopes are written by someone who sees every row, so that relations in them are followed to any row. */
+/** Whether the caller may see the row. Who wrote the scope sees every record, so that scopes do not meet in it. */
 export function visible(meaning: Meaning, table: WorldTable, row: Row): boolean {
   const scope = meaning.scopes[table.name];
-  return !scope || matches({ ...meaning, inside: false }, table, row, scope, meaning.zone, false);
-}
-
-function inSegment(meaning: Meaning, table: WorldTable, row: Row, name: string, zone: string): boolean {
-  return matches({ ...meaning, inside: true }, table, row, table.twists.segments.get(name)!, zone, true);
-}
-
-/** The name of a column in its table; undefined when a caller does not know it. */
-function columnNamed({ inside }: Meaning, { columns, twists }: WorldTable, name: string): number {
-  if (inside) return columns.findIndex((column) => column.name === name);
-  return columns.findIndex(
-    (column) => !twists.removed.has(column.name) && (twists.renames.get(column.name) ?? column.name) === name,
-  );
-}
-
-function look(
-  meaning: Meaning,
-  table: WorldTable,
-  row: Row,
-  name: string,
-  scoped: boolean,
-): { value: unknown; kind: Kind } {
-  const at = columnNamed(meaning, table, name);
-  if (at >= 0) return { value: row[at] ?? null, kind: table.columns[at]!.kind };
-  const inside = { ...meaning, inside: true };
-  const added = table.twists.added.find((each) => each.name === name);
-  if (added?.how === 'made') {
-    const values = added.needs.map((need) => look(inside, table, row, need, true).value);
-    return { value: makeText(values), kind: 'text' };
-  }
-  if (added) return look(inside, table, row, added.from, scoped);
-  if (name === 'echoes') {
-    const values = table.twists.echoed.map((need) => look(inside, table, row, need, true).value);
-    return { value: makeEchoes(values), kind: 'text' };
-  }
-  const [head, ...rest] = name.split(':');
-  const relation = table.relations.find((each) => each.name === head)!;
-  const to = tableOf(meaning, relation.to);
-  const found = follow(meaning, table, row, relation, scoped);
-  if (found) return look(meaning, to, found, rest.join(':'), scoped);
-  return { value: null, kind: kindOf(meaning, to, rest.join(':')) };
-}
-
-/** The one row that the relation leads to. */
-function follow(
-  meaning: Meaning,
-  table: WorldTable,
-  row: Row,
-  relation: WorldRelation,
-  scoped: boolean,
-): Row | undefined {
-  const inside = { ...meaning, inside: true };
-  const to = tableOf(meaning, relation.to);
-  const { only } = relation;
-  const isMeant = !only || look(inside, table, row, only.column, scoped).value === only.value;
-  const wanted = relation.from.map((column) => look(inside, table, row, column, scoped));
-  return to.rows.find(
-    (other) =>
-      isMeant &&
-      relation.target.every((column, index) => {
-        const { value, kind } = look(inside, to, other, column, scoped);
-        const own = wanted[index]!.value;
-        return value !== null && own !== null && compare(meaning, value, own, kind) === 0;
-      }) &&
-      (!scoped || visible(meaning, to, other)),
-  );
-}
-
-function kindOf(meaning: Meaning, table: WorldTable, name: string): Kind {
-  const column = table.columns[columnNamed(meaning, table, name)];
-  if (column) return column.kind;
-  const added = table.twists.added.find((each) => each.name === name);
-  if (added) return added.kind;
-  if (name === 'echoes') return 'text';
-  const [head, ...rest] = name.split(':');
-  const relation = table.relations.find((each) => each.name === head)!;
-  return kindOf(meaning, tableOf(meaning, relation.to), rest.join(':'));
-}
-
-/** What is made after reading is not searched; what is asked of a column is. */
-function searchedNames({ columns, twists }: WorldTable): { name: string; whole: boolean }[] {
-  const own = columns
-    .filter(({ name }) => !twists.removed.has(name))
-    .map(({ name }) => ({ name: twists.renames.get(name) ?? name, whole: false }));
-  const asked = twists.added.filter(({ how }) => how !== 'made');
-  return [...own, ...asked.map(({ name, how }) => ({ name, whole: how === 'copied' }))];
-}
-
-function finds(
-  meaning: Meaning,
-  table: WorldTable,
-  row: Row,
-  sought: Sought,
-  extended: boolean,
-  zone: string,
-): boolean {
-  const found = (each: Sought) => finds(meaning, table, row, each, extended, zone);
-  switch (sought.op) {
-    case 'all':
-      return sought.of.every(found);
-    case 'any':
-      return sought.of.some(found);
-    case 'not':
-      return !found(sought.of);
-    case 'in':
-      return hasNamed(meaning, { ...look(meaning, table, row, sought.field, true), whole: sought.whole }, sought, zone);
-    case 'word': {
-      const names = searchedNames(table);
-      if (extended)
-        for (const relation of table.relations)
-          for (const { name, whole } of searchedNames(tableOf(meaning, relation.to)))
-            names.push({ name: `${relation.name}:${name}`, whole });
-      return names.some(({ name, whole }) =>
-        hasWord(meaning, { ...look(meaning, table, row, name, true), whole }, sought.text, zone),
-      );
-    }
-  }
+  if (!scope) return true;
+  const known = meaning.known?.seen.get(row);
+  if (known !== undefined) return known;
+  const isSeen = holds(meaning, { names: 'caller', sees: 'all', zone: meaning.zone }, { table, row }, scope);
+  meaning.known?.seen.set(row, isSeen);
+  return isSeen;
 }
 
 export function matches(
   meaning: Meaning,
   table: WorldTable,
   row: Row,
-  filter: PlainFilter,
+  filter: Filter,
   zone: string,
   scoped: boolean,
 ): boolean {
-  if (isBranch(filter)) {
-    const each = (condition: PlainFilter) => matches(meaning, table, row, condition, zone, scoped);
-    return filter.aggregator === 'And' ? filter.conditions.every(each) : filter.conditions.some(each);
-  }
-  if (goesThroughMany(meaning, table, filter.field)) {
-    const [head, ...rest] = filter.field.split(':');
-    const behind = { ...filter, field: rest.join(':') };
-    const many = table.many.find((each) => each.name === head);
-    if (!many) {
-      const relation = table.relations.find((each) => each.name === head)!;
-      const one = follow(meaning, table, row, relation, scoped);
-      return one !== undefined && matches(meaning, tableOf(meaning, relation.to), one, behind, zone, scoped);
-    }
-    const to = tableOf(meaning, many.to);
-    return to.rows.some(
-      (other) =>
-        (!scoped || visible(meaning, to, other)) &&
-        isRelated(meaning, table, row, many, to, other, scoped) &&
-        matches(meaning, to, other, behind, zone, scoped),
-    );
-  }
-  const { value, kind } = look(meaning, table, row, filter.field, scoped);
-  return leaf(meaning, value, kind, filter, zone);
+  return holds(meaning, { names: 'caller', sees: scoped ? 'allowed' : 'all', zone }, { table, row }, filter);
 }
 
-function goesThroughMany(meaning: Meaning, table: WorldTable, name: string): boolean {
-  const [head, ...rest] = name.split(':');
-  if (rest.length === 0) return false;
-  if (table.many.some((each) => each.name === head)) return true;
-  const relation = table.relations.find((each) => each.name === head)!;
-  return goesThroughMany(meaning, tableOf(meaning, relation.to), rest.join(':'));
+function holds(meaning: Meaning, view: View, place: Place, filter: Filter): boolean {
+  if (isGroup(filter)) {
+    const answers = filter.conditions.map((each) => holds(meaning, view, place, each));
+    if (filter.aggregator === 'Or') return answers.includes(true);
+    return answers.includes(false) === (filter.aggregator === 'Not');
+  }
+  if (!isLeaf(filter)) return holdsFor(meaning, view, place, filter);
+  const moment = { now: meaning.world.now, zone: view.zone };
+  const is = ({ value, kind }: Cell) => test(meaning, moment, value, kind, filter);
+  const names = filter.field.split(':');
+  const last = lastMany(meaning, place.table, names);
+  if (last < 0) return is(look(meaning, view, place, filter.field));
+  // Some record that the last relation to many leads to.
+  const rest = names.slice(last + 1).join(':');
+  return walk(meaning, view, place, names.slice(0, last + 1)).some((each) => is(look(meaning, view, each, rest)));
 }
 
-function leaf(
-  meaning: Meaning,
-  value: unknown,
-  kind: Kind,
-  { operator, value: given }: PlainLeaf,
-  zone: string,
+/** At least one record that satisfies it, none that does, or none that does not. */
+function holdsFor(meaning: Meaning, view: View, place: Place, filter: Quantified): boolean {
+  const { quantifier, path, where } = readQuantified(filter);
+  const reached = walk(meaning, view, place, path.split(':'));
+  const satisfying = where ? reached.filter((each) => holds(meaning, view, each, where)) : reached;
+  if (quantifier === 'every') return satisfying.length === reached.length;
+  return satisfying.length > 0 === (quantifier === 'some');
+}
+
+/** Where in the path the last relation to many stands. */
+function lastMany(meaning: Meaning, table: WorldTable, names: readonly string[]): number {
+  let [at, last]: [WorldTable, number] = [table, -1];
+  for (const [index, name] of names.slice(0, -1).entries()) {
+    if (at.many.some((each) => each.name === name)) last = index;
+    at = tableOf(meaning, [...at.many, ...at.relations].find((each) => each.name === name)!.to);
+  }
+  return last;
+}
+
+/** Every record at the end of a path of relations. */
+function walk(meaning: Meaning, view: View, from: Place, path: readonly string[]): Place[] {
+  return path.reduce<Place[]>((places, name) => places.flatMap((each) => step(meaning, view, each, name)), [from]);
+}
+
+/** What one relation leads to: a record that the view does not see is not there, nor is one between that it does not see. */
+function step(meaning: Meaning, view: View, place: Place, name: string): Place[] {
+  if (!meaning.known) return follow(meaning, view, place, name);
+  const { steps } = meaning.known;
+  const mark = JSON.stringify([place.table.name, name, view.sees]);
+  const ends = steps.get(mark) ?? new Map<Row, Place[]>();
+  steps.set(mark, ends);
+  const found = ends.get(place.row) ?? follow(meaning, view, place, name);
+  ends.set(place.row, found);
+  return found;
+}
+
+function follow(meaning: Meaning, view: View, { table, row }: Place, name: string): Place[] {
+  const one = table.relations.find((each) => each.name === name);
+  const many = table.many.find((each) => each.name === name);
+  const { to: end, from, target, only } = one ?? many!;
+  const to = tableOf(meaning, end);
+  // The type is said on the side that holds the key.
+  if (one && only && own(table, row, only.column) !== only.value) return [];
+  const isOfType = (each: Row) => !many || !only || own(to, each, only.column) === only.value;
+  const sees = (other: WorldTable, each: Row) => view.sees === 'all' || visible(meaning, other, each);
+  const { through } = many ?? {};
+  const between = through && tableOf(meaning, through.table);
+  const pairs = (between?.rows ?? [])
+    .filter((pair) => agree(meaning, table, row, from, between!, pair, through!.origin))
+    .filter((pair) => sees(between!, pair));
+  const isMeant = (each: Row) =>
+    between
+      ? pairs.some((pair) => agree(meaning, between, pair, through!.foreign, to, each, target))
+      : agree(meaning, table, row, from, to, each, target);
+  const found = to.rows.filter((each) => isMeant(each) && isOfType(each) && sees(to, each));
+  const ends = one?.isFirst && found.length > 1 ? [firstOf(meaning, to, found)] : found;
+  return ends.map((each) => ({ table: to, row: each }));
+}
+
+/** The one with the lowest key; without a key, with the lowest values. */
+function firstOf(habits: Habits, { columns, key }: WorldTable, rows: readonly Row[]): Row {
+  const by = key.length > 0 ? key : columns.map(({ name }) => name);
+  const places = by.map((name) => columns.findIndex((column) => column.name === name));
+  return rows.reduce((first, row) => {
+    const orders = places.map((at) => compare(habits, row[at], first[at], columns[at]!.kind));
+    return (orders.find((order) => order !== 0) ?? 0) < 0 ? row : first;
+  });
+}
+
+/** Whether the columns of the one hold what those of the other hold; nothing is related to nothing. */
+function agree(
+  habits: Habits,
+  table: WorldTable,
+  row: Row,
+  names: readonly string[],
+  other: WorldTable,
+  otherRow: Row,
+  otherNames: readonly string[],
 ): boolean {
-  const same = (item: unknown): boolean =>
-    item === null || value === null ? item === value : compare(meaning, value, item, kind) === 0;
-  switch (operator) {
-    case 'Missing':
-      return value === null;
-    case 'Blank':
-      return value === null || value === '';
-    case 'Present':
-      return value !== null && value !== '';
-    case 'Equal':
-      return same(given);
-    case 'NotEqual':
-      return !same(given);
-    case 'In':
-      return (given as unknown[]).some(same);
-    case 'NotIn':
-      return !(given as unknown[]).some(same);
-    case 'NotContains':
-      return value === null || !String(value).includes(String(given));
-    case 'NotIContains':
-      return value === null || !lower(value).includes(lower(given));
-  }
-  if (value === null) return false;
-  const day = kind === 'instant' && /^\d{4}-\d\d-\d\d$/.test(String(given));
-  const difference = (): number =>
-    day ? (localDay(String(value), zone) < String(given) ? -1 : 1) : compare(meaning, value, given, kind);
-  switch (operator) {
-    case 'LessThan':
-    case 'Before':
-      return difference() < 0;
-    case 'GreaterThan':
-    case 'After':
-      return difference() > 0;
-    case 'LessThanOrEqual':
-      return difference() <= 0;
-    case 'GreaterThanOrEqual':
-      return difference() >= 0;
-    case 'Like':
-      return pattern(String(given), 'su').test(String(value));
-    case 'ILike':
-      return pattern(String(given), 'siu').test(String(value));
-    case 'Match':
-      return new RegExp(String(given), 'u').test(String(value));
-    case 'Contains':
-      return String(value).includes(String(given));
-    case 'IContains':
-      return lower(value).includes(lower(given));
-    case 'StartsWith':
-      return String(value).startsWith(String(given));
-    case 'EndsWith':
-      return String(value).endsWith(String(given));
-    case 'IStartsWith':
-      return lower(value).startsWith(lower(given));
-    case 'IEndsWith':
-      return lower(value).endsWith(lower(given));
-    case 'LongerThan':
-      return Array.from(String(value)).length > Number(given);
-    case 'ShorterThan':
-      return Array.from(String(value)).length < Number(given);
-  }
-  return period(meaning.world.now, String(value), kind, operator, Number(given), zone);
+  return names.every((name, index) => {
+    const [value, wanted] = [own(table, row, name), own(other, otherRow, otherNames[index]!)];
+    const { kind } = other.columns.find((column) => column.name === otherNames[index])!;
+    return value !== null && wanted !== null && compare(habits, value, wanted, kind) === 0;
+  });
 }
 
-function period(now: number, value: string, kind: Kind, operator: string, count: number, zone: string): boolean {
-  const instant = kind === 'instant';
-  const today = localDay(new Date(now).toISOString(), zone);
-  const day = instant ? localDay(value, zone) : value;
-  const begun = instant ? Date.parse(value) < now : day <= today;
-  const [, whole, toDate] = /^Previous(Week|Month|Quarter|Year)(ToDate)?$/.exec(operator) ?? [];
-  if (whole) {
-    const current = startOf(whole, today);
-    return toDate ? day >= current && begun : startOf(whole, day) === startOf(whole, addDays(current, -1));
-  }
-  switch (operator) {
-    case 'Today':
-      return day === today;
-    case 'Yesterday':
-      return day === addDays(today, -1);
-    case 'PreviousXDays':
-      return day >= addDays(today, -count) && day < today;
-    case 'PreviousXDaysToDate':
-      return day >= addDays(today, -count) && begun;
-    case 'BeforeXHoursAgo':
-      return Date.parse(value) < now - count * 3_600_000;
-    case 'AfterXHoursAgo':
-      return Date.parse(value) > now - count * 3_600_000;
-    case 'Past':
-      return instant ? Date.parse(value) < now : day < today;
-    case 'Future':
-      return instant ? Date.parse(value) > now : day > today;
-    default:
-      throw new Error(`the interpreter does not know ${operator}`);
-  }
+function tableOf({ world }: Meaning, name: string): WorldTable {
+  return world.tables.find((table) => table.name === name)!;
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-export function localDay(instant: string, zone: string): string {
-  let format = formats.get(zone);
-  if (!format) {
-    format = new Intl.DateTimeFormat('en-CA', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit' });
-    formats.set(zone, format);
-  }
-  return format.format(new Date(instant));
+/** What the row holds in a column of its table. */
+function own(table: WorldTable, row: Row, column: string): unknown {
+  return row[table.columns.findIndex(({ name }) => name === column)] ?? null;
 }
 
-function addDays(day: string, count: number): string {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + count * 86_400_000).toISOString().slice(0, 10);
+/** The column that is meant by a name; a caller does not know what was removed, and says what things were renamed to. */
+function columnOf({ names }: View, { columns, twists }: WorldTable, name: string) {
+  if (names === 'code') return columns.find((column) => column.name === name);
+  const shown = columns.filter((column) => !twists.removed.has(column.name));
+  return shown.find((column) => (twists.renames.get(column.name) ?? column.name) === name);
 }
 
-export function startOf(unit: string, day: string): string {
-  const month = Number(day.slice(5, 7));
-  switch (unit) {
-    case 'Week':
-      return addDays(day, -((new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7));
-    case 'Month':
-      return `${day.slice(0, 7)}-01`;
-    case 'Quarter':
-      return `${day.slice(0, 4)}-${String(month - ((month - 1) % 3)).padStart(2, '0')}-01`;
-    default:
-      return `${day.slice(0, 4)}-01-01`;
-  }
+/** What a field shows, also through relations to one: null where one of them leads to nothing. */
+function look(meaning: Meaning, view: View, place: Place, name: string): Cell {
+  const { table, row } = place;
+  const column = columnOf(view, table, name);
+  if (column) return { value: own(table, row, column.name), kind: column.kind };
+  const code: View = { ...view, names: 'code' };
+  // What code makes is made of what the caller may see.
+  const read = (each: string) => look(meaning, { ...code, sees: 'allowed' }, place, each).value;
+  if (name === 'echoes') return { value: makeEchoes(table.twists.echoed.map(read)), kind: 'text' };
+  const added = table.twists.added.find((each) => each.name === name);
+  if (added?.how === 'made') return { value: makeText(added.needs.map(read)), kind: 'text' };
+  if (added) return look(meaning, code, place, added.from);
+  const [head, ...rest] = name.split(':') as [string, ...string[]];
+  const [end] = step(meaning, view, place, head);
+  const path = rest.join(':');
+  if (end) return look(meaning, view, end, path);
+  return {
+    value: null,
+    kind: kindOf(meaning, view, tableOf(meaning, table.relations.find((each) => each.name === head)!.to), path),
+  };
 }
 
-/** Nulls first. */
-export function compare({ ignoresCase, uuidBackwards }: Meaning, a: unknown, b: unknown, kind: Kind): number {
-  if (a === null || b === null) return (a === null ? 0 : 1) - (b === null ? 0 : 1);
-  switch (kind) {
-    case 'whole':
-    case 'big':
-    case 'decimal': {
-      const difference = hundredths(a) - hundredths(b);
-      return difference < 0n ? -1 : difference > 0n ? 1 : 0;
-    }
-    case 'flag':
-      return Number(a) - Number(b);
-    case 'instant':
-      return Date.parse(String(a)) - Date.parse(String(b));
-    case 'label':
-      return ignoresCase ? bytes(lower(a), lower(b)) : bytes(String(a), String(b));
-    case 'uuid':
-      return uuidBackwards ? bytes(backwards(a), backwards(b)) : bytes(String(a), String(b));
-    default:
-      return bytes(String(a), String(b));
-  }
-}
-
-function backwards(uuid: unknown): string {
-  return String(uuid).split('-').reverse().join('-');
-}
-
-export function bytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
-}
-
-/** Keys are compared row by row, millions of times in some worlds, and there are few of them. */
-const read = new Map<string, bigint>();
-const READ_MOST = 10_000;
-
-/** No value of a world has more than four decimals. */
-export function hundredths(value: unknown): bigint {
-  const text = String(value);
-  const known = read.get(text);
-  if (known !== undefined) return known;
-  const [, sign, whole, fraction = ''] = /^([+-]?)(\d+)(?:\.(\d{1,4}))?$/.exec(text)!;
-  const digits = BigInt(`${whole}${fraction.padEnd(4, '0')}`);
-  const number = sign === '-' ? -digits : digits;
-  if (read.size >= READ_MOST) read.clear();
-  read.set(text, number);
-  return number;
-}
-
-export function lower(value: unknown): string {
-  return String(value).toLowerCase();
-}
-
-function pattern(like: string, flags: string): RegExp {
-  const literal = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
-  const source = like.replace(/\\(.)|([%_])|([^%_\\]+)/gsu, (_, escaped, wild, plain) =>
-    wild === '%' ? '.*' : wild === '_' ? '.' : literal(escaped ?? plain),
+function kindOf(meaning: Meaning, view: View, table: WorldTable, name: string): Kind {
+  const found = columnOf(view, table, name) ?? table.twists.added.find((each) => each.name === name);
+  if (found) return found.kind;
+  if (name === 'echoes') return 'text';
+  const [head, ...rest] = name.split(':');
+  return kindOf(
+    meaning,
+    view,
+    tableOf(meaning, table.relations.find((each) => each.name === head)!.to),
+    rest.join(':'),
   );
-  return new RegExp(`^${source}$`, flags);
+}
+
+function finds(meaning: Meaning, view: View, place: Place, sought: Sought, extended: boolean): boolean {
+  switch (sought.op) {
+    case 'all':
+      return sought.of.every((each) => finds(meaning, view, place, each, extended));
+    case 'any':
+      return sought.of.some((each) => finds(meaning, view, place, each, extended));
+    case 'not':
+      return !finds(meaning, view, place, sought.of, extended);
+    case 'in':
+      return hasNamed(meaning, { ...look(meaning, view, place, sought.field), whole: sought.whole }, sought, view.zone);
+    case 'word':
+      return searchedNames(meaning, place.table, extended).some(({ name, whole }) =>
+        hasWord(meaning, { ...look(meaning, view, place, name), whole }, sought.text, view.zone),
+      );
+  }
+}
+
+/** Every column that the caller sees, with what code leads to a column; in relations to one when it is extended. */
+function searchedNames(
+  meaning: Meaning,
+  { columns, twists, relations }: WorldTable,
+  extended: boolean,
+): { name: string; whole: boolean }[] {
+  const shown = columns.filter(({ name }) => !twists.removed.has(name));
+  return [
+    ...shown.map(({ name }) => ({ name: twists.renames.get(name) ?? name, whole: false })),
+    ...twists.added.filter(({ how }) => how !== 'made').map(({ name, how }) => ({ name, whole: how === 'copied' })),
+    ...(extended ? relations : []).flatMap((relation) =>
+      searchedNames(meaning, tableOf(meaning, relation.to), false).map((each) => ({
+        ...each,
+        name: `${relation.name}:${each.name}`,
+      })),
+    ),
+  ];
 }

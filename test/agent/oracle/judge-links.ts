@@ -1,6 +1,6 @@
 // Has every source associate and dissociate the same records, and compares what it answers, refuses and holds.
 import { expect } from 'vitest';
-import type { WriteAnswer } from '../../../src/agent/engine.ts';
+import type { WriteAnswer } from '../../../src/agent/requests.ts';
 import { fullAccess } from '../../../src/core/caller.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { isAppError } from '../../../src/core/errors.ts';

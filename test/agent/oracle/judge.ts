@@ -7,12 +7,16 @@ import { type Access, freely } from '../../../src/core/caller.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import type { PlainFilter } from '../../../src/core/filter.ts';
 import type { TestServer } from '../../databases.ts';
+import { type Filter, isRefused } from './filters.ts';
 import { findParent, interpret, type Meaning, type Question } from './interpreter.ts';
 import { createRandom, type Random } from './random.ts';
 import { createQuestion, createRelatedQuestion, createScopes, createZone } from './requests.ts';
+import { type Case, isWrongAnswer, showSmallest } from './shrink.ts';
+import { openDirectly } from './sql-values.ts';
 import { createMemoryTables, createTables } from './tables.ts';
+import { compareWithSql, createTally, type Direct, hasQuantifier, type Tally } from './third.ts';
 import { customizeWorld, twistWorld } from './twists.ts';
-import { createWorld, type World } from './world.ts';
+import { addFirsts, createWorld, type World } from './world.ts';
 import { customizeWrites } from './write-twists.ts';
 
 export type OpenSource = (url: string, clock: Clock) => Source | Promise<Source>;
@@ -25,13 +29,21 @@ export interface Subject {
   readonly uuidBackwards: boolean;
   /** Statements since it was last asked. */
   statements(): number;
+  /** A connection of its own to the same tables. */
+  readonly direct?: Direct;
   drop(): Promise<void>;
 }
 
 /** Throws with the seed, the source and the question when an answer is wrong. */
-export async function judge(seed: number, questions: number, servers: readonly TestServer[], open: OpenSource) {
+export async function judge(
+  seed: number,
+  questions: number,
+  servers: readonly TestServer[],
+  open: OpenSource,
+): Promise<Tally> {
+  const tally = createTally();
   const random = createRandom(seed);
-  const world = createWorld(random);
+  const world = addFirsts(createWorld(random));
   // One world in three stays as its tables are, so that both roads are walked.
   if (seed % 3 > 0) twistWorld(world, random);
   const clock = { ...systemClock, now: () => world.now };
@@ -41,21 +53,24 @@ export async function judge(seed: number, questions: number, servers: readonly T
       const database = await server.create();
       await createTables(world, database);
       const source = await open(database.url, clock);
-      subjects.push(await subject(database.dialect, source, world, clock, () => database.drop()));
+      const direct = { dialect: database.dialect, connection: await openDirectly(database) };
+      const drop = async () => {
+        await direct.connection.end();
+        await database.drop();
+      };
+      subjects.push({ ...(await subject(database.dialect, source, world, clock, drop)), direct });
     }
-    await askAll(seed, questions, world, random, subjects, 1);
+    await askAll(seed, questions, world, random, subjects, 1, tally);
+    return tally;
   } finally {
-    for (const each of subjects) {
-      await each.engine.close();
-      await each.drop();
-    }
+    await closeAll(subjects);
   }
 }
 
 /** The same with the tables divided between two sources of a kind, and no limit for the statements. */
 export async function judgeAcross(seed: number, questions: number, servers: readonly TestServer[], open: OpenSource) {
   const random = createRandom(seed);
-  const world = createWorld(random);
+  const world = addFirsts(createWorld(random));
   if (seed % 3 > 0) twistWorld(world, random);
   const clock = { ...systemClock, now: () => world.now };
   const { away, near, far } = divideWorld(world, random);
@@ -63,12 +78,17 @@ export async function judgeAcross(seed: number, questions: number, servers: read
   const subjects = [await subject('memory', createMemoryTables(world, near), world, clock, undefined, memory)];
   try {
     for (const server of servers) subjects.push(await dividedSubject(world, { away, near, far }, server, open, clock));
-    await askAll(seed, questions, world, random, subjects, Number.POSITIVE_INFINITY);
+    await askAll(seed, questions, world, random, subjects, Number.POSITIVE_INFINITY, createTally());
   } finally {
-    for (const each of subjects) {
-      await each.engine.close();
-      await each.drop();
-    }
+    await closeAll(subjects);
+  }
+}
+
+/** What an answer was wrong by is not hidden by a database that is slow to go. */
+async function closeAll(subjects: readonly Subject[]): Promise<void> {
+  for (const each of subjects) {
+    await each.engine.close();
+    await each.drop().catch((cause: unknown) => console.warn(`${each.name} was not dropped: ${cause}`));
   }
 }
 
@@ -112,6 +132,7 @@ async function askAll(
   random: Random,
   subjects: readonly Subject[],
   most: number,
+  tally: Tally,
 ): Promise<void> {
   for (let count = 0; count < questions; ) {
     const zone = createZone(random);
@@ -123,11 +144,27 @@ async function askAll(
       const walks = random.chance(0.25);
       const allowed = question.isMixed ? Number.POSITIVE_INFINITY : most;
       const asked = world.tables.find((each) => each.name === question.table)!;
+      const isWrong = question.filter !== undefined && isRefused(world, asked, question.filter);
+      tally.asked++;
+      if (isWrong) tally.refused++;
+      if (hasQuantifier(question.filter)) tally.quantified++;
+      let outside: string | undefined;
       for (const each of subjects) {
         const told = `seed ${seed}, question ${count}, ${each.name}: ${JSON.stringify({ question, page, zone, scopes })}`;
         const meaning = { world, scopes, zone, ...each };
+        if (isWrong) {
+          await expectRefusal(each, access, question, page, told);
+          continue;
+        }
         const expected = interpret(meaning, question);
-        await compare(each, access, question, page, meaning, allowed, told);
+        try {
+          if (each.direct)
+            outside = await compareWithSql(each.direct, meaning, question, page, expected, seed + count, told);
+          await compare(each, access, question, page, meaning, expected, allowed, told);
+        } catch (cause) {
+          const ask = (by: Subject, smaller: Case) => askOnce(world, zone, by, smaller);
+          throw isWrongAnswer(cause) ? await showSmallest(world, { question, scopes }, subjects, ask, cause) : cause;
+        }
         if (!walks || asked.key.length === 0 || (question.within && expected.length === 0)) continue;
         await compareWalk(each, access, question, page.limit, expected, allowed, told);
         const label = asked.columns.find(({ kind, name }) => kind === 'label' && !asked.twists.removed.has(name))?.name;
@@ -143,8 +180,21 @@ async function askAll(
             told,
           );
       }
+      if (isWrong) continue;
+      if (outside !== undefined) tally.outside[outside] = (tally.outside[outside] ?? 0) + 1;
+      else if (subjects.some(({ direct }) => direct)) tally.threeWay++;
     }
   }
+}
+
+/** Asked without a page, so that what is wrong shows whole. */
+async function askOnce(world: World, zone: string, subject: Subject, { question, scopes }: Case): Promise<void> {
+  const page = { limit: 1000, skip: 0 };
+  const meaning = { world, scopes, zone, ...subject };
+  const expected = interpret(meaning, question);
+  if (subject.direct) await compareWithSql(subject.direct, meaning, question, page, expected, 0, 'plain SQL');
+  const access = accessWith(scopes, zone);
+  await compare(subject, access, question, page, meaning, expected, Number.POSITIVE_INFINITY, 'engine');
 }
 
 export async function subject(
@@ -191,20 +241,21 @@ export async function subject(
   };
 }
 
-export function accessWith(scopes: Readonly<Record<string, PlainFilter>>, timezone: string): Access {
+export function accessWith(scopes: Readonly<Record<string, Filter>>, timezone: string): Access {
   const caller = { id: 1, email: '', firstName: '', lastName: '', team: '', role: '', tags: {}, timezone };
   return {
     caller: { ...caller, permissionLevel: 'user', renderingId: 1 },
     can: () => true,
     startsWorkflows: true,
-    seesAgentCharts: true,
+    collections: null,
     canTrigger: () => true,
     triggerCondition: () => null,
     hasPolicies: false,
+    mayCascade: () => true,
     policy: () => freely,
     actionPolicy: () => freely,
     field: () => 'write',
-    scope: (collection) => scopes[collection] ?? null,
+    scope: (collection) => (scopes[collection] as PlainFilter | undefined) ?? null,
   };
 }
 
@@ -212,7 +263,7 @@ function request(question: Question, page: { limit: number; skip?: number; curso
   return {
     fields: question.fields,
     sort: question.sort,
-    ...(question.filter && { filter: question.filter }),
+    ...(question.filter && { filter: question.filter as PlainFilter }),
     ...(question.search && { search: question.search }),
     ...(question.extended && { searchExtended: true }),
     ...(question.segment && { segment: question.segment }),
@@ -245,10 +296,10 @@ async function compare(
   question: Question,
   page: { limit: number; skip: number },
   meaning: Meaning,
+  expected: unknown[][],
   most: number,
   told: string,
 ): Promise<void> {
-  const expected = interpret(meaning, question);
   const wanted = request(question, page);
   if (question.within && !findParent(meaning, question.within)) {
     const missing = expect.objectContaining({ code: 'RECORD_NOT_FOUND' });
@@ -275,6 +326,20 @@ async function compare(
   // That the parent is there is asked where nothing was found.
   expect(listed, told).toBeLessThanOrEqual(question.within && shown.length === 0 ? most + 1 : most);
   if (shown.length && most === 1) expect(listed, told).toBe(1);
+}
+
+/** What could be meant in two ways, or asks for nothing behind a relation to many, has no answer. */
+async function expectRefusal(
+  { engine, statements }: Subject,
+  access: Access,
+  question: Question,
+  page: { limit: number; skip: number },
+  told: string,
+): Promise<void> {
+  const refusal = expect.objectContaining({ code: 'AMBIGUOUS_FILTER' });
+  await expect(list(engine, access, question, request(question, page)), told).rejects.toEqual(refusal);
+  await expect(count(engine, access, question, request(question, page)), told).rejects.toEqual(refusal);
+  expect(statements(), told).toBe(0);
 }
 
 async function compareWalk(
@@ -308,7 +373,7 @@ async function compareLabelWalk(
   expect(texts(rows), `by label, ${told}`).toEqual(texts(expected));
 }
 
-/** Every page by the cursor of the one before, each one statement. */
+/** Every page by the cursor of the one before, or by its place, each one statement. */
 async function walk(
   { engine, statements }: Subject,
   access: Access,
@@ -320,13 +385,16 @@ async function walk(
 ): Promise<unknown[]> {
   const rows: unknown[] = [];
   let cursor: string | undefined;
-  do {
-    const wanted = request(question, { limit, ...(cursor && { cursor }) });
+  let hasMore = true;
+  while (hasMore && rows.length <= most) {
+    // There is no cursor where the order holds what the caller does not see.
+    const wanted = request(question, { limit, ...(cursor ? { cursor } : { skip: rows.length }) });
     const answer = await attempt(`walk, ${told}`, () => list(engine, access, question, wanted));
     rows.push(...answer.rows);
     expect(statements(), `walk, ${told}`).toBeLessThanOrEqual(allowed);
-    cursor = answer.hasMore ? answer.cursorAfter(answer.rows.length - 1) : undefined;
-  } while (cursor && rows.length <= most);
+    hasMore = answer.hasMore;
+    cursor = hasMore ? answer.cursorAfter(answer.rows.length - 1) : undefined;
+  }
   return rows;
 }
 

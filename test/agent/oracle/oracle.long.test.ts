@@ -1,13 +1,27 @@
-import { test } from 'vitest';
+// 10,000 random questions to each database, 100 a world. ORACLE_SEED asks the same again; ORACLE_FROM leaves out the worlds
+// that were asked already, ORACLE_WORLDS says how many there are.
+import { afterAll, test } from 'vitest';
 import { createSqlSource } from '../../../src/agent/sources/sql/source.ts';
+import type { Clock } from '../../../src/core/clock.ts';
 import { servers } from '../../databases.ts';
 import { judge, seedFrom } from './judge.ts';
+import { addTally, createTally, showTally } from './third.ts';
 
-const WORLDS = 80;
-const seed = seedFrom(process.env.ORACLE_SEED);
+const QUESTIONS = 100;
+const { ORACLE_SEED, ORACLE_FROM = '0', ORACLE_WORLDS = '100' } = process.env;
+const seed = seedFrom(ORACLE_SEED);
+const worlds = Array.from({ length: Number(ORACLE_WORLDS) }, (_, world) => world).slice(Number(ORACLE_FROM));
 console.log(`oracle seed ${seed} (ORACLE_SEED=${seed} asks the same again)`);
 
-test.each(Array.from({ length: WORLDS }, (_, world) => seed + world))(
-  'memory and every database answer 200 random queries with what they mean, one statement a list (seed %i)',
-  (worldSeed) => judge(worldSeed, 200, servers, (url, clock) => createSqlSource(url, { clock, observe: () => {} })),
+const total = createTally();
+const open = (url: string, clock: Clock) => createSqlSource(url, { clock, observe: () => {} });
+afterAll(() => console.log(`all worlds: ${showTally(total)}`));
+
+test.each(worlds)(
+  'memory and every database answer 100 random queries with what they mean and what plain SQL says, one statement a list (world %i)',
+  async (world) => {
+    addTally(total, await judge(seed + world, QUESTIONS, servers, open));
+    console.log(`world ${world} (go on with ORACLE_SEED=${seed} ORACLE_FROM=${world + 1}): ${showTally(total)}`);
+  },
+  600_000,
 );

@@ -1,15 +1,23 @@
-import { test } from 'vitest';
+import { afterAll, test } from 'vitest';
 import { createSqlSource } from '../../../src/agent/sources/sql/source.ts';
+import type { Clock } from '../../../src/core/clock.ts';
 import { servers } from '../../databases.ts';
 import { judge, seedFrom } from './judge.ts';
+import { addTally, createTally, showTally } from './third.ts';
 
 const WORLDS = 3;
 const seed = seedFrom(process.env.ORACLE_SEED);
 console.log(`oracle seed ${seed} (ORACLE_SEED=${seed} asks the same again)`);
 
+const total = createTally();
+afterAll(() => console.log(showTally(total)));
+
 test.each(Array.from({ length: WORLDS }, (_, world) => seed + world))(
-  'memory and every database answer 80 random queries with what they mean, one statement a list (seed %i)',
-  (worldSeed) => judge(worldSeed, 80, servers, (url, clock) => createSqlSource(url, { clock, observe: () => {} })),
+  'memory and every database answer 60 random queries with what they mean and what plain SQL says, one statement a list (seed %i)',
+  async (worldSeed) => {
+    const open = (url: string, clock: Clock) => createSqlSource(url, { clock, observe: () => {} });
+    addTally(total, await judge(worldSeed, 60, servers, open));
+  },
   // Alone a world takes a second or two; beside other work on a small machine, twenty times that.
   120_000,
 );

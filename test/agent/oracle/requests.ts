@@ -1,6 +1,8 @@
 // Random questions about a world, and random row scopes.
 import type { Operator, PlainFilter, PlainSort } from '../../../src/core/filter.ts';
+import { type Filter, isRefused } from './filters.ts';
 import type { Question } from './interpreter.ts';
+import { createQuantified } from './quantifiers.ts';
 import type { Random } from './random.ts';
 import { createSought, writeSought } from './searches.ts';
 import {
@@ -122,22 +124,25 @@ export function createRelatedQuestion(world: World, random: Random): Question {
   const within = { table: home.name, relation: name, key };
   const question = createQuestion(world, random, world.tables.find((each) => each.name === to)!);
   const { filter: _, isMixed: __, ...open } = question;
-  return { ...(random.chance(0.5) ? open : question), within };
+  return { ...(random.chance(0.25) ? open : question), within };
 }
 
 export function createQuestion(world: World, random: Random, table = random.pick(world.tables)): Question {
-  const names = namesOf(world, table);
+  const every = namesOf(world, table);
+  // Most questions are about what the database holds, so that it can be asked for itself.
+  const isPlain = random.chance(0.75);
+  const names = isPlain ? every.filter(isHeld) : every;
   const fields = random.chance(0.15)
-    ? ownNames(table).map(({ name }) => name)
+    ? (isPlain ? ownNames(table).filter(isHeld) : ownNames(table)).map(({ name }) => name)
     : [...new Set(random.some(names, 1, 6).map((each) => each.name))];
-  if (random.chance(0.3)) fields.push(...random.some(echoesOf(world, table), 0, 2));
+  if (!isPlain && random.chance(0.3)) fields.push(...random.some(echoesOf(world, table), 0, 2));
   const zone = random.chance(0.5) ? random.pick(zones) : undefined;
   return {
     table: table.name,
     fields,
     sort: createSort(names, random),
-    ...(random.chance(0.7) && createQuestionFilter(world, table, names, random)),
-    ...(random.chance(0.3) && createSearch(names, random)),
+    ...(random.chance(0.9) && createQuestionFilter(world, table, names, random, isPlain)),
+    ...(!isPlain && random.chance(0.6) && createSearch(names, random)),
     ...(zone && { zone }),
     ...(table.twists.segments.size > 0 &&
       random.chance(0.15) && { segment: random.pick([...table.twists.segments.keys()]) }),
@@ -151,19 +156,74 @@ function echoesOf(world: World, table: WorldTable): string[] {
   return [...(has(table.name) ? ['echoes'] : []), ...far];
 }
 
-/** Without a key, what leads through many cannot stand beside what is made. */
+/** Filters that are refused come by themselves; most are thrown away. */
 function createQuestionFilter(
   world: World,
   table: WorldTable,
   names: readonly Name[],
   random: Random,
+  isPlain: boolean,
 ): Pick<Question, 'filter' | 'isMixed'> {
-  const many = random.chance(0.35) ? manyNamesOf(world, table) : [];
-  if (many.length === 0) return { filter: createFilter(world, names.map(withMatch), random, 2) };
-  const isMixed = table.key.length > 0 && random.chance(0.4);
-  const near = isMixed ? names.map(withMatch) : names.filter(isHeld);
-  const filter = createFilter(world, [...random.some(near, 1, 3), ...random.some(many, 2, 5)], random, 2);
-  return { filter, isMixed };
+  const far = random.chance(0.12) ? manyNamesOf(world, table) : [];
+  const near = names.filter(isHeld);
+  const wanted = random.chance(0.6);
+  for (let tries = 0; tries < 30; tries++) {
+    // What is refused, and what is nearly refused.
+    const found =
+      far.length > 0
+        ? { filter: createMany(world, table, random.some(far, 1, 2), near, random) }
+        : createAnyFilter(world, table, names, random, isPlain);
+    if (isRefused(world, table, found.filter!) === (far.length > 0 && wanted)) return found;
+  }
+  return {};
+}
+
+/** Several leaves behind the same few relations to many, in groups of all kinds, in a quantifier too. */
+function createMany(
+  world: World,
+  table: WorldTable,
+  far: readonly Name[],
+  near: readonly Name[],
+  random: Random,
+): Filter {
+  const siblings = manyNamesOf(world, table).filter(({ name }) =>
+    far.some((each) => name.startsWith(headOf(each.name))),
+  );
+  const known = [...siblings, ...siblings, ...random.some(near, 1, 2)];
+  const group = (depth: number): Filter => {
+    if (depth === 0 || random.chance(0.3)) return createFilter(world, known, random, 0);
+    const aggregator = random.pick(['And', 'Or', 'Not'] as const);
+    return { aggregator, conditions: Array.from({ length: 1 + random.number(3) }, () => group(depth - 1)) };
+  };
+  return group(3);
+}
+
+const headOf = (name: string): string => `${name.split(':')[0]}:`;
+
+/** Without a key, what leads through many cannot stand beside what is made. */
+function createAnyFilter(
+  world: World,
+  table: WorldTable,
+  names: readonly Name[],
+  random: Random,
+  isPlain: boolean,
+): Pick<Question, 'filter' | 'isMixed'> {
+  const isMixed = !isPlain && table.key.length > 0 && random.chance(0.4);
+  const withCode = (name: Name) => (isPlain ? name : withMatch(name));
+  const many = random.chance(0.3) ? manyNamesOf(world, table) : [];
+  const near = isMixed || many.length === 0 ? names.map(withCode) : names.filter(isHeld);
+  const quantified = random.chance(0.9) ? createQuantified(world, table, random, 3) : undefined;
+  if (many.length === 0 && !quantified) return { filter: createFilter(world, names.map(withCode), random, 2) };
+  const known = [
+    ...random.some(quantified && !isMixed ? names.filter(isHeld) : near, 1, 3),
+    ...random.some(many, 0, 3),
+  ];
+  const other = createFilter(world, known, random, 2);
+  if (!quantified) return { filter: other, isMixed };
+  if (random.chance(0.5)) return { filter: quantified };
+  const more = random.chance(0.3) ? createQuantified(world, table, random, 2) : undefined;
+  const aggregator = random.pick(['And', 'And', 'Or', 'Not'] as const);
+  return { filter: { aggregator, conditions: [quantified, other, ...(more ? [more] : [])] }, isMixed };
 }
 
 /** Decided after reading, so that it stands where a field that is made may stand. */
@@ -178,8 +238,8 @@ function createSearch(names: readonly Name[], random: Random): Pick<Question, 's
 }
 
 /** `far`: also through relations to many. `told`: of that table by what code makes, and no relation to it can be followed. */
-export function createScopes(world: World, random: Random, far = false, told?: string): Record<string, PlainFilter> {
-  const scopes: Record<string, PlainFilter> = {};
+export function createScopes(world: World, random: Random, far = false, told?: string): Record<string, Filter> {
+  const scopes: Record<string, Filter> = {};
   for (const table of world.tables) {
     const made = ownNames(table).filter(({ name }) => name === 'told');
     if (table.name !== told || made.length === 0) continue;
@@ -203,6 +263,9 @@ export function createScopes(world: World, random: Random, far = false, told?: s
             random,
             0,
           ),
+          ...[far && random.chance(0.3) ? createQuantified(world, table, random, 2) : undefined].filter(
+            (each) => each !== undefined,
+          ),
         ],
       };
   return scopes;
@@ -213,7 +276,7 @@ function createFar(world: World, table: WorldTable, random: Random): Name[] {
 }
 
 /** A scope stands within joins, where nothing can be computed. */
-const isHeld = ({ made }: Name): boolean => !made;
+export const isHeld = ({ made }: Name): boolean => !made;
 
 export function createZone(random: Random): string {
   return random.pick(zones);
@@ -255,7 +318,6 @@ function createValue(kind: Kind, operator: Operator, random: Random, now: number
   if (operator === 'In' || operator === 'NotIn')
     return Array.from({ length: random.number(5) }, () => (random.chance(0.15) ? null : one()));
   if (operator === 'Equal' || operator === 'NotEqual') return random.chance(0.1) ? null : one();
-  const half = operator === 'LessThan' || operator === 'Before' || operator === 'GreaterThanOrEqual';
-  if (kind === 'instant' && half && random.chance(0.3)) return String(one()).slice(0, 10);
+  if (kind === 'instant' && random.chance(0.3)) return String(one()).slice(0, 10);
   return one();
 }

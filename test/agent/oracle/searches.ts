@@ -1,7 +1,8 @@
 // Searches as what they mean, not as texts: a random tree of words, how a caller would type it, and whether one cell has
 // one of its words. Dates are compared as the first characters of local days; the engine compares instants.
-import { bytes, hundredths, localDay, lower, type Meaning } from './interpreter.ts';
+import type { Meaning } from './interpreter.ts';
 import type { Random } from './random.ts';
+import { bytes, hundredths, localDay, lower } from './values.ts';
 import { choices, type Kind } from './world.ts';
 
 export type Sought =

@@ -1,5 +1,5 @@
 // The tables of a world, made and filled in a real database, and over arrays.
-import { createMemorySource } from '../../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../../src/agent/sources/memory/source.ts';
 import type { PrimitiveType, Source } from '../../../src/agent/sources/source.ts';
 import type { Dialect, TestDatabase } from '../../databases.ts';
 import { connect } from '../connection.ts';
@@ -88,7 +88,10 @@ export function createMemoryTables(world: World, held: Held = world.tables): Sou
 
 function foreignKeys(table: WorldTable, held: Held) {
   return table.relations
-    .filter((relation) => !relation.inverse && !relation.only && held.some(({ name }) => name === relation.to))
+    .filter(
+      (relation) =>
+        !relation.inverse && !relation.only && !relation.isFirst && held.some(({ name }) => name === relation.to),
+    )
     .map(({ from, to, target }) => ({ columns: from, table: to, targetColumns: target }));
 }
 

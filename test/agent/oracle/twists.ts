@@ -1,6 +1,8 @@
 // Random customizations of a world, and how they are said to an agent.
 import type { EngineAgent } from '../../../src/agent/agent.ts';
-import type { CodeRecord } from '../../../src/agent/customize/definitions.ts';
+import type { CodeRecord } from '../../../src/agent/customize/context.ts';
+import type { PlainFilter } from '../../../src/core/filter.ts';
+import { createQuantified, namesOfCode } from './quantifiers.ts';
 import type { Random } from './random.ts';
 import { createFilter } from './requests.ts';
 import { makeEchoes, makeText, type World, type WorldTable } from './world.ts';
@@ -40,7 +42,10 @@ export function twistWorld(world: World, random: Random): void {
     if (table.key.length) for (const { name } of random.some(plain, 0, 1)) twists.sortedHere.add(name);
     if (table.key.length && random.chance(0.5)) twists.echoed.push(...random.some([...own, ...far, 'first'], 1, 3));
     const names = columns.map(({ name, kind }) => ({ name, kind }));
-    for (const name of ['these', 'those']) twists.segments.set(name, createFilter(world, names, random, 1));
+    for (const name of ['these', 'those']) {
+      const quantified = random.chance(0.4) ? createQuantified(world, table, random, 2, namesOfCode) : undefined;
+      twists.segments.set(name, quantified ?? createFilter(world, names, random, 1));
+    }
   }
 }
 
@@ -62,7 +67,8 @@ export function customizeWorld({ tables }: World, agent: EngineAgent, away: Read
         });
       let isFirst = true;
       for (const [name, filter] of twists.segments) {
-        collection.addSegment(name, isFirst ? filter : async () => filter);
+        const plain = filter as PlainFilter;
+        collection.addSegment(name, isFirst ? plain : async () => plain);
         isFirst = false;
       }
       for (const added of twists.added) {
@@ -106,13 +112,17 @@ function declarePolymorphic(tables: readonly WorldTable[], agent: EngineAgent): 
   }
 }
 
-/** To one, where the tables lie in different sources, so that no database can say so. */
+/** To one, where no database can say so: the tables lie in different sources, or the key may be held by several. */
 export function declareAcross(tables: readonly WorldTable[], away: ReadonlySet<string>, agent: EngineAgent): void {
   for (const { name: table, relations } of tables)
     agent.customizeCollection(table, (collection) => {
-      for (const { name, to, from, target, inverse, only } of relations) {
-        if (only || away.has(table) === away.has(to)) continue;
-        if (inverse) collection.addOneToOneRelation(name, to, { originKey: target[0]! });
+      for (const { name, to, from, target, inverse, only, isFirst } of relations) {
+        if (isFirst && inverse)
+          collection.addOneToOneRelation(name, to, { originKey: target[0]!, originKeyTarget: from[0]! });
+        else if (isFirst)
+          collection.addManyToOneRelation(name, to, { foreignKey: from[0]!, foreignKeyTarget: target[0]! });
+        else if (only || away.has(table) === away.has(to)) continue;
+        else if (inverse) collection.addOneToOneRelation(name, to, { originKey: target[0]! });
         else collection.addManyToOneRelation(name, to, { foreignKey: from[0]! });
       }
     });

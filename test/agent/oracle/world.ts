@@ -2,7 +2,8 @@
 // a table without a key, nulls wherever they may be, and values that are known to go wrong.
 
 import type { Row } from '../../../src/agent/sources/source.ts';
-import type { Operator, PlainFilter } from '../../../src/core/filter.ts';
+import type { Operator } from '../../../src/core/filter.ts';
+import type { Filter } from './filters.ts';
 import type { Random } from './random.ts';
 import type { WriteTwists } from './write-twists.ts';
 
@@ -34,6 +35,8 @@ export interface WorldRelation {
   readonly inverse: boolean;
   /** Said by code alone: nothing relates unless this column of the table holds the value. */
   readonly only?: Only;
+  /** Said by code alone: several records may hold the key, and the first of them is meant. */
+  readonly isFirst?: true;
 }
 
 export interface Only {
@@ -75,7 +78,7 @@ export interface Twists {
   readonly added: Added[];
   /** Columns that are sorted after reading. */
   readonly sortedHere: Set<string>;
-  readonly segments: Map<string, PlainFilter>;
+  readonly segments: Map<string, Filter>;
   /** What the records of the relation `echoes`, which code gives, are made of; it is not there without. */
   readonly echoed: string[];
 }
@@ -287,6 +290,7 @@ export function createWorld(random: Random): World {
     target: wide ? ['region_land', 'region_nr'] : ['region_id'],
   });
   people.many.push({ name: 'entries', to: 'log', from: ['id'], target: ['person_id'] });
+  people.many.push({ name: 'reports', to: 'people', from: ['id'], target: ['manager_id'] });
 
   // About a person or a region, as another column says.
   const marks = table('marks', [column('id', 'whole')], 1);
@@ -303,6 +307,18 @@ export function createWorld(random: Random): World {
   const tables = [regions, people, orders, notes, members, log, marks];
   for (const each of tables) fill(each, tables, random, now);
   return { tables, now };
+}
+
+/** Relations to the first of several: from both sides, to itself, to a composite key, and to a table without a key. */
+export function addFirsts(world: World): World {
+  const add = (owner: string, relation: Omit<WorldRelation, 'isFirst'>) =>
+    world.tables.find(({ name }) => name === owner)!.relations.push({ ...relation, isFirst: true });
+  const behind = { from: ['id'], inverse: true };
+  add('people', { ...behind, name: 'first report', to: 'people', target: ['manager_id'] });
+  add('people', { ...behind, name: 'first entry', to: 'log', target: ['person_id'] });
+  add('orders', { ...behind, name: 'first membership', to: 'members', target: ['order_id'] });
+  add('log', { name: 'first mark', to: 'marks', from: ['person_id'], target: ['about_id'], inverse: false });
+  return world;
 }
 
 function column(name: string, kind: Kind, nullable = false): WorldColumn {

@@ -1,8 +1,11 @@
 // What a write means, with no plan: the rows afterwards, or why there can be none. It shares no code with the engine.
+
 import type { Row } from '../../../src/agent/sources/source.ts';
 import type { PlainFilter } from '../../../src/core/filter.ts';
+import { isRefused } from './filters.ts';
 import { type Meaning, matches, visible } from './interpreter.ts';
 import { Story } from './nested-writes.ts';
+import { createQuantified } from './quantifiers.ts';
 import type { Random } from './random.ts';
 import { createFilter, manyNamesOf, namesOf } from './requests.ts';
 import { createValueOf, isApart, uniqueOf, type World, type WorldRelation, type WorldTable } from './world.ts';
@@ -112,8 +115,13 @@ function createValues(world: World, table: WorldTable, random: Random): Given {
 }
 
 function createWriteFilter(world: World, table: WorldTable, random: Random): PlainFilter {
-  const names = random.chance(0.4) ? manyNamesOf(world, table) : [];
-  return createFilter(world, names.length ? names : namesOf(world, table), random, 1);
+  const quantified = random.chance(0.3) ? createQuantified(world, table, random, 2) : undefined;
+  if (quantified) return quantified;
+  const names = random.chance(0.3) ? manyNamesOf(world, table) : [];
+  for (;;) {
+    const filter = createFilter(world, names.length ? names : namesOf(world, table), random, 1);
+    if (!isRefused(world, table, filter)) return filter;
+  }
 }
 
 export function interpretWrite(meaning: Meaning, write: Write): Outcome {
