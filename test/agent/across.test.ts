@@ -1,8 +1,10 @@
 // Relations between collections of different data sources.
 import { afterEach, describe, expect, test } from 'vitest';
 import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
-import type { Engine, EngineLimits } from '../../src/agent/engine.ts';
-import { createMemorySource, type MemoryTable } from '../../src/agent/sources/memory.ts';
+import type { Engine } from '../../src/agent/engine.ts';
+import type { EngineLimits } from '../../src/agent/requests.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
+import type { MemoryTable } from '../../src/agent/sources/memory/tables.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -265,22 +267,18 @@ describe('row scopes', () => {
     await expect(create).rejects.toMatchObject({ code: 'INVALID_RECORD' });
   });
 
-  test('that look into another source hold before and after a write', async () => {
+  test('that look into another source are read-only', async () => {
     const { engine } = await inMemory();
     const access = accessOf({ scopes: { orders: { field: 'customer:name', operator: 'Equal', value: 'Ada' } } });
     expect(await engine.count(access, { collection: 'orders' })).toBe(2);
-    const write = (id: number, values: Record<string, unknown>) =>
-      engine.update(access, { collection: 'orders', ids: [id], values });
-    expect(await write(1, { note: 'x' })).toMatchObject({ count: 1, ids: ['1'] });
-    await expect(write(2, { note: 'x' })).rejects.toMatchObject({ code: 'RECORD_NOT_FOUND' });
-    await expect(write(1, { customer_id: 2 })).rejects.toMatchObject({ code: 'FORBIDDEN' });
-    const all = await engine.list(accessOf(), {
-      collection: 'orders',
-      fields: ['id', 'customer_id', 'note'],
-      limit: 9,
-    });
-    expect(all.rows.slice(0, 2)).toEqual([
-      [1, 1, 'x'],
+    for (const id of [1, 2])
+      await expect(
+        engine.update(access, { collection: 'orders', ids: [id], values: { note: 'x' } }),
+      ).rejects.toMatchObject({ code: 'FORBIDDEN', message: expect.stringContaining("'customer:name'") });
+    const fields = ['id', 'customer_id', 'note'];
+    const all = await engine.list(accessOf(), { collection: 'orders', fields, limit: 2 });
+    expect(all.rows).toEqual([
+      [1, 1, 'a'],
       [2, 2, 'b'],
     ]);
   });

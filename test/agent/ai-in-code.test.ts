@@ -1,6 +1,6 @@
 // What customization code can do with `context.ai`: real providers, over servers that speak both forms.
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { AiProvider, CollectionCustomizer } from '../../src/index.ts';
 import { shopAgent } from '../app/agent.ts';
 import { readSource } from '../house/source-text.ts';
@@ -76,10 +76,10 @@ describe.each(kinds)('with a provider of the kind %s', (kind) => {
     for (const [before, call] of calls.entries()) {
       const stop = new AbortController();
       const answer = call(stop.signal).catch(({ code }) => code);
-      await vi.waitFor(() => expect(asked).toHaveLength(before + 1), 5000);
+      await expect.poll(() => asked).toHaveLength(before + 1);
       stop.abort();
       expect(await answer).toBe('CANCELLED');
-      await vi.waitFor(() => expect(closed()).toBe(before + 1), 5000);
+      await expect.poll(() => closed()).toBe(before + 1);
     }
   });
 

@@ -1,7 +1,7 @@
 // Answers that are told while they are made: both providers, over a server that sends their events in odd packets, stops in
 // the middle, or sends something else.
 import { inspect } from 'node:util';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type AiChunk, type AiRequest, AppError } from '../../src/index.ts';
 import { failing, KEY, kinds, openProvider, type Reply, saying, speaking, spoken } from './ai-server.ts';
 
@@ -131,7 +131,7 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
     const { ai, closed } = await openProvider(kind, { parts: half, ending: 'silence' });
     const { read, error } = await readAll(ai.askInChunks(question, { timeoutSeconds: 0.5 }));
     expect([read.length > 0, error?.code]).toEqual([true, 'AI_TIMED_OUT']);
-    await vi.waitFor(() => expect(closed()).toBe(1));
+    await expect.poll(() => closed()).toBe(1);
   });
 
   test('aborted in the middle, it is CANCELLED at once, and the request is taken back', async () => {
@@ -143,13 +143,13 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
     await expect(readAll({ [Symbol.asyncIterator]: () => chunks })).resolves.toMatchObject({
       error: { code: 'CANCELLED' },
     });
-    await vi.waitFor(() => expect(closed()).toBe(1));
+    await expect.poll(() => closed()).toBe(1);
   });
 
   test('whoever stops reading stops the provider', async () => {
     const { ai, closed } = await openProvider(kind, { parts: half, ending: 'silence' });
     for await (const chunk of ai.askInChunks(question)) if (chunk) break;
-    await vi.waitFor(() => expect(closed()).toBe(1));
+    await expect.poll(() => closed()).toBe(1);
   });
 
   test('a question that cannot be sent is refused, and nothing is sent', async () => {

@@ -1,7 +1,7 @@
 // Charts of the agent and of collections, as callers ask for them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
-import type { ChartRequest } from '../../src/agent/charts.ts';
+import type { ChartRequest } from '../../src/agent/charts/charts.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { accessOf, type Rights, type Shop, sellers } from './shop.ts';
 
@@ -152,7 +152,7 @@ describe('over arrays', () => {
       "The code of the chart 'broken' failed, not your call. Tell the operator; the log has the cause.",
       cause,
     ]);
-    expect(told.message).toMatch(/^the chart 'broken', added at .*charts.test.ts:\d+, failed$/);
+    expect(told.message).toMatch(/^the chart 'broken', added at .*charts.test.ts:\d+, failed: /);
     expect((await failure({ chart: 'stopped' }))?.code).toBe('TIMED_OUT');
   });
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
-import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -96,7 +96,7 @@ async function testLists(engine: Engine): Promise<void> {
     await ids(engine, 'digits', 'NotEqual', [1, 10, null]),
     await ids(engine, 'words', 'Equal', []),
     await ids(engine, 'digits', 'NotEqual', null),
-  ]).toEqual([[1], [1, 2], [2], [1], [2, 3], [3], [2], [], [2, 3], [2, 3], [1, 2]]);
+  ]).toEqual([[1], [1, 2], [2, 3], [1], [2, 3], [3], [2], [], [2, 3], [2, 3], [1, 2]]);
 }
 
 const memoryTypes = Object.keys(offered);
@@ -131,7 +131,7 @@ test('memory: every type offers its operators, and lists are asked what they inc
     await ids(engine, 'c [String]', 'IncludesNone', ['2']),
     await ids(engine, 'c [String]', 'Equal', ['x', '2']),
     await ids(engine, 'c [String]', 'NotEqual', ['x', '2']),
-  ]).toEqual([[2], [1], [2], [1, 3]]);
+  ]).toEqual([[2], [1, 3], [2], [1, 3]]);
   await engine.close();
 });
 

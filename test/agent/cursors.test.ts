@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ListRequest } from '../../src/agent/engine.ts';
+import type { ListRequest } from '../../src/agent/requests.ts';
 import { accessOf, databases, type Shop, sellers } from './shop.ts';
 
 const access = accessOf();

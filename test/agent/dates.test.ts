@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Operator } from '../../src/core/filter.ts';
 import { accessOf, sellers } from './shop.ts';

@@ -1,7 +1,7 @@
 // Defects that other engines of this kind have with writes, each under the section of the list that names it: none may come
 // back here.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { InsideFilter } from '../../src/agent/customize/definitions.ts';
+import type { InsideFilter } from '../../src/agent/customize/context.ts';
 import { refusalOf } from './attempt.ts';
 import { accessOf, type Shop, sellers } from './shop.ts';
 

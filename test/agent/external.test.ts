@@ -1,7 +1,8 @@
 // Relations whose records code gives.
 import { afterEach, describe, expect, test } from 'vitest';
+import type { CodeRecord } from '../../src/agent/customize/context.ts';
 import type { CollectionCustomizer } from '../../src/agent/customize/customizer.ts';
-import type { CodeRecord, ExternalRelationDefinition } from '../../src/agent/customize/definitions.ts';
+import type { ExternalRelationDefinition } from '../../src/agent/customize/definitions.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import { accessOf, sellers } from './shop.ts';
 
@@ -45,7 +46,7 @@ test('is shown whole, with its record and through relations to it', async () => 
       1,
       [
         { title: 'late 1', off: 5, until: '2024-02-01', logo: null },
-        { title: 'early 1', off: 10, until: null, logo: '6869' },
+        { title: 'early 1', off: 10, until: null, logo: 'data:application/octet-stream;base64,aGk=' },
       ],
     ],
     [2, expect.any(Array)],
@@ -78,7 +79,11 @@ describe('from one record', () => {
     expect(await titles({ filter: { field: 'off', operator: 'LessThan', value: 10 } })).toEqual(['late 1']);
     expect(await titles({ search: 'EARLY' })).toEqual(['early 1']);
     const page = await offers(engine, 1, { limit: 1, skip: 1 });
-    expect([page.rows, page.hasMore, page.cursorAfter(0)]).toEqual([[['early 1', 10, null, '6869']], false, undefined]);
+    expect([page.rows, page.hasMore, page.cursorAfter(0)]).toEqual([
+      [['early 1', 10, null, 'data:application/octet-stream;base64,aGk=']],
+      false,
+      undefined,
+    ]);
     const parent = { collection: 'customers', relation: 'offers', id: 1 };
     expect(await engine.countRelated(accessOf(), parent)).toBe(2);
     const sum = { ...parent, operation: 'Sum', field: 'off', limit: 1 } as const;
@@ -95,7 +100,7 @@ describe('from one record', () => {
     await expect(asked).rejects.toMatchObject({ code: 'RECORD_NOT_FOUND' });
     const hidden = accessOf({ hidden: ['customers.offers'] });
     const unseen = engine.listRelated(hidden, { collection: 'customers', relation: 'offers', id: 1, limit: 1 });
-    await expect(unseen).rejects.toMatchObject({ code: 'UNKNOWN_FIELD' });
+    await expect(unseen).rejects.toMatchObject({ code: 'UNKNOWN_RELATION' });
   });
 });
 

@@ -29,10 +29,10 @@ describe.each(sellers)('on $name', (seller) => {
     const both = (...conditions: PlainFilter[]): PlainFilter => ({ aggregator: 'And', conditions });
     expect([
       await ids('customers', leaf('orders:total', 'GreaterThan', 15)),
-      await ids('customers', leaf('orders:total', 'NotEqual', 20)),
-      await ids('customers', both(leaf('orders:id', 'Equal', 2), leaf('orders:id', 'Equal', 3))),
+      await ids('customers', { some: 'orders', where: leaf('total', 'NotEqual', 20) }),
+      await ids('customers', both({ some: 'orders', where: leaf('id', 'Equal', 2) }, leaf('orders:id', 'Equal', 3))),
       await ids('customers', leaf('orders:order_lines:article', 'In', ['pen', 'pad'])),
-      await ids('customers', leaf('orders:customer:city', 'Missing')),
+      await ids('customers', { some: 'orders', where: leaf('customer:city', 'Missing') }),
       await ids('orders', leaf('customer:orders:total', 'Equal', 20)),
       await ids('orders', leaf('order_lines@@@line_notes@@@text', 'Equal', 'lined')),
       await ids('orders', leaf('order_lines:article', 'In', [])),

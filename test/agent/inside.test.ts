@@ -1,6 +1,6 @@
 // The inside door on every source: what code reads and writes through `context.collection`, in names from before renaming.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { CustomizationContext } from '../../src/agent/customize/definitions.ts';
+import type { CustomizationContext } from '../../src/agent/customize/context.ts';
 import { problemsOf, refusalOf } from './attempt.ts';
 import { accessOf, type Shop, sellers } from './shop.ts';
 
@@ -178,7 +178,7 @@ describe.each(sellers)('$name', (seller) => {
       ['INVALID_ARGUMENT', 'filter'],
       ['INVALID_ARGUMENT', 'filter'],
       ['UNKNOWN_COLLECTION', ['customers']],
-      ['UNKNOWN_FIELD', ['orders']],
+      ['UNKNOWN_RELATION', ['orders']],
       ['INVALID_RECORD', undefined],
     ]);
     expect((await shop.engine.list(all, { collection: 'customers', limit: 9 })).rows).toHaveLength(3);

@@ -2,7 +2,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
-import { createMemorySource, type MemoryTable } from '../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
+import type { MemoryTable } from '../../src/agent/sources/memory/tables.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -178,7 +179,7 @@ describe('a declared relation', () => {
     ['tagging', { originKey: 'post_id', foreignKey: 'tag_id' }, "There is no collection 'tagging'. Near: taggings"],
     ['taggings', { originKey: 'by', foreignKey: 'tag_id' }, 'they cannot be the same key'],
     ['taggings', { originKey: 'post_id', foreignKey: 'post_id' }, "both keys are 'post_id'"],
-    ['taggings', undefined, "has no field 'undefined'"],
+    ['taggings', undefined, 'needs an object of options'],
   ])('through %s by %j ends the start at the line of the call', async (through, options, problem) => {
     const started = open(memory(), declare(options as object, through));
     await expect(started).rejects.toThrow(problem);
@@ -198,7 +199,7 @@ describe('permissions', () => {
     ['a key of it is hidden', { hidden: ['taggings.tag_id'] }],
   ])('there is no relation where %s', async (_, rights) => {
     const engine = await open(memory());
-    await expect(labels(engine, 1, {}, rights)).rejects.toMatchObject({ code: 'UNKNOWN_FIELD' });
+    await expect(labels(engine, 1, {}, rights)).rejects.toMatchObject({ code: 'UNKNOWN_RELATION' });
   });
 
   test('a record that is not to be seen has no related records, and is not told from one that is not there', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { createMemorySource, type MemoryTable } from '../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
+import type { MemoryTable } from '../../src/agent/sources/memory/tables.ts';
 import { operators } from '../../src/core/filter.ts';
 import { accessOf, sellers } from './shop.ts';
 
@@ -36,7 +37,7 @@ test('a relation is named after its column, its inverse after the collection', a
   });
 });
 
-test('where names would collide, with a column or another relation, each takes the long form', async () => {
+test('where names would collide, with a column or another relation, they say which column they come from', async () => {
   const posts = {
     name: 'posts',
     columns: [number('id'), number('author_id'), number('author'), number('editorId'), number('users')],
@@ -52,10 +53,41 @@ test('where names would collide, with a column or another relation, each takes t
     },
     users: {
       posts_through_author_id: 'many posts id',
-      posts_through_editorId: 'many posts id',
+      posts_as_editor: 'many posts id',
       posts_through_users: 'many posts id',
     },
   });
+});
+
+test('relations are named by what their columns say, on both ends', async () => {
+  const table = (name: string, key: string, ...columns: string[]) => ({
+    name,
+    columns: [number(key), ...columns.map((column) => number(column, true))],
+    primaryKey: [key],
+    rows: [] as unknown[][],
+  });
+  const to = (column: string, name: string, key: string) => ({ columns: [column], table: name, targetColumns: [key] });
+  const tables = [
+    { ...table('Employee', 'EmployeeId', 'ReportsTo'), foreignKeys: [to('ReportsTo', 'Employee', 'EmployeeId')] },
+    { ...table('folder', 'id', 'parent_id'), foreignKeys: [to('parent_id', 'folder', 'id')] },
+    { ...table('store', 'store_id', 'manager_id'), foreignKeys: [to('manager_id', 'staff', 'staff_id')] },
+    { ...table('staff', 'staff_id', 'store_id'), foreignKeys: [to('store_id', 'store', 'store_id')] },
+    { ...table('city', 'id') },
+    {
+      ...table('flight', 'id', 'origin', 'destination'),
+      foreignKeys: [to('origin', 'city', 'id'), to('destination', 'city', 'id')],
+    },
+  ];
+  const named = await relationsOf(tables as never);
+  expect(named).toMatchObject({
+    Employee: { manager: 'one Employee ReportsTo', reports: 'many Employee EmployeeId' },
+    folder: { parent: 'one folder parent_id', children: 'many folder id' },
+    store: { manager: 'one staff manager_id', staff: 'many staff store_id' },
+    staff: { store: 'one store store_id', store_as_manager: 'many store staff_id' },
+    flight: { origin_city: 'one city origin', destination_city: 'one city destination' },
+    city: { flight_as_origin_city: 'many flight id', flight_as_destination_city: 'many flight id' },
+  });
+  expect(await relationsOf([...tables].reverse() as never)).toEqual(named);
 });
 
 test('a unique foreign key makes the inverse a relation to one, a self relation has both ends', async () => {

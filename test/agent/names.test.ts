@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ListRequest } from '../../src/agent/engine.ts';
-import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import type { ListRequest } from '../../src/agent/requests.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { PlainFilter } from '../../src/core/filter.ts';
 import { accessOf, type Rights, type Shop, sellers } from './shop.ts';
 
@@ -59,6 +59,7 @@ test('a relation to many records cannot be a column', async () => {
     collection: 'customers',
     relation: 'orders',
     foreign: 'orders',
+    back: 'customer',
   });
 });
 

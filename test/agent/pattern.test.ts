@@ -55,7 +55,9 @@ test.each([
   ['(?<!a)b', 'invalid named capture'],
   ['(a)\\1', 'invalid escape sequence'],
   ['(?<a>x)\\k<a>', 'references to groups cannot be used'],
-  ['((x{99}){99}){99}', 'invalid repeat count'],
+  ['((x{99}){99}){99}', 'it stands for more than 1000 characters with its repetitions written out'],
+  ['(?:[a-z]{0,30}x){40}', 'it stands for more than 1000 characters with its repetitions written out'],
+  ['\\p{L}'.repeat(20), 'it stands for more than 1000 characters with its repetitions written out'],
   ['x'.repeat(1001), 'it has more than 1000 characters'],
   [7 as never, 'expected a regular expression or its text'],
 ])('%s is refused: %s', (source, problem) => {

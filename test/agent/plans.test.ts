@@ -1,7 +1,7 @@
 // Plans with their SQL are golden files, for reviewers to read. `npx vitest run test/agent/plans.test.ts -u` writes them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
-import type { ListRequest } from '../../src/agent/engine.ts';
+import type { ListRequest } from '../../src/agent/requests.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { accessOf, databases, type Rights, type Shop } from './shop.ts';
 
@@ -40,11 +40,14 @@ const plans: Readonly<Record<string, readonly [ListRequest, Rights?]>> = {
       collection: 'customers',
       fields: ['name'],
       filter: {
-        aggregator: 'And',
-        conditions: [
-          { field: 'orders:order_lines:article', operator: 'Equal', value: 'ink' },
-          { field: 'orders:customer:city', operator: 'Present' },
-        ],
+        some: 'orders',
+        where: {
+          aggregator: 'And',
+          conditions: [
+            { field: 'order_lines:article', operator: 'Equal', value: 'ink' },
+            { field: 'customer:city', operator: 'Present' },
+          ],
+        },
       },
       limit: 15,
     },

@@ -3,7 +3,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
 import type { PolymorphicManyToOneOptions } from '../../src/agent/customize/definitions.ts';
 import type { Engine } from '../../src/agent/engine.ts';
-import { createMemorySource, type MemoryTable } from '../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
+import type { MemoryTable } from '../../src/agent/sources/memory/tables.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -166,6 +167,16 @@ describe.each(places)('in %s', (name, sources) => {
     expect((await write({ kind: 'Other', about_id: 1 })).count).toBe(1);
   });
 
+  test('a row scope that leads on by a type holds where its collection is related to', async () => {
+    const engine = await open(await sources());
+    const access = accessOf({ scopes: { notes: { field: 'firm:label', operator: 'Missing' } } });
+    const { rows } = await engine.list(access, { collection: 'people', fields: ['name', 'note:id'], limit: 9 });
+    expect(rows).toEqual([
+      ['Ada', 1],
+      ['Bo', null],
+    ]);
+  });
+
   test('the plan tells the type', async () => {
     const engine = await open(await sources());
     const plan = await engine.explain(accessOf(), {
@@ -214,7 +225,23 @@ test.each([
   await expect(started).rejects.toThrow(/polymorphic\.test\.ts:\d+/);
 });
 
-test('one to one needs a unique key of the field and the type', async () => {
-  const started = open([createMemorySource('memory', [people, firms, { ...notes, uniqueKeys: [] }])]);
-  await expect(started).rejects.toThrow("'about_id' with 'kind' of 'notes' is not unique");
-});
+test.each([
+  ['one source', (each: MemoryTable) => [createMemorySource('memory', [people, firms, each])]],
+  ['two sources', (each: MemoryTable) => [createMemorySource('a', [people, firms]), createMemorySource('b', [each])]],
+])(
+  'one to one without a unique key of the field and the type leads to the lowest of the type, in %s',
+  async (_, held) => {
+    const rows = [[8, 'Person', 2], [3, 'Firm', 1], [7, 'Person', 1], [5, 'Person', 1], [4, 'person', 2], [9, 'Person', 2]]; // biome-ignore format: a table
+    const engine = await open(held({ ...notes, uniqueKeys: [], rows }));
+    const list = (rights: Rights = {}) =>
+      engine.list(accessOf(rights), { collection: 'people', fields: ['id', 'note:id'], limit: 9 });
+    expect((await list()).rows).toEqual([
+      [1, 5],
+      [2, 8],
+    ]);
+    expect((await list({ scopes: { notes: { field: 'id', operator: 'GreaterThan', value: 5 } } })).rows).toEqual([
+      [1, 7],
+      [2, 8],
+    ]);
+  },
+);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createEngine } from '../../src/agent/engine.ts';
-import { previousPeriod } from '../../src/agent/query/previous-period.ts';
-import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import { previousPeriod } from '../../src/agent/lower/previous-period.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Operator, PlainFilter } from '../../src/core/filter.ts';
 import { accessOf } from './shop.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { packId, unpackId } from '../../src/agent/encode/record-id.ts';
+import { createMoment } from '../../src/agent/lower/dates.ts';
 import type { Column } from '../../src/agent/model/types.ts';
-import { createMoment } from '../../src/agent/query/dates.ts';
-import { packId, unpackId } from '../../src/agent/record-id.ts';
 
 const moment = createMoment(0, 'UTC');
 const column = (name: string, type: 'String' | 'Number'): Column => ({

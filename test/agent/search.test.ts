@@ -1,6 +1,6 @@
 // The grammar of searches, on every source. What a search means at random is judged by the oracle.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseSearch, type Sought } from '../../src/agent/query/search-grammar.ts';
+import { parseSearch, type Sought } from '../../src/agent/lower/search-grammar.ts';
 import type { PlainFilter } from '../../src/core/filter.ts';
 import { accessOf, type Rights, type Shop, sellers } from './shop.ts';
 

@@ -3,13 +3,15 @@
 import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
 import type { DataSourceOptions } from '../../src/agent/customize/definitions.ts';
 import type { Engine, EngineOptions } from '../../src/agent/engine.ts';
-import { createMemorySource, type MemoryTable } from '../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
+import type { MemoryTable } from '../../src/agent/sources/memory/tables.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { type Access, type FieldAccess, freely, type Verb } from '../../src/core/caller.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { PlainFilter } from '../../src/core/filter.ts';
 import { type Dialect, servers } from '../databases.ts';
+import { runSql } from '../sql/schemas.ts';
 import { connect } from './connection.ts';
 
 export const shopTables: readonly MemoryTable[] = [
@@ -142,7 +144,7 @@ export const databases: readonly Seller[] = servers.map((server) => ({
   name: server.dialect,
   async open(options) {
     const database = await server.create();
-    const connection = await connect(database);
+    const statements: string[] = [];
     for (const { name, columns, primaryKey = [], foreignKeys = [], rows } of shopTables) {
       const parts = [
         ...columns.map(
@@ -152,11 +154,11 @@ export const databases: readonly Seller[] = servers.map((server) => ({
         `primary key (${primaryKey})`,
         ...foreignKeys.map((key) => `foreign key (${key.columns}) references ${key.table} (${key.targetColumns})`),
       ];
-      await connection.run(`create table ${name} (${parts})`, []);
-      for (const row of rows)
-        await connection.run(`insert into ${name} values (${row.map((value) => literal(value, server.dialect))})`, []);
+      statements.push(`create table ${name} (${parts})`);
+      const values = rows.map((row) => `(${row.map((value) => literal(value, server.dialect))})`);
+      if (values.length > 0) statements.push(`insert into ${name} values ${values}`);
     }
-    await connection.end();
+    await runSql(database, statements);
     const open = () =>
       openEngine(() => createSqlSource(database.url, { clock: systemClock, observe: () => {} }), options);
     const engine = await open();
@@ -227,8 +229,9 @@ export function accessOf({
     can: (verb: Verb, collection: string) =>
       (!browse || browse.includes(collection)) && !denied.includes(`${collection}.${verb}`),
     startsWorkflows: true,
-    seesAgentCharts: true,
+    collections: null,
     hasPolicies: false,
+    mayCascade: () => true,
     policy: () => freely,
     actionPolicy: () => freely,
     canTrigger: (collection, action) => !untriggered.includes(`${collection}.${action}`),

@@ -78,7 +78,9 @@ test('names and values that are anything cannot leave their literals', async () 
   expect(compile(folder, code)).toBe('');
 });
 
-test('300 tables of 25 columns: under 2 MB, and a file that uses them compiles in under 15 s', async () => {
+// The time depends on what else the machine does; the number of types that the compiler makes does not. 1.3 million are those
+// of our own sources, and 6 million take about 5 s on two cores.
+test('300 tables of 25 columns: under 2 MB, and a file that uses them is cheap to compile', async () => {
   const { agent, logged } = emptyAgent();
   const folder = resolve('node_modules', `.typings-${process.pid}`);
   mkdirSync(folder);
@@ -101,16 +103,13 @@ agent.customizeCollection('wide_table_${200 + at}', (each) =>
 );`,
   );
   const code = `import { createAgent } from '${resolve('src/index.ts')}';\nimport type { Schema } from './typings.ts';\nconst agent = createAgent<Schema>({ authSecret: 'a', envSecret: 'b' });\n${uses.join('\n')}\n`;
-  // What the machine does beside it can only make it slower.
-  let seconds = Number.POSITIVE_INFINITY;
-  let problems = '';
-  for (let tries = 0; tries < 3 && seconds >= 15; tries++) {
-    const began = performance.now();
-    problems = compile(folder, code);
-    seconds = (performance.now() - began) / 1000;
-  }
-  console.info(`300 tables: ${bytes} bytes of typings; a file that uses them compiles in ${seconds.toFixed(1)} s`);
-  expect([problems, bytes < 2_000_000, seconds < 15, logged]).toEqual(['', true, true, expect.any(Array)]);
+  const output = compile(folder, code, '--extendedDiagnostics');
+  const measured = (name: string) => Number(new RegExp(`^${name}: +([0-9.]+)`, 'm').exec(output)?.[1]);
+  const instantiations = measured('Instantiations');
+  const seconds = measured('Check time');
+  console.info(`300 tables: ${bytes} bytes of typings; ${instantiations} types instantiated in ${seconds} s`);
+  expect(output).not.toContain('error');
+  expect([bytes < 2_000_000, instantiations < 7_000_000, logged]).toEqual([true, true, expect.any(Array)]);
 }, 120_000);
 
 test('where there would be too many paths, they follow fewer relations, and it is said', async () => {
@@ -136,26 +135,26 @@ test('where there would be too many paths, they follow fewer relations, and it i
   ]);
 });
 
-test('a folder that is gone is an error that names the option, and leaves nothing behind', async () => {
+test('a folder in the place of the file is an error that names the option', async () => {
   const { agent, folder } = emptyAgent();
   const path = join(folder, 'typings.ts');
   mkdirSync(path);
   agent.addDataSource(typedShop());
   await expect(agent.updateTypesOnFileSystem(path, 5)).rejects.toThrow(
-    `typingsPath: ${path} cannot be written. Choose another path, or change who may write there.`,
+    `typingsPath: ${path} is no file. Choose the path of a file.`,
   );
 });
 
 /** What tsc says of a file beside the typings; empty when it compiles. */
-function compile(folder: string, code: string): string {
+function compile(folder: string, code: string, ...options: string[]): string {
   writeFileSync(join(folder, 'use.ts'), code);
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   const settings = JSON.parse(readFileSync('tsconfig.json', 'utf8')) as { compilerOptions: Record<string, unknown> };
   const compilerOptions = { ...settings.compilerOptions, typeRoots: [resolve('node_modules/@types')] };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts'] }));
   try {
-    execFileSync(process.execPath, [resolve('node_modules/typescript/bin/tsc'), '-p', folder], { encoding: 'utf8' });
-    return '';
+    const args = [resolve('node_modules/typescript/bin/tsc'), '-p', folder, ...options];
+    return execFileSync(process.execPath, args, { encoding: 'utf8' });
   } catch (error) {
     return String((error as { stdout?: string }).stdout || error);
   }

@@ -173,20 +173,17 @@ describe.each(servers)('$dialect', (server) => {
     await other.run("update owners set name = 'held' where id = 1", []);
     const update = { collection: 'owners', ids: [1], values: { name: 'late' } };
     const cancel = new AbortController();
-    const began = systemClock.monotonic();
     const stop = systemClock.after(100, () => cancel.abort());
     const codes = [
       await codeOf(engine.update(all, update, { signal: cancel.signal })),
       await codeOf(impatient.engine.update(all, update)),
     ];
-    const waited = systemClock.monotonic() - began;
     stop();
     if (dialect !== 'mariadb') await other.run('commit', []);
     await other.end();
     await impatient.engine.close();
     const { rows } = await engine.list(all, { collection: 'owners', fields: ['name'], limit: 1 });
     expect([codes, rows]).toEqual([['CANCELLED', 'TIMED_OUT'], [['held']]]);
-    expect(waited).toBeLessThan(5_000);
   });
 
   test('a write waits until another process is done, and holds up nobody here', async () => {

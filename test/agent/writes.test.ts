@@ -14,6 +14,20 @@ const refusal = (run: Promise<unknown>): Promise<Refused> =>
     ({ code, details }: AppError) => ({ code, details }),
   );
 
+/** Nothing besides the records of `customers` that the call names is written. */
+const only = (change: string, ids: readonly string[]) => {
+  const effect = { collection: 'customers', change, cause: 'call', count: ids.length, ids };
+  return { effects: [effect], unseen: [] };
+};
+/** Of a preview; the changes of its one effect are those of the answer. */
+const foreseen = (
+  collection: string,
+  effect: { readonly change: string; readonly count: number; readonly ids?: string[] },
+) => ({
+  effects: [{ collection, cause: 'call', ...effect, changes: expect.any(Array) }],
+  unseen: [],
+});
+
 describe.each(sellers)('$name', (seller) => {
   let shop: Shop;
   beforeEach(async () => {
@@ -51,6 +65,7 @@ describe.each(sellers)('$name', (seller) => {
         { id: 11, name: 'Ed', city: null, secret: null },
         { id: 12, name: 'Flo', city: null, secret: null },
       ],
+      ...only('created', ['10', '11', '12']),
     });
     expect(await customers()).toEqual([...untouched, [10, 'Di', 'Oslo'], [11, 'Ed', null], [12, 'Flo', null]]);
   });
@@ -76,6 +91,7 @@ describe.each(sellers)('$name', (seller) => {
         { id: 2, name: 'Bo', city: 'Bern', secret: 'x2' },
         { id: 1, name: 'Ada', city: 'Bern', secret: 'x1' },
       ],
+      ...only('updated', ['2', '1']),
     });
   });
 
@@ -198,7 +214,10 @@ describe.each(sellers)('$name', (seller) => {
           { field: 'records[0].nme', problem: 'no such field. Near: name.' },
           { field: 'records[0].name', problem: 'must be given: send a String.' },
           { field: 'records[1].name', problem: 'may not be null: send a String.' },
-          { field: 'records[1].orders', problem: "is a relation to 'orders': write there, or associate." },
+          {
+            field: 'records[1].orders',
+            problem: "is a relation to 'orders': write there; associate links records that exist.",
+          },
         ],
       },
     });
@@ -248,7 +267,7 @@ describe.each(sellers)('$name', (seller) => {
       ['2', '4'],
       [1, 1, 2, 1, 3],
       null,
-      { code: 'RECORD_NOT_FOUND', details: { collection: 'orders', id: '5', missing: ['5'] } },
+      { code: 'RECORD_NOT_FOUND', details: { collection: 'orders', id: '5', missing: ['5'], relation: 'orders' } },
       5,
     ]);
   });
@@ -299,6 +318,7 @@ describe.each(sellers)('$name', (seller) => {
         ids: [],
         records: [],
         changes: [{ id: null, fields: { id: { before: null, after: 9 }, name: { before: null, after: 'X' } } }],
+        ...foreseen('customers', { change: 'created', count: 1 }),
       },
       {
         count: 2,
@@ -308,6 +328,7 @@ describe.each(sellers)('$name', (seller) => {
           { id: '1', fields: {} },
           { id: '3', fields: { city: { before: null, after: 'Paris' } } },
         ],
+        ...foreseen('customers', { change: 'updated', count: 2, ids: ['1', '3'] }),
       },
       {
         count: 1,
@@ -323,6 +344,7 @@ describe.each(sellers)('$name', (seller) => {
             },
           },
         ],
+        ...foreseen('line_notes', { change: 'deleted', count: 1, ids: ['3'] }),
       },
       { code: 'RECORD_IN_USE', details: { collection: 'customers', verb: 'delete' } },
       untouched,

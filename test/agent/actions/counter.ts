@@ -1,7 +1,7 @@
 // A counter with actions: the small shop with one definition, and the calls that tests make.
 
+import type { ActionRequest } from '../../../src/agent/actions/actions.ts';
 import type { ActionDefinition, FormElement } from '../../../src/agent/actions/definitions.ts';
-import type { ActionRequest } from '../../../src/agent/actions.ts';
 import type { EngineOptions } from '../../../src/agent/engine.ts';
 import type { Access } from '../../../src/core/caller.ts';
 import { accessOf, type Seller, type Shop, sellers } from '../shop.ts';

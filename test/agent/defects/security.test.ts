@@ -1,7 +1,7 @@
 // Leaks and silent mistakes that were seen elsewhere, and must not come back here. Numbers are those of the list of
 // defects.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createMemorySource } from '../../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../../src/agent/sources/memory/source.ts';
 import { createSqlSource } from '../../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { openCounter } from '../actions/counter.ts';

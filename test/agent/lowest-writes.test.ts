@@ -1,0 +1,191 @@
+// Relations to one whose key several records hold: what is written, what is refused, and what the start says.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Engine } from '../../src/agent/engine.ts';
+import type { MemoryTable } from '../../src/agent/sources/memory/tables.ts';
+import { servers } from '../databases.ts';
+import {
+  ask,
+  cards,
+  closeAll,
+  fromPeople,
+  inMemory,
+  leaf,
+  narrow,
+  open,
+  orders,
+  people,
+  places,
+  relate,
+  scores,
+  seats,
+  tables,
+} from './lowest-tables.ts';
+import { accessOf, type Rights } from './shop.ts';
+
+describe.each(places.slice(0, 1 + servers.length))('writing in %s', (_, sources) => {
+  let engine: Engine;
+  const access = accessOf();
+  beforeAll(async () => {
+    engine = await open(await sources());
+  });
+  afterAll(closeAll);
+  const refused = (problem: string) => expect.objectContaining({ message: expect.stringContaining(problem) });
+  const itself = "leads to the first of several records of 'cards': update 'person_id' of 'cards' instead";
+
+  test('the records that a filter through one means are written, and no others', async () => {
+    const gold = leaf('card:label', 'Equal', 'gold');
+    const wanted = ask(narrow, `select p.id ${fromPeople} where c.label = 'gold'`).flat();
+    const answer = await engine.list(accessOf(narrow), {
+      collection: 'people',
+      filter: gold,
+      fields: ['id'],
+      limit: 9,
+    });
+    expect(answer.rows.flat()).toEqual(wanted);
+    const deeper: Rights = { scopes: { people: gold } };
+    const update = (ids: number[]) =>
+      engine.update(accessOf(deeper), { collection: 'people', ids, values: { seen: 1 } });
+    // The card with the lowest id, of all, is gold for nobody.
+    await expect(update([1])).rejects.toMatchObject({ code: 'RECORD_NOT_FOUND' });
+    await expect(update([2])).rejects.toMatchObject({ code: 'RECORD_NOT_FOUND' });
+    const labelled: Rights = { scopes: { people: leaf('card:label', 'Equal', 'red') } };
+    const change = { collection: 'people', ids: [1, 5], values: { seen: 1 } };
+    expect((await engine.update(accessOf(labelled), change)).count).toBe(2);
+    // Written, it would lead elsewhere.
+    const card = { collection: 'cards', ids: [4], values: { label: 'blue' } };
+    expect((await engine.update(access, card)).count).toBe(1);
+    await expect(engine.update(accessOf(labelled), change)).rejects.toMatchObject({ code: 'RECORD_NOT_FOUND' });
+    await engine.update(access, { ...card, values: { label: 'red' } });
+    await engine.update(access, { ...change, ids: [1], values: { seen: 0 } });
+  });
+
+  test('what is pointed to must be there to be seen, any of the records that hold the key', async () => {
+    const write = (code: string) =>
+      engine.update(accessOf(narrow), { collection: 'orders', ids: [3], values: { code } });
+    expect((await write('x')).count).toBe(1);
+    await expect(write('z')).rejects.toMatchObject({ code: 'INVALID_RECORD' });
+  });
+
+  test('nothing is written through it', async () => {
+    const person = { collection: 'people', ids: [1], values: { 'card:label': 'x' } };
+    await expect(engine.update(access, person)).rejects.toEqual(
+      refused("leads to the first of several records: write to 'cards' itself, by the id of the one that is meant"),
+    );
+    const order = { collection: 'orders', ids: [1], values: { person: { name: 'x' } } };
+    await expect(engine.update(access, order)).rejects.toEqual(refused("write to 'people' itself"));
+    const values = [{ id: 20, name: 'Gy', seen: 1, card: { id: 20, label: 'x', amount: 1, shown: 1 } }];
+    await expect(engine.create(access, { collection: 'people', records: values })).rejects.toEqual(
+      refused("write to 'cards' itself"),
+    );
+    const amount = { collection: 'people', ids: [1], values: { amount: 1 } };
+    await expect(engine.update(access, amount)).rejects.toEqual(refused('comes from another record'));
+    const at = { collection: 'people', relation: 'card', id: 1 };
+    await expect(engine.point(access, { ...at, to: 7 })).rejects.toEqual(refused(itself));
+    await expect(engine.point(access, { ...at, to: null })).rejects.toEqual(refused(itself));
+    await expect(engine.associate(access, { ...at, ids: [7] })).rejects.toEqual(refused(itself));
+    await expect(engine.dissociate(access, { ...at, ids: [4] })).rejects.toEqual(refused(itself));
+  });
+
+  test('a record is pointed to only where the relation then leads to it', async () => {
+    const at = { collection: 'orders', relation: 'person', id: 4 };
+    const name = async (rights: Rights) =>
+      (await engine.list(accessOf(rights), { collection: 'orders', filter: leaf('id', 'Equal', 4), fields: ['person:name'], limit: 1 })).rows; // biome-ignore format: a line
+    await expect(engine.point(access, { ...at, to: 3 })).rejects.toEqual(refused('would lead to another one of them'));
+    expect((await engine.point(access, { ...at, to: 1 })).count).toBe(1);
+    expect(await name({})).toEqual([['Ada']]);
+    await engine.update(access, { collection: 'orders', ids: [4], values: { code: 'w' } });
+    expect((await engine.point(accessOf(narrow), { ...at, to: 3 })).count).toBe(1);
+    expect(await name(narrow)).toEqual([['Cy']]);
+  });
+});
+
+describe('from one source to another', () => {
+  afterEach(closeAll);
+
+  test('what is pointed to must be there to be seen, each of it', async () => {
+    const engine = await open([inMemory(people, cards, seats, scores), inMemory(orders)]);
+    const records = (...codes: string[]) => codes.map((code, at) => ({ id: 30 + at, code, total: 1 }));
+    const add = (...codes: string[]) =>
+      engine.create(accessOf(narrow), { collection: 'orders', records: records(...codes) });
+    // Two people hold x, which is not as good as somebody with z.
+    await expect(add('x', 'z')).rejects.toMatchObject({ code: 'INVALID_RECORD' });
+    expect((await add('x', 'y')).count).toBe(2);
+  });
+
+  test('a scope that only code decides cannot say which is the first', async () => {
+    const engine = await open([inMemory(people, scores, seats, orders), inMemory(cards)], (agent) => {
+      relate(agent);
+      agent.customizeCollection('cards', (each) => each.emulateFieldOperator('label', 'Like'));
+    });
+    const access = accessOf({ scopes: { cards: leaf('label', 'Like', 'g%') } });
+    const list = engine.list(access, { collection: 'people', fields: ['card:label'], limit: 9 });
+    await expect(list).rejects.toThrow("The row scope of 'cards' uses a field that the database cannot decide");
+  });
+});
+
+describe('at the start', () => {
+  afterEach(closeAll);
+
+  test('each relation is warned of once, with what to add', async () => {
+    const warnings: string[] = [];
+    await open([inMemory(...tables)], relate, warnings);
+    expect(warnings.map((each) => each.replace(/ \([^()]*lowest-tables\.ts:\d+(:\d+)?\)$/, ' (here)'))).toEqual([
+      "'code' of 'people' has no unique index, so that 'person' of 'orders' could lead to many records: it leads to the one with the lowest key that the caller may see. Add a unique index on 'code'. (here)",
+      "'person_id' of 'cards' has no unique index, so that 'card' of 'people' could lead to many records: it leads to the one with the lowest key that the caller may see. Add a unique index on 'person_id'. (here)",
+      "'person_id' with 'label' of 'cards' has no unique index, so that 'gold' of 'people' could lead to many records: it leads to the one with the lowest key that the caller may see. Add a unique index on 'person_id' with 'label'. (here)",
+      "'person_id' of 'seats' has no unique index, so that 'seat' of 'people' could lead to many records: it leads to the one with the lowest key that the caller may see. Add a unique index on 'person_id'. (here)",
+      "'person_id' of 'scores' has no unique index, so that 'score' of 'people' could lead to many records: it leads to the one with the lowest values (it has no key) that the caller may see. Add a unique index on 'person_id'. (here)",
+    ]);
+  });
+
+  test('a key that one record alone can hold is not warned of', async () => {
+    const warnings: string[] = [];
+    const unique = [inMemory({ ...people, uniqueKeys: [['code']] }, orders)];
+    await open(
+      unique,
+      (agent) =>
+        agent.customizeCollection('orders', (each) =>
+          each.addManyToOneRelation('person', 'people', { foreignKey: 'code', foreignKeyTarget: 'code' }),
+        ),
+      warnings,
+    );
+    expect(warnings).toEqual([]);
+  });
+
+  const wrong: readonly (readonly [what: string, held: MemoryTable, problem: string])[] = [
+    ['without a key and with what has no order', { ...scores, columns: [...scores.columns.slice(0, 2), { name: 'note', type: 'Json' }] }, "without a key none of them is the first ('note' is Json, which has no order)"],
+    ['with a key that has no order', { ...cards, name: 'scores', primaryKey: ['label'], columns: cards.columns.map((each) => (each.name === 'label' ? { name: 'label', type: 'Point' } : each)) }, "without an order of its key none of them is the first ('label' is Point, which has no order)"],
+    ['whose texts are compared in another way', { ...cards, name: 'scores', columns: cards.columns.map((each) => (each.name === 'person_id' ? { ...each, type: 'String', collation: 'insensitive' } : each)) }, "'id' of 'people' does not compare texts as it does"],
+  ]; // biome-ignore format: a table
+  test.each(wrong)('a collection %s is refused', async (_, held, problem) => {
+    const home = held.columns[1]!.type === 'String' ? { ...people, columns: [{ name: 'id', type: 'String' as const }, ...people.columns.slice(1)] } : people; // biome-ignore format: a line
+    const started = open([inMemory(home, { ...held, rows: [] })], (agent) =>
+      agent.customizeCollection('people', (each) =>
+        each.addOneToOneRelation('score', 'scores', { originKey: 'person_id', originKeyTarget: 'id' }),
+      ),
+    );
+    await expect(started).rejects.toThrow(problem);
+    await expect(started).rejects.toThrow(/lowest-writes\.test\.ts:\d+/);
+  });
+
+  test('it cannot be written along', async () => {
+    const started = open([inMemory(people, cards)], (agent) =>
+      agent.customizeCollection('people', (each) =>
+        each.addOneToOneRelation('card', 'cards', { originKey: 'person_id' }).allowNestedWrites('card'),
+      ),
+    );
+    await expect(started).rejects.toThrow("Nothing can be written along by 'card' of 'people'");
+  });
+
+  test('it is described as what it is, and is no way back of a relation to many', async () => {
+    const engine = await open([inMemory(...tables)]);
+    const [card] = engine.describe(accessOf(), 'people').relations.filter(({ name }) => name === 'card');
+    expect(card).toEqual({ name: 'card', kind: 'one', to: 'cards', isLowest: true, columns: ['id'] });
+    const back = () => engine.wayBack(accessOf(), { collection: 'people', relation: 'orders' });
+    expect(back).toThrow('has no way back that you see');
+    const grouped = { collection: 'people', operation: 'Sum', field: 'orders:total', limit: 9 } as const;
+    const error: Error = await engine.aggregate(accessOf(), grouped).catch((cause) => cause);
+    expect(error).toMatchObject({ code: 'RELATION_TO_MANY' });
+    expect(error.message).not.toContain('person');
+  });
+});

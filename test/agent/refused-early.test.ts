@@ -1,0 +1,109 @@
+// What is refused for its size is refused after as many parts as are allowed, not after all that a body holds. Counted in parts
+// that were looked at.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isAppError } from '../../src/core/errors.ts';
+import { CONDITIONS_MOST, GROUPS_MOST, type PlainFilter, SORTS_MOST } from '../../src/core/filter.ts';
+import { readGroups, readSort } from '../../src/mcp/input/columns.ts';
+import { readFilter } from '../../src/mcp/input/filters.ts';
+import { readTree } from '../../src/rest/filters.ts';
+import { accessOf, type Shop, sellers } from './shop.ts';
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await sellers[0]!.open();
+});
+afterAll(() => shop.close());
+
+let looks = 0;
+/** Conditions that count how often their field is looked at. */
+const leaves = (count: number): PlainFilter[] =>
+  Array.from({ length: count }, () => ({
+    get field() {
+      looks++;
+      return 'id';
+    },
+    operator: 'Equal' as const,
+    value: 1,
+  }));
+const any = (conditions: readonly PlainFilter[]) => ({ aggregator: 'Or' as const, conditions });
+
+const readers: Record<string, (filter: PlainFilter) => unknown> = {
+  'a tool': (filter) => readFilter({ filters: filter }, 'filters'),
+  'a tool, as a list': (filter) => readFilter({ filters: [filter] }, 'filters'),
+  'the HTTP API': (filter) => readTree(filter, 'filter'),
+  'the engine': (filter) => shop.engine.count(accessOf(), { collection: 'orders', filter }),
+};
+const codeOf = async (work: () => unknown): Promise<unknown> => {
+  try {
+    await work();
+  } catch (error) {
+    return isAppError(error) ? `${error.code} ${String((error.details as { argument?: string }).argument)}` : error;
+  }
+  return 'read';
+};
+
+test.each(Object.entries(readers))('%s stops to read a filter at the condition too many', async (_, read) => {
+  const wide = any(leaves(10_000));
+  const nested = any(Array.from({ length: 100 }, () => any(leaves(100))));
+  for (const filter of [wide, nested]) {
+    looks = 0;
+    expect(await codeOf(() => read(filter))).toMatch(/^INVALID_ARGUMENT filters?$/);
+    expect(looks).toBeGreaterThanOrEqual(CONDITIONS_MOST);
+    // Some look at one condition several times.
+    expect(looks).toBeLessThanOrEqual(8 * CONDITIONS_MOST);
+  }
+  expect(await codeOf(() => read(any(leaves(CONDITIONS_MOST))))).toBe('read');
+});
+
+test.each(Object.entries(readers))(
+  'for %s a thousand lists of nothing are too many conditions too',
+  async (_, read) => {
+    expect(await codeOf(() => read(any(Array(1000).fill(any([])))))).toMatch(/^INVALID_ARGUMENT filters?$/);
+  },
+);
+
+test('a tool looks for no name of sorts and groups that are too many', async () => {
+  let found = 0;
+  const field = (_: string, text: string) => {
+    found++;
+    return text;
+  };
+  const home = { collection: 'orders', names: { ...shop.engine.names(accessOf()), field } };
+  const most = { sort: Array(SORTS_MOST).fill('id'), groups: Array(GROUPS_MOST).fill('id') };
+  const sorts = [...most.sort, 'id'];
+  const refused = [
+    () => readSort({ sort: sorts }, 'sort', home),
+    () => readSort({ sort: sorts.join(',') }, 'sort', home),
+    () => readSort({ sort: Object.fromEntries(sorts.map((_, at) => [`field ${at}`, 'asc'])) }, 'sort', home),
+    () => readGroups({ groups: [...most.groups, 'id'] }, 'groups', home),
+  ];
+  for (const read of refused) expect(await codeOf(read)).toMatch(/^INVALID_ARGUMENT/);
+  expect(found).toBe(0);
+  expect(readSort(most, 'sort', home)).toHaveLength(SORTS_MOST);
+  expect(readGroups(most, 'groups', home)).toHaveLength(GROUPS_MOST);
+});
+
+test('the engine sorts by at most as many fields', async () => {
+  const sorted = (count: number) => () =>
+    shop.engine.list(accessOf(), { collection: 'orders', limit: 1, sort: Array(count).fill({ field: 'id' }) });
+  expect(await codeOf(sorted(SORTS_MOST))).toBe('read');
+  expect(await codeOf(sorted(SORTS_MOST + 1))).toBe('INVALID_ARGUMENT sort');
+});
+
+test('the fields of a collection are looked at once, however many names are wrong', async () => {
+  const access = accessOf();
+  let asked = 0;
+  const counted = {
+    ...access,
+    field: (...given: Parameters<typeof access.field>) => {
+      asked++;
+      return access.field(...given);
+    },
+  };
+  const look = () => shop.engine.names(counted).field('orders', 'nothing like it');
+  expect(look()).toBeUndefined();
+  const once = asked;
+  for (let at = 0; at < 50; at++) look();
+  expect(asked).toBe(once);
+  expect(shop.engine.names(counted).field('orders', 'TOTAL')).toBe('total');
+});

@@ -1,0 +1,74 @@
+// One user does not take a database from the others: of their statements a few run at once, and the rest wait their turn.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createEngineAgent } from '../../src/agent/agent.ts';
+import type { Engine } from '../../src/agent/engine.ts';
+import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
+import { type Access, fullAccess } from '../../src/core/caller.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { isAppError } from '../../src/core/errors.ts';
+import { servers, type TestDatabase } from '../databases.ts';
+import { runSql, slowSchema, sqliteIsolates } from '../sql/schemas.ts';
+import { accessOf } from './shop.ts';
+
+const user = (id: number): Access => fullAccess({ ...accessOf().caller, id });
+const codeOf = (error: unknown): unknown => (isAppError(error) ? error.code : error);
+
+const stoppable = servers.filter(({ dialect }) => dialect !== 'sqlite' || sqliteIsolates);
+
+// A file must hold a test.
+if (stoppable.length === 0) test.skip('where a statement can be stopped', () => {});
+
+describe.each(stoppable)('$dialect', (server) => {
+  let database: TestDatabase;
+  let engine: Engine;
+  beforeAll(async () => {
+    database = await server.create();
+    await runSql(database, slowSchema());
+    const agent = createEngineAgent().addDataSource(() =>
+      createSqlSource(database.url, { observe: () => undefined, clock: systemClock }),
+    );
+    const limits = { pageSizeLimit: 1000, queryTimeoutMs: 8000 };
+    engine = await agent.createEngine({ observe: () => undefined, clock: systemClock, limits });
+    for (const id of [1, 2]) await engine.list(user(id), { collection: 'cheap', limit: 10 });
+  }, 60_000);
+  afterAll(async () => {
+    await engine.close();
+    await database.drop();
+  });
+
+  const slow = (signal?: AbortSignal) =>
+    engine.list(user(1), { collection: 'slow', limit: 10 }, signal ? { signal } : {}).catch(codeOf);
+
+  test('beside thirty slow lists of one user, a list of another is answered', async () => {
+    const stop = new AbortController();
+    const lists = Array.from({ length: 30 }, () => slow(stop.signal));
+    await systemClock.sleep(500);
+    const { rows } = await engine.list(user(2), { collection: 'cheap', limit: 10 });
+    stop.abort();
+    // Behind them it would have waited until their time was up.
+    expect({ rows: rows.length, codes: new Set(await Promise.all(lists)) }).toEqual({
+      rows: 10,
+      codes: new Set(['CANCELLED']),
+    });
+  });
+
+  test('two hundred wait, and more are refused; afterwards the user is served as before', async () => {
+    const stop = new AbortController();
+    const most = server.dialect === 'sqlite' ? 8 : 7;
+    let refused = 0;
+    const lists = Array.from({ length: 210 }, async () => {
+      const code = await slow(stop.signal);
+      if (code === 'TOO_MANY_QUERIES') refused++;
+      return code;
+    });
+    await expect.poll(() => refused).toBe(most);
+    stop.abort();
+    const codes = await Promise.all(lists);
+    const { rows } = await engine.list(user(1), { collection: 'cheap', limit: 10 });
+    expect([codes.filter((code) => code === 'TOO_MANY_QUERIES').length, new Set(codes), rows.length]).toEqual([
+      most,
+      new Set(['CANCELLED', 'TOO_MANY_QUERIES']),
+      10,
+    ]);
+  });
+});
