@@ -1,11 +1,11 @@
 // A client that goes away in the middle of a call, of every kind that there is, on every database: nothing is left running
 // there, nothing is written, and the activity log says how it ended. And what a slow call costs the others.
-import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { servers, type TestDatabase } from '../databases.ts';
 import { startServer, type TestServer } from '../server.ts';
+import { runningStatements } from '../sql/running.ts';
 import { askSql, runSql, slowSchema, sqliteIsolates } from '../sql/schemas.ts';
 import { callTool, requestOf } from './call.ts';
 import { hold } from './holding.ts';
@@ -104,17 +104,7 @@ describe.each(stoppable)('on $dialect', ({ dialect, create }) => {
     await database?.drop();
   });
 
-  /** Statements of ours that the database works on, or that wait there. */
-  async function running(): Promise<number> {
-    if (dialect === 'sqlite') return processesWith(database.url.slice('sqlite:'.length)).length;
-    const [row] = await askSql(
-      database,
-      dialect === 'mariadb'
-        ? "select count(*) as n from information_schema.processlist where db = database() and command <> 'Sleep' and info not like '%processlist%'"
-        : "select count(*)::int as n from pg_stat_activity where datname = current_database() and state = 'active' and query not like '%pg_stat_activity%'",
-    );
-    return Number(row?.n);
-  }
+  const running = () => runningStatements(database);
 
   const until = async (holds: () => Promise<boolean>): Promise<boolean> => {
     for (let tries = 0; tries < 200; tries++) {
@@ -233,16 +223,3 @@ describe.each(stoppable)('on $dialect', ({ dialect, create }) => {
     expect(at(beside, 0.5)).toBeLessThan(Math.max(25, 4 * at(quiet, 0.5)));
   });
 });
-
-/** Child processes of this one that have the text among their arguments. */
-function processesWith(text: string): string[] {
-  return readdirSync('/proc').filter((pid) => {
-    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false;
-    try {
-      const [state = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-      return state !== 'Z' && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text);
-    } catch {
-      return false;
-    }
-  });
-}

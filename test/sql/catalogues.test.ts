@@ -321,3 +321,47 @@ test.runIf(has('mariadb'))(
     );
   },
 );
+
+test.runIf(has('postgres'))(
+  'PostgreSQL: foreign keys that only the partitions have are relations of the table, once each',
+  async () => {
+    const { described } = await open('postgres', [
+      'create table people (id int primary key)',
+      'create table shops (nr int, town text, primary key (nr, town))',
+      `create table payments (at date not null, town text, person_id int, shop_nr int, other_id int references people (id))
+        partition by range (at)`,
+      `create table payments_1 partition of payments for values from ('2024-01-01') to ('2024-07-01')`,
+      // The columns of a partition may stand in another order, and it may be divided again.
+      `create table payments_2 (person_id int, shop_nr int, at date not null, other_id int, town text) partition by range (at)`,
+      `alter table payments attach partition payments_2 for values from ('2024-07-01') to ('2025-01-01')`,
+      `create table payments_2a partition of payments_2 for values from ('2024-07-01') to ('2025-01-01')`,
+      'alter table payments_1 add foreign key (person_id) references people (id)',
+      'alter table payments_1 add foreign key (shop_nr, town) references shops (nr, town)',
+      'alter table payments_2a add foreign key (person_id) references people (id)',
+      'alter table payments_2a add foreign key (shop_nr, town) references shops (nr, town)',
+    ]);
+    const { foreignKeys } = described.tables.find(({ name }) => name === 'payments')!;
+    expect([described.tables.map(({ name }) => name), foreignKeys]).toEqual([
+      ['payments', 'people', 'shops'],
+      [
+        { columns: ['other_id'], table: 'people', targetColumns: ['id'] },
+        { columns: ['person_id'], table: 'people', targetColumns: ['id'] },
+        { columns: ['shop_nr', 'town'], table: 'shops', targetColumns: ['nr', 'town'] },
+      ],
+    ]);
+  },
+);
+
+test('SQLite: a view that fails when it is looked at does not stop the start', async () => {
+  const { described } = await open('sqlite', [
+    'create table large (n integer)',
+    'insert into large values (9223372036854775807), (1)',
+    'create view fails as select sum(n) as total from large',
+    'create view works as select max(n) as most from large',
+  ]);
+  expect(pick(described, (column) => column.type)).toEqual({
+    fails: { total: 'Number' },
+    large: { n: 'Number' },
+    works: { most: 'Number' },
+  });
+});

@@ -1,7 +1,7 @@
 // Collections, relations and paths as the model would make them, straight from a description: what a Select is made of.
 
 import type { Collection, Column, Field, Relation } from '../../src/agent/model/types.ts';
-import type { Filter, Path } from '../../src/agent/query/types.ts';
+import type { Filter, Path } from '../../src/agent/plan/types.ts';
 import type { Described, Join, Source } from '../../src/agent/sources/source.ts';
 import type { Operator } from '../../src/core/filter.ts';
 
@@ -35,6 +35,8 @@ export function readTables(source: Source, described: Described): Tables {
       kind: table.kind,
       key: [],
       uniqueKeys: [],
+      referencedBy: [],
+      triggers: [],
       fields,
       inside: fields,
       published: true,
@@ -90,6 +92,10 @@ export function readTables(source: Source, described: Described): Tables {
   return {
     path,
     test: (table, name, is, value) => ({ op: 'test', path: path(table, name), is, value }),
-    join: (table, relations, where = { op: 'always' }) => ({ via: walk(table, relations.split(':'))[0], where }),
+    join: (table, relations, where = { op: 'always' }) => ({
+      via: walk(table, relations.split(':'))[0],
+      where,
+      joins: [],
+    }),
   };
 }

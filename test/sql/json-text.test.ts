@@ -4,7 +4,7 @@ import { createEngineAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { listText } from '../../src/mcp/answers/result.ts';
+import { listText } from '../../src/mcp/results/list-result.ts';
 import { accessOf } from '../agent/shop.ts';
 import { servers, type TestDatabase } from '../databases.ts';
 import { askSql, runSql } from './schemas.ts';

@@ -1,6 +1,6 @@
 // What each operator means, on rows that have NULLs, wild cards, capitals and letters beyond ASCII; then the exact SQL.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Filter } from '../../src/agent/query/types.ts';
+import type { Filter } from '../../src/agent/plan/types.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -199,12 +199,13 @@ describe.each([...servers])('$dialect', (server) => {
     const columns = [tables.path(t, 'id'), tables.path(t, `${parent}:name`), tables.path(t, `${parent}:${parent}:id`)];
     const order = [{ path: columns[0]!, ascending: true }];
     const grand: Filter = { op: 'not', of: tables.test(t, `${parent}:name`, 'StartsWith', 'Ro') };
+    const looking = (where: Filter) => ({ ...tables.join(t, parent, where), joins: [tables.join(t, parent)] });
     const read = (where: Filter, filter: Filter = { op: 'always' }) =>
       source.read(
         {
           table: t,
           columns,
-          joins: [tables.join(t, parent, where), tables.join(t, `${parent}:${parent}`)],
+          joins: [looking(where), tables.join(t, `${parent}:${parent}`)],
           where: filter,
           order,
         },
@@ -218,7 +219,7 @@ describe.each([...servers])('$dialect', (server) => {
       count: await source.count(
         {
           table: t,
-          joins: [tables.join(t, parent, grand)],
+          joins: [looking(grand)],
           where: tables.test(t, `${parent}:id`, 'Missing'),
         },
         { timeoutMs: 5000 },

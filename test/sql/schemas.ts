@@ -131,7 +131,7 @@ export const typeSchemas: Record<Dialect, readonly string[]> = {
   ],
   mariadb: [
     `create table kinds (id int unsigned not null auto_increment primary key, big bigint unsigned, dec_ decimal(30, 4), flt float, dbl double, flag tinyint(1), bits bit(1), txt varchar(20) collate utf8mb4_bin, ci varchar(20) collate utf8mb4_general_ci, latin varchar(20) character set latin1, bin varbinary(10), day date, moment datetime(6), stamp timestamp null, clock time(6), yr year, doc json, uid uuid, pick enum('small', 'it''s', 'LARGE'), many set('x', 'y'), spot point, sum_ int as (1 + 1) stored, area polygon) engine = InnoDB default charset = utf8mb4`,
-    `insert into kinds (id, big, dec_, flt, dbl, flag, bits, txt, ci, latin, bin, day, moment, stamp, clock, yr, doc, uid, pick, many, spot) values (1, 18446744073709551615, 12345678901234567890.1200, 0.1, 0.1, 1, b'1', 'a\\'b', 'Ab', 'é', x'00ff', '2024-02-29', '2024-02-29 12:00:00.123456', '2024-02-29 12:00:00', '12:30:00.500000', 2024, '{"a":[1]}', 'd9428888-122b-11e1-b85c-61cd3cbb3210', 'it\\'s', 'x,y', point(1, 2.5))`,
+    `insert into kinds (id, big, dec_, flt, dbl, flag, bits, txt, ci, latin, bin, day, moment, stamp, clock, yr, doc, uid, pick, many, spot, area) values (1, 18446744073709551615, 12345678901234567890.1200, 0.1, 0.1, 1, b'1', 'a\\'b', 'Ab', 'é', x'00ff', '2024-02-29', '2024-02-29 12:00:00.123456', '2024-02-29 12:00:00', '12:30:00.500000', 2024, '{"a":[1]}', 'd9428888-122b-11e1-b85c-61cd3cbb3210', 'it\\'s', 'x,y', point(1, 2.5), st_geomfromtext('POLYGON((0 0,1 0,1 1,0 0))'))`,
     `insert into kinds (id) values (2)`,
   ],
   postgres: [

@@ -128,6 +128,24 @@ describe.each(remoteServers)('$dialect', (server) => {
     });
   });
 
+  test('filters and row scopes that lead through relations to many read the tables of their own schema', async () => {
+    const idsOf = async (access: ReturnType<typeof accessOf>, collection: string, filter?: object) =>
+      (
+        await engine.list(access, { collection, fields: ['id'], ...(filter && { filter: filter as never }), limit: 9 })
+      ).rows.flat();
+    const lines = { field: `${other}.order_lines:line`, operator: 'Equal', value: 2 };
+    const through = { field: `sales:${other}.order_lines:line`, operator: 'GreaterThan', value: 0 };
+    const places = { field: 'sales:place', operator: 'StartsWith', value: 'O' };
+    const scoped = accessOf({ scopes: { sales: lines as never } });
+    expect([
+      await idsOf(accessOf(), 'sales', lines),
+      await idsOf(accessOf(), 'customers', through),
+      await idsOf(accessOf(), 'customers', places),
+      await idsOf(scoped, 'sales'),
+      await engine.count(scoped, { collection: 'sales' }),
+    ]).toEqual([[1], [1], [2], [1], 1]);
+  });
+
   test('the view has no key, and that is told', () => {
     expect(observed.filter(({ type }) => type === 'source.keys')).toEqual([
       { type: 'source.keys', source: expect.stringContaining('://'), guessed: [], without: [`${other}.places`] },

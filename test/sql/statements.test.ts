@@ -1,6 +1,6 @@
 // The exact SQL. Values are never in it; names are always quoted.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Filter } from '../../src/agent/query/types.ts';
+import type { Filter } from '../../src/agent/plan/types.ts';
 import type { Select, Source } from '../../src/agent/sources/source.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';

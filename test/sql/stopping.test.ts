@@ -8,7 +8,8 @@ import { isAppError } from '../../src/core/errors.ts';
 import type { Observation } from '../../src/core/observe.ts';
 import { servers, type TestDatabase } from '../databases.ts';
 import { readTables, type Tables } from './collections.ts';
-import { askSql, runSql, slowSchema, sqliteIsolates } from './schemas.ts';
+import { runningStatements } from './running.ts';
+import { runSql, slowSchema, sqliteIsolates } from './schemas.ts';
 
 const codeOf = (error: unknown): unknown => (isAppError(error) ? error.code : error);
 
@@ -31,23 +32,10 @@ describe.each(stoppable)('$dialect', (server) => {
     await database.drop();
   });
 
-  /** Statements of the slow view that the database still works on. */
-  async function running(): Promise<number> {
-    if (server.dialect === 'sqlite') {
-      // A child that runs one is busy: it would answer nobody. Killed ones are gone from the process table.
-      return (await processesWith(database.url.slice('sqlite:'.length))).length;
-    }
-    const [row] = await askSql(
-      database,
-      server.dialect === 'mariadb'
-        ? "select count(*) as n from information_schema.processlist where db = database() and command <> 'Sleep' and info like '%slow%' and info not like '%processlist%'"
-        : "select count(*)::int as n from pg_stat_activity where datname = current_database() and state = 'active' and query like '%slow%' and query not like '%pg_stat_activity%'",
-    );
-    return Number(row?.n);
-  }
+  const running = () => runningStatements(database);
 
   async function settled(): Promise<number> {
-    for (let tries = 0; tries < 40 && (await running()) > 0; tries++) await systemClock.sleep(25);
+    for (let tries = 0; tries < 400 && (await running()) > 0; tries++) await systemClock.sleep(25);
     return running();
   }
 
@@ -92,7 +80,7 @@ describe.each(stoppable)('$dialect', (server) => {
     ]).toEqual([new Set(['TIMED_OUT']), 100, 0]);
   });
 
-  test('while a statement runs for seconds, a cheap one goes on (on SQLite, which runs in our process: 99th percentile under 50 ms)', async () => {
+  test('while a statement runs for seconds, a cheap one goes on (on SQLite, whose statements run beside us on this machine: 99th percentile under 100 ms)', async () => {
     const id = tables.path('cheap', 'id');
     const cheap: Select = {
       table: 'cheap',
@@ -126,7 +114,7 @@ describe.each(stoppable)('$dialect', (server) => {
     console.info(
       `${server.dialect}: ${taken.length} cheap reads beside a slow one, p99 ${p99.toFixed(1)} ms (1 ms of it a pause)`,
     );
-    expect({ code: await call, stillRunning, p99: server.dialect !== 'sqlite' || p99 < 50 || p99 }).toEqual({
+    expect({ code: await call, stillRunning, p99: server.dialect !== 'sqlite' || p99 < 100 || p99 }).toEqual({
       code: 'CANCELLED',
       stillRunning: true,
       p99: true,
@@ -173,7 +161,7 @@ test.each(['mysql://root@127.0.0.1:1/none', 'postgres://postgres:hidden@127.0.0.
 test('a file that is none of SQLite is a configuration error', () => {
   expect(() =>
     createSqlSource(`sqlite:${import.meta.filename}`, { observe: () => undefined, clock: systemClock }),
-  ).toThrow(/cannot be opened as a SQLite database/);
+  ).toThrow(/is not a SQLite database/);
 });
 
 test.each(servers.filter(({ dialect }) => dialect !== 'sqlite'))(
@@ -203,17 +191,3 @@ test.each(['sqlite:/not/there.sqlite', 'oracle://x/y', 'postgres//x', 'mysql://r
     expect([codeOf(error), (error as Error).message.includes('hidden')]).toEqual(['CONFIGURATION', false]);
   },
 );
-
-/** Child processes of this one that have the text among their arguments. */
-async function processesWith(text: string): Promise<string[]> {
-  const { readdirSync, readFileSync } = await import('node:fs');
-  return readdirSync('/proc').filter((pid) => {
-    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false;
-    try {
-      const [state = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-      return state !== 'Z' && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text);
-    } catch {
-      return false;
-    }
-  });
-}
