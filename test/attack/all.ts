@@ -1,0 +1,6 @@
+// Every attack of the findings.
+import type { Attack } from './attack.ts';
+import { dataAttacks } from './data/all.ts';
+import { webAttacks } from './web/all.ts';
+
+export const attacks: readonly Attack[] = [...dataAttacks, ...webAttacks];

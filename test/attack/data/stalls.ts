@@ -1,0 +1,153 @@
+// Work that nobody can stop, and memory without bounds: one user attacks, another one works beside.
+import { type Shape, shapes, tablesOf } from '../../app/stall/shapes.ts';
+import { type Attack, type Place, verdict } from '../attack.ts';
+import { feel, isHeldUp, listOf } from '../standstill.ts';
+import type { Target } from '../target.ts';
+
+const texts: Place = {
+  name: 'large texts',
+  tables: (dialect) => [
+    ...tablesOf(dialect),
+    `create table heavy (id integer primary key, body ${dialect === 'mariadb' ? 'longtext' : 'text'})`,
+    'insert into heavy select people.id, memos.body from people cross join memos where memos.id = 2 and people.id <= 80',
+    'create table numbers (n integer not null primary key)',
+    `insert into numbers (n) values ${Array.from({ length: 2000 }, (_, at) => `(${at})`).join(', ')}`,
+    'create view slow as select a.n as id from numbers a cross join numbers b cross join numbers c where a.n + b.n * c.n = -1',
+  ],
+  env: { SERVICE_QUERY_SECONDS: '4', SERVICE_PAGE_SIZE_LIMIT: '1000' },
+};
+
+/** A process that takes more memory ends. */
+const small: Place = {
+  ...texts,
+  name: 'large texts, little memory',
+  env: { ...texts.env, SERVICE_QUERY_SECONDS: '20', NODE_OPTIONS: '--max-old-space-size=120' },
+};
+
+const shapeNamed = (name: string): Shape => shapes.find((one) => one.name === name)!;
+
+async function attackWith(target: Target, shape: Pick<Shape, 'calls'>) {
+  const [attacker, other] = [await target.person(), await target.person()];
+  const honest = listOf(other, 'people');
+  await honest();
+  const answers = new Set<string>();
+  const attack = ([tool, args]: Shape['calls'][number]) =>
+    attacker
+      .call(tool, args)
+      .catch(String)
+      .then((answer) => answers.add(JSON.stringify(answer).slice(0, 80)));
+  const felt = await feel(target, () => Promise.all(shape.calls.map(attack)), { honest, mostMs: 20_000 });
+  return verdict(isHeldUp(felt), { ...felt, answers: [...answers] });
+}
+
+const stall = (
+  shape: string,
+  { id, ...attack }: Pick<Attack, 'id' | 'finding' | 'title' | 'protection'> & Partial<Attack>,
+): Attack => ({ id, place: texts, ...attack, attack: (target) => attackWith(target, shapeNamed(shape)) });
+
+const matchInWorkers = [
+  { file: 'src/agent/sources/decide.ts', text: 'const WORK_HERE = 10_000_000;', into: 'const WORK_HERE = Infinity;' },
+] as const;
+const sqliteInChildren = [
+  {
+    file: 'src/agent/sources/sql/sqlite/driver.ts',
+    text: 'if (children && !isLookup(connection, kept, prepared.sql, values)) {',
+    into: 'if (children && values.length > 1_000_000) {',
+  },
+] as const;
+
+const attacks: readonly Attack[] = [
+  stall('Match of many states over noise', {
+    id: 'data-2-match-holds-the-process',
+    finding: 'data 2',
+    title: 'one Match over large texts holds the process for minutes (CWE-1333)',
+    protection: matchInWorkers,
+  }),
+  stall('a long Like', {
+    id: 'data-3-like-holds-the-process',
+    finding: 'data 3',
+    title: 'a long Like over a large cell holds the process where SQLite runs in it',
+    on: ['sqlite'],
+    protection: sqliteInChildren,
+  }),
+  stall('five hundred of IContains over cells of 1 MB', {
+    id: 'data-3-icontains-holds-the-process',
+    finding: 'data 3',
+    title: 'five hundred of IContains over large cells hold the process where SQLite runs in it',
+    on: ['sqlite'],
+    protection: sqliteInChildren,
+  }),
+  {
+    id: 'data-12-one-user-takes-the-pool',
+    finding: 'data 12',
+    title: 'thirty slow lists of one user take every connection to the database',
+    place: texts,
+    attack: (target) =>
+      attackWith(target, { calls: Array.from({ length: 30 }, () => ['list', { collectionName: 'slow' }]) }),
+    protection: [
+      {
+        file: 'src/agent/sources/sql/shares.ts',
+        text: 'if (!share) return work();',
+        into: 'if (!share || share.user >= 0) return work();',
+      },
+    ],
+  },
+  {
+    id: 'data-13-large-cells-end-the-process',
+    finding: 'data 13',
+    title: 'four lists of eighty cells of 1 MB at once end a process for want of memory (CWE-770)',
+    place: small,
+    attack: (target) =>
+      attackWith(target, {
+        calls: Array.from({ length: 4 }, () => ['list', { collectionName: 'heavy', pagination: { size: 1000 } }]),
+      }),
+    protection: [
+      {
+        file: 'src/agent/sources/sql/answer-size.ts',
+        text: 'export const ANSWER_BYTES = 16_000_000;',
+        into: 'export const ANSWER_BYTES = 1e15;',
+      },
+    ],
+  },
+  {
+    id: 'data-13-the-same-name-190000-times',
+    finding: 'data 13',
+    title: 'one column named 190,000 times takes gigabytes',
+    place: small,
+    attack: (target) =>
+      attackWith(target, {
+        calls: Array.from({ length: 4 }, () => [
+          'list',
+          { collectionName: 'notes', fields: Array(190_000).fill('id'), pagination: { size: 300 } },
+        ]),
+      }),
+    protection: [
+      { file: 'src/mcp/input/columns.ts', text: 'const FIELDS_MOST = 1000;', into: 'const FIELDS_MOST = 1e9;' },
+      {
+        file: 'src/mcp/input/columns.ts',
+        text: "[...new Set(value.filter((path) => path.trim() !== '').map((path) => toField(path, home)))]",
+        into: 'value',
+      },
+      { file: 'src/agent/operations/list.ts', text: 'const FIELDS_LIMIT = 2000;', into: 'const FIELDS_LIMIT = 1e9;' },
+      {
+        file: 'src/agent/operations/list.ts',
+        text: 'return [...new Map(named.map((each) => [each.name, each])).values()];',
+        into: 'return named;',
+      },
+    ],
+  },
+  stall('two hundred spellings of a timezone', {
+    id: 'data-low-spellings-of-a-timezone',
+    finding: 'data low',
+    title: 'each spelling of a time zone is worked out again, for 40 ms and more',
+    protection: [
+      {
+        file: 'src/agent/sources/zones.ts',
+        text: 'let offsets = offsetsKept.get(zone);',
+        into: 'let offsets: ZoneOffsets | undefined;',
+      },
+    ],
+  }),
+];
+
+export const stallAttacks = attacks.map((attack) => ({ ...attack, isSlow: true }));

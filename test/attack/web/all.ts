@@ -1,0 +1,34 @@
+// Every attack of the findings on sign-in, HTTP, console and webhooks.
+import type { Attack } from '../attack.ts';
+import { accountAttacks } from './accounts.ts';
+import { clientAttacks } from './clients.ts';
+import { documentAttacks } from './documents.ts';
+import { frontEndAttacks } from './front-ends.ts';
+import { hostAttacks } from './hosts.ts';
+import { httpAttacks } from './http.ts';
+import { pageAttacks } from './pages.ts';
+import { providerAttacks } from './provider.ts';
+import { secretAttacks } from './secrets.ts';
+import { tokenAttacks } from './tokens.ts';
+import { workflowAttacks } from './workflows.ts';
+
+export const webAttacks: readonly Attack[] = [
+  ...clientAttacks,
+  ...tokenAttacks,
+  ...pageAttacks,
+  ...httpAttacks,
+  ...workflowAttacks,
+  ...accountAttacks,
+  ...providerAttacks,
+  ...documentAttacks,
+  ...secretAttacks,
+  ...hostAttacks,
+  ...frontEndAttacks,
+];
+
+/** Rows of the findings that this harness cannot try, with the tests that hold them. They are shown, and count as nothing. */
+export const notTried: readonly string[] = [
+  'hundreds of listening streams, thousands of sessions and idempotency keys: what they take is a matter of minutes and megabytes',
+  'shapes of request smuggling beyond two Host headers: refused by the parser of Node, which has no switch here; test/app/http.test.ts',
+  'charts of code, names in NFC and NFD, a storage that may only be read (data)',
+];
