@@ -1,0 +1,98 @@
+// The table names every way in: what a server offers is read from the server and its route tables, and what nobody has placed in the
+// table fails here.
+import { expect, onTestFinished, test } from 'vitest';
+import { AppError, errorCodes } from '../../src/core/errors.ts';
+import { createRouteTable } from '../../src/rest/route.ts';
+import { dataRoutes } from '../../src/rest/routes.ts';
+import { outcomeOfCode } from '../../src/store/audit/activity-outcome.ts';
+import { stepHandlers } from '../../src/workflows/steps/table.ts';
+import { ask } from '../app/call.ts';
+import { servers } from '../databases.ts';
+import { requests } from './entries/http.ts';
+import { toolCalls } from './entries/tools.ts';
+import { stepTypes } from './entries/workflows.ts';
+import { everything } from './oracle.ts';
+import { openWorld } from './world.ts';
+
+/** Tools that write nothing, and read nothing of the shop that another one in the table does not. */
+const otherTools: Readonly<Record<string, string>> = {
+  requestActionFileUpload: 'the first half of attach',
+  listWorkflows: 'names of workflows; test/mcp/workflows.test.ts',
+  getWorkflowRun: 'state of a run; test/mcp/workflows.test.ts',
+  readFile: 'a file that an action gave to the same user',
+};
+
+/** The same handler as a route in the table, or no records at all. */
+const otherRoutes: Readonly<Record<string, string>> = {
+  'GET /_charts/:chart': 'a chart of the agent is about no collection; test/rest/matrix.test.ts',
+  'POST /_charts/:chart': 'as by GET',
+  'POST /_charts/:collection/:chart': 'as by GET',
+  'POST /_actions/:collection/:index/:slug/hooks/change': 'as hooks/load',
+  'POST /_actions/:collection/:index/:slug/hooks/search': 'as hooks/load',
+  'POST /_actions/:collection/:slug': 'the other address of an action, with useUnsafeActionEndpoint',
+  'POST /_actions/:collection/:slug/hooks/load': 'the same',
+  'POST /_actions/:collection/:slug/hooks/change': 'the same',
+  'POST /_actions/:collection/:slug/hooks/search': 'the same',
+  'POST /_internal/ai/query': 'a question to a model, with no records',
+  'POST /_internal/native_query': 'is refused to everybody',
+  'POST /_internal/capabilities': 'names of fields; test/rest/matrix.test.ts',
+  'POST /scope-cache-invalidation': 'does nothing',
+};
+
+/** Steps that touch no record of the shop. */
+const otherSteps: Readonly<Record<string, string>> = {
+  guidance: 'waits for a person; every run of the table has one',
+};
+
+/** Codes of the statuses 401 and 403 that are no denial of a call. */
+const otherRefusals: Readonly<Record<string, string>> = {
+  ANSWER_WITHHELD: 'the call was done before: its answer is kept back',
+  READ_ONLY: 'nobody can write there, whoever asks',
+  SSO_REFUSED: 'nobody is signed in yet',
+  INVALID_DPOP_PROOF: 'as without a token: there is no user to log it for',
+  HOST_NOT_ALLOWED: 'no call comes so far',
+  ADDRESS_NOT_ALLOWED: 'the same',
+  ORIGIN_NOT_ALLOWED: 'the same',
+  REMOTE_RECONNECT: 'the run waits for an account',
+};
+
+test('every refusal is logged as denied', () => {
+  // A text can be made of any details whose members behave as an empty list does.
+  const anything = new Proxy({}, { get: () => [] }) as never;
+  const refusals = errorCodes.filter((code) => [401, 403].includes(new AppError(code, anything).status));
+  const logged = refusals.filter((code) => outcomeOfCode(code).outcome !== 'denied');
+  expect(logged.sort()).toEqual(Object.keys(otherRefusals).sort());
+  expect(outcomeOfCode('STEP_DECLINED').outcome).toBe('denied');
+});
+
+test('every tool', async () => {
+  const ends: (() => Promise<void>)[] = [];
+  const world = await openWorld(servers[0]!, (end) => ends.unshift(end));
+  onTestFinished(async () => {
+    for (const end of ends) await end();
+  });
+  await world.apply(everything);
+  const token = await world.tokenOf(['mcp:read', 'mcp:write', 'mcp:action']);
+  const { text } = await ask(world.mcpUrl, token, 'tools/list', {});
+  const listed = (JSON.parse(text) as { result: { tools: { name: string }[] } }).result.tools.map(({ name }) => name);
+  const placed = new Set([...Object.values(toolCalls).map(([tool]) => tool), ...Object.keys(otherTools)]);
+  expect(listed.filter((name) => !placed.has(name))).toEqual([]);
+  expect(listed.length).toBeGreaterThan(10);
+});
+
+test('every route of the HTTP API of the agent', () => {
+  const table = createRouteTable(dataRoutes);
+  const placed = new Set(Object.keys(otherRoutes));
+  for (const [method, path] of Object.values(requests)) {
+    const found = table.find(path.replace(/\?.*/, ''), method)?.route;
+    if (found) placed.add(`${found.method} ${found.path}`);
+  }
+  const all = dataRoutes.map(({ method, path }) => `${method} ${path}`);
+  expect(all.filter((route) => !placed.has(route))).toEqual([]);
+  expect(Object.keys(otherRoutes).filter((route) => !all.includes(route))).toEqual([]);
+});
+
+test('every kind of step', () => {
+  const placed = new Set([...stepTypes(), ...Object.keys(otherSteps)]);
+  expect(Object.keys(stepHandlers()).filter((type) => !placed.has(type))).toEqual([]);
+});

@@ -1,0 +1,97 @@
+// Rights that change while a file is on its way: each part is sent under the rights of its moment (CWE-613), for records and for the
+// logs of the console.
+import { request } from 'node:http';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { servers, type TestDatabase } from '../databases.ts';
+import { createBrowser } from '../oauth/flow.ts';
+import { sessionToken } from '../rest/front-end.ts';
+import { askSql, runSql } from '../sql/schemas.ts';
+import { disabled, everything, rolePolicies } from './oracle.ts';
+import { openWorld, type World } from './world.ts';
+
+const ends: (() => Promise<void>)[] = [];
+let world: World;
+let storage: TestDatabase;
+beforeAll(async () => {
+  storage = await servers[0]!.create();
+  ends.unshift(() => storage.drop());
+  const small = { SERVICE_PAGE_SIZE: '1', SERVICE_PAGE_SIZE_LIMIT: '1' };
+  world = await openWorld(servers[0]!, (end) => ends.unshift(end), { SERVICE_STORAGE_URL: storage.url, ...small });
+});
+afterAll(async () => {
+  for (const end of ends) await end();
+});
+
+const policyOf = (name: string) => [...rolePolicies, disabled].find((policy) => policy.name === name)!;
+const onlyFirst = {
+  name: 'a row scope',
+  scope: { collection: 'orders', filter: { field: 'id', operator: 'LessThan', value: 2 } },
+} as const;
+
+test.each([
+  ['a row scope', onlyFirst, 'completed', ['boots']],
+  ['no right to export', policyOf('no exports'), 'denied FORBIDDEN', ['boots']],
+  ['no right to browse', policyOf('no orders'), 'denied FORBIDDEN', ['boots']],
+  ['a hidden field', policyOf('a hidden field'), 'failed UNKNOWN_FIELD', ['boots']],
+  ['a disabled user', disabled, 'denied UNAUTHENTICATED', ['boots']],
+] as const)('records: %s before the second page', async (_, policy, outcome, labels) => {
+  await world.apply(everything);
+  const authorization = `Bearer ${await sessionToken(world.apiUrl, world.clerk)}`;
+  let pages = 0;
+  world.beforeList(async () => {
+    // The rights of the second page are those of the moment before it.
+    if (++pages === 1) await world.apply(policy);
+  });
+  await world.logged();
+  const response = await fetch(`${world.apiUrl}/orders.csv?fields[orders]=id,label,margin`, {
+    headers: { authorization },
+  });
+  const text = await response.text().catch((error: Error) => error.message);
+  world.beforeList(async () => undefined);
+  expect(response.status).toBe(200);
+  if (outcome === 'completed') expect([...text.matchAll(/[a-z]{4,}(?=,\d)/g)].map(([label]) => label)).toEqual(labels);
+  else expect(text).toBe('terminated');
+  const [entry] = await world.logged();
+  expect([entry?.outcome, entry?.code].filter(Boolean).join(' ')).toBe(outcome);
+});
+
+const LINES = 40_000;
+
+test.each(['activity', 'admin-log'])('the console: %s ends with the session', async (log) => {
+  await world.apply(everything);
+  const table = log === 'activity' ? 'activity_logs' : 'admin_logs';
+  const column = log === 'activity' ? 'client_name' : 'subject';
+  const [row] = await askSql(storage, `SELECT * FROM ${table} ORDER BY id DESC LIMIT 1`);
+  const names = Object.keys(row!).filter((name) => name !== 'id');
+  const copied = names.map((name) => (name === column ? `'${'x'.repeat(180)}'` : name)).join(', ');
+  await runSql(storage, [
+    `INSERT INTO ${table} (${names.join(', ')}) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${LINES}) SELECT ${copied} FROM ${table}, n WHERE ${table}.id = ${row!.id}`,
+  ]);
+  const browser = createBrowser();
+  const eve = await world.addUser({ email: `${log}@example.test`, level: 'admin' });
+  const { id } = (await world.store.identity.findUserByEmail(eve.email))!;
+  await browser.press(await browser.open(`${world.consoleUrl}/account`), 'sign-in', { ...eve });
+  const address = new URL(`${world.consoleUrl}/${log}/export?format=ndjson`);
+  const read = (change?: () => Promise<void>) =>
+    new Promise<{ readonly bytes: number; readonly isWhole: boolean }>((resolve, reject) => {
+      const sent = request(address, { headers: { cookie: browser.cookieHeader(address) } }, (response) => {
+        let bytes = 0;
+        response.on('data', (part: Buffer) => {
+          const isFirst = bytes === 0;
+          bytes += part.length;
+          if (!isFirst || !change) return;
+          response.pause();
+          void change().then(() => response.resume());
+        });
+        response.on('error', () => undefined);
+        response.on('close', () => resolve({ bytes, isWhole: response.complete }));
+      });
+      sent.on('error', reject);
+      sent.end();
+    });
+  const whole = await read();
+  expect(whole.isWhole).toBe(true);
+  const cut = await read(() => world.store.identity.setDisabled(id, true));
+  expect(cut.isWhole).toBe(false);
+  expect(cut.bytes).toBeLessThan(whole.bytes);
+});

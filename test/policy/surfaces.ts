@@ -1,0 +1,44 @@
+// Ways in that are about Portico itself and not about records of the shop: who may come there, as docs/public-http-api.md and
+// docs/console.md say. A route that is not named here fails.
+
+/** By route: the scope of the token, and whether its user must be an administrator. Any token will do where there is no scope. */
+export const apiRights: Readonly<Record<string, { readonly scope?: string; readonly admin?: true }>> = {
+  'GET /v1/token': {},
+  'GET /v1/project/{projectName}/tokens': { scope: 'all', admin: true },
+  'DELETE /v1/project/{projectName}/tokens/{tokenId}': { scope: 'all', admin: true },
+  ...underProject('GET admin-logs', { scope: 'admin_logs:read', admin: true }, ''),
+  ...underProject('GET admin-logs/export', { scope: 'admin_logs:read', admin: true }, ''),
+  ...underProject('GET activity-logs', { scope: 'activity_logs:read', admin: true }),
+  ...underProject('GET activity-logs/export', { scope: 'activity_logs:read', admin: true }),
+  ...underProject('GET notes', { scope: 'notes:read', admin: true }),
+  ...underProject('GET notes/{noteId}', { scope: 'notes:read', admin: true }),
+  ...underProject('POST notes', { scope: 'notes:write', admin: true }),
+  ...underProject('PATCH notes/{noteId}', { scope: 'notes:write', admin: true }),
+  ...underProject('POST notes/{noteId}/messages', { scope: 'notes:write', admin: true }),
+  ...underProject('PATCH notes/{noteId}/messages/{messageId}', { scope: 'notes:write', admin: true }),
+  ...underProject('GET workflows', { scope: 'workflows:trigger' }),
+  ...underProject('GET workflows/{workflowId}', { scope: 'workflows:trigger' }),
+  ...underProject('PATCH workflows/{workflowId}/trigger', { scope: 'all' }),
+  ...underProject('GET workflow-runs', { scope: 'workflows:trigger' }),
+  ...underProject('GET workflow-runs/{runId}', { scope: 'workflows:trigger' }),
+  ...underProject('POST workflow-runs/{runId}/cancel', { scope: 'workflows:trigger' }),
+};
+
+function underProject<R>(route: string, rights: R, environment = '/environment/{environmentName}'): Record<string, R> {
+  const [method, path] = route.split(' ');
+  return { [`${method} /v1/project/{projectName}${environment}/${path}`]: rights };
+}
+
+/** Pages of the console that take a form: of administrators, of whoever is signed in, or of everybody. */
+export const consoleForms: Readonly<Record<'admin' | 'member' | 'open', readonly string[]>> = {
+  admin: [
+    ...['/people/new', '/people/:id', '/teams', '/teams/:name', '/teams/:name/:collection'],
+    ...['/roles', '/roles/:name', '/roles/:name/:collection', '/rights'],
+  ],
+  member: [
+    ...['/account', '/account/app', '/approvals/:id', '/playground/:name', '/notes/new', '/notes/:id'],
+    ...['/front-ends/:id', '/apps/:id', '/remotes', '/remotes/:id', '/tokens/new', '/tokens/:id'],
+    ...['/workflows/new', '/workflows/:id', '/workflows/:id/edit', '/runs/:id'],
+  ],
+  open: ['/sign-in', '/sign-out', '/welcome'],
+};
