@@ -49,7 +49,7 @@ describe.each([
       await signInAndList(shop),
     ]).toEqual([
       `${origin}${prefix}/mcp`,
-      `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource${prefix}/mcp", scope="mcp:read mcp:write"`,
+      `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource${prefix}/mcp", scope="mcp:read mcp:write mcp:action"`,
       [`${origin}${prefix}/mcp`, [origin + prefix]],
       [origin + prefix, ...['authorize', 'token', 'register'].map((name) => `${origin}${prefix}/oauth/${name}`)],
       listed,
@@ -122,7 +122,7 @@ describe.each([
     const { resource } = await documentAt(`${shop.address}/.well-known/oauth-protected-resource/agents/shop/mcp`);
     expect([pathname, await challengeOf(shop.mcpUrl), resource, await signInAndList(shop)]).toEqual([
       '/agents/shop/mcp',
-      `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/agents/shop/mcp", scope="mcp:read mcp:write"`,
+      `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/agents/shop/mcp", scope="mcp:read mcp:write mcp:action"`,
       shop.mcpUrl,
       listed,
     ]);

@@ -2,21 +2,14 @@
 // what it finds under its running session.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
-import { loadConfig } from '../../src/index.ts';
-import { openStore } from '../../src/store/open.ts';
+import { addUserIn } from '../users.ts';
 import { shopAgent } from './agent.ts';
 import { callTool } from './call.ts';
 import { signedIn } from './shop.ts';
 
 const account = { email: 'ada@example.com', password: 'correct horse battery' };
 
-async function addAdmin(dataDir: string): Promise<void> {
-  const config = loadConfig({ env: {}, file: { dataDir } });
-  const store = await openStore({ config, observe: () => undefined, clock: systemClock });
-  await store.identity.addUser({ ...account, level: 'admin' });
-  await store.close();
-}
+const addAdmin = (dataDir: string) => addUserIn(dataDir, { ...account, level: 'admin' });
 
 test('assistants are served by the model of the last restart, with the token that they have', async () => {
   const { agent, folder } = shopAgent();

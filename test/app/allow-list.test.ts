@@ -6,19 +6,20 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { routes as apiRoutes } from '../../src/api/routes.ts';
-import { createApp } from '../../src/app.ts';
 import { routes } from '../../src/console/routes.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import type { Observation } from '../../src/core/observe.ts';
-import { endpointPaths } from '../../src/oauth/paths.ts';
-import { createNetworkMatch, readNetwork } from '../../src/store/networks.ts';
+import { endpointPaths } from '../../src/oauth/server/paths.ts';
+import { createApp } from '../../src/server/create-server.ts';
 import { openStore } from '../../src/store/open.ts';
-import type { Right } from '../../src/store/rights-types.ts';
+import { createNetworkMatch, readNetwork } from '../../src/store/permissions/networks.ts';
+import type { Right } from '../../src/store/permissions/types.ts';
 import type { Store } from '../../src/store/store.ts';
 import { servers } from '../databases.ts';
 import { doorOf } from '../platform/place.ts';
 import { runSql } from '../sql/schemas.ts';
+import { createStorage } from '../store/spares.ts';
 import { makeFolder } from './agent.ts';
 import { callTool } from './call.ts';
 import { openShop, signedIn } from './shop.ts';
@@ -222,7 +223,7 @@ describe('who is asked for the address', () => {
 });
 
 test.each(servers)('another list is felt by the next call, from another process, on $dialect', async (server) => {
-  const storage = await server.create();
+  const storage = await createStorage(server);
   onTestFinished(() => storage.drop());
   const env = { SERVICE_STORAGE_URL: storage.url, SERVICE_SECRET: 'a secret that two processes share' };
   const shop = await openShop({ env });

@@ -51,7 +51,7 @@ test('what needs another scope is not shown to it, since it cannot ask for more,
   const [read, acted] = [await toolsOf(reader), await toolsOf(actor)];
   expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
     403,
-    expect.stringMatching(/^Bearer error="insufficient_scope", .*scope="mcp:write"/),
+    expect.stringMatching(/^Bearer error="insufficient_scope", .*scope="mcp:read mcp:write"/),
   ]);
   expect([read.includes('create'), read.includes('executeAction')]).toEqual([false, false]);
   expect([acted.includes('create'), acted.includes('executeAction')]).toEqual([true, true]);

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import type { Answer } from '../../src/mcp/approvals/approval.ts';
-import type { CollectionPermission } from '../../src/store/rights-types.ts';
+import type { CollectionPermission } from '../../src/store/permissions/types.ts';
 import { servers, type TestDatabase } from '../databases.ts';
 import { startServer, type TestServer } from '../server.ts';
 import { askSql, runSql } from '../sql/schemas.ts';
@@ -47,6 +47,7 @@ export interface DeskOptions {
   readonly storage?: string;
   readonly customize?: (agent: EngineAgent) => void;
   readonly callSeconds?: number;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Processes that share a storage have the same. */
@@ -59,6 +60,7 @@ export async function openDesk({
   storage,
   customize: more,
   callSeconds,
+  env,
 }: DeskOptions): Promise<Desk> {
   const database = await servers[0]!.create();
   onTestFinished(() => database.drop());
@@ -84,6 +86,7 @@ export async function openDesk({
     env: {
       ...(storage !== undefined && { SERVICE_STORAGE_URL: storage, SERVICE_SECRET: secret }),
       ...(callSeconds !== undefined && { SERVICE_CALL_SECONDS: String(callSeconds) }),
+      ...env,
     },
   });
   onTestFinished(() => server.stop());

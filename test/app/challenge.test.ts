@@ -12,11 +12,11 @@ const challengeOf = async ({ mcpUrl }: Mounted, query = '') =>
 
 const metadataOf = ({ origin }: Mounted) => `${origin}/.well-known/oauth-protected-resource/data/mcp`;
 
-test('the 401 challenge offers to read, and to write where write tools are served', async () => {
+test('the 401 challenge names every scope that a tool needs which is served', async () => {
   const all = await openUnderBasePath();
   const some = await openUnderBasePath({ mcp: { enabledTools: ['describeCollection', 'list'] } });
   expect([await challengeOf(all), await challengeOf(some)]).toEqual([
-    `Bearer resource_metadata="${metadataOf(all)}", scope="mcp:read mcp:write"`,
+    `Bearer resource_metadata="${metadataOf(all)}", scope="mcp:read mcp:write mcp:action"`,
     `Bearer resource_metadata="${metadataOf(some)}", scope="mcp:read"`,
   ]);
 });
@@ -55,7 +55,7 @@ test.each([
     ]).toEqual([
       false,
       403,
-      `Bearer error="insufficient_scope", resource_metadata="${metadataOf(mounted)}", scope="mcp:write"`,
+      `Bearer error="insufficient_scope", resource_metadata="${metadataOf(mounted)}", scope="mcp:read mcp:write"`,
       true,
       { json: expect.objectContaining({ count: 1, ids: ['77'] }) },
     ]);

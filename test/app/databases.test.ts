@@ -50,7 +50,7 @@ describe.each(servers)('a schema as real ones are, on $dialect', ({ dialect, cre
         kinds: '',
         open_places: 'view',
         [spaceTable]: 'visits',
-        places: 'parent places visits',
+        places: 'parent children visits',
         visits: `${spaceTable} place`,
       },
     });
@@ -62,7 +62,7 @@ describe.each(servers)('a schema as real ones are, on $dialect', ({ dialect, cre
       return [described.key, described.relations];
     };
     expect([await describeOne('places'), await describeOne('visits'), await describeOne(spaceTable)]).toEqual([
-      ['id', { parent: 'one places', places: 'many places', visits: 'many visits' }],
+      ['id', { children: 'many places', parent: 'one places', visits: 'many visits' }],
       [['place_id', 'day'], { [spaceTable]: `many ${spaceTable}`, place: 'one places' }],
       ['line', { visits: 'one visits' }],
     ]);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, expect, test } from 'vitest';
-import { startServer } from '../server.ts';
+import { startServer, type TestServer } from '../server.ts';
 import { askSql, runSql, sqliteIsolates } from '../sql/schemas.ts';
 import { ask, callTool } from './call.ts';
 import { signedIn } from './shop.ts';
@@ -40,21 +40,24 @@ async function startSlow(name: string, shutdownSeconds: number) {
   return { server, token, logged };
 }
 
+const begun = (server: TestServer) =>
+  expect.poll(() => server.observed.some(({ type }) => type === 'tool.began')).toBe(true);
+
 test.runIf(sqliteIsolates)('a call under way is answered and logged, and new connections are refused', async () => {
   const { server, token, logged } = await startSlow('slow', 20);
   const under = callTool(server.mcpUrl, token, 'list', { collectionName: 'slow' });
-  await sleep(150);
+  await begun(server);
   const stopping = server.stop();
-  await sleep(20);
-  const late = await ask(server.mcpUrl, token, 'ping', {}).then(
-    () => 'answered',
-    (error) => error.cause.code,
-  );
+  const late = () =>
+    ask(server.mcpUrl, token, 'ping', {}).then(
+      () => 'answered',
+      (error) => error.cause.code,
+    );
+  await expect.poll(late, { interval: 20 }).toMatch(/^(ECONNREFUSED|UND_ERR_SOCKET)$/);
   const answer = await under;
   await stopping;
-  expect([answer, ['ECONNREFUSED', 'UND_ERR_SOCKET'].includes(late), await logged()]).toEqual([
+  expect([answer, await logged()]).toEqual([
     { json: { columns: ['n'], rows: [[3000]], hasMore: false } },
-    true,
     [{ action: 'list', collection: 'slow', outcome: 'completed' }],
   ]);
 });
@@ -64,11 +67,12 @@ test.runIf(sqliteIsolates)(
   async () => {
     const { server, token, logged } = await startSlow('endless', 1);
     const under = callTool(server.mcpUrl, token, 'list', { collectionName: 'endless' }).catch(() => 'cut off');
-    await sleep(300);
+    await begun(server);
     const from = performance.now();
     await server.stop();
+    // Left alone it would go on until the limit of statements, which is half a minute.
     const seconds = (performance.now() - from) / 1000;
-    expect([await under, seconds >= 0.9 && seconds < 6, await logged()]).toEqual([
+    expect([await under, seconds >= 0.9 && seconds < 25, await logged()]).toEqual([
       'cut off',
       true,
       [{ action: 'list', collection: 'endless', outcome: 'failed' }],
@@ -88,9 +92,7 @@ test('a client that listens does not hold up the end', async () => {
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
   await client.connect(new StreamableHTTPClientTransport(new URL(server.mcpUrl), { requestInit }));
   await client.listen({ toolsListChanged: true });
-  const began = performance.now();
-  await server.stop();
-  const milliseconds = performance.now() - began;
+  const ended = await Promise.race([server.stop().then(() => 'ended'), sleep(19_000).then(() => 'waits')]);
   await client.close();
-  expect(milliseconds).toBeLessThan(10_000);
+  expect(ended).toBe('ended');
 });

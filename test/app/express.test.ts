@@ -6,10 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import express from 'express';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { writeDemo } from '../../src/cli/demo.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { loadConfig } from '../../src/core/config.ts';
-import { loadSqliteDriver } from '../../src/core/sqlite.ts';
 import {
   type Agent,
   type AgentOptions,
@@ -17,9 +14,10 @@ import {
   createMemoryDataSource,
   createSqlDataSource,
 } from '../../src/index.ts';
-import { openStore } from '../../src/store/open.ts';
 import { shopTables } from '../agent/shop.ts';
+import { copyDemo } from '../demo.ts';
 import { connect, register } from '../oauth/client.ts';
+import { addUserIn } from '../users.ts';
 import { emptyAgent, type Logged, makeFolder, messageOf } from './agent.ts';
 import { callTool } from './call.ts';
 
@@ -33,12 +31,8 @@ interface Host {
   readonly logged: readonly Logged[];
 }
 
-async function addUser(dataDir: string): Promise<void> {
-  const config = loadConfig({ file: { dataDir } });
-  const store = await openStore({ config, observe: () => {}, clock: systemClock });
-  await store.identity.addUser({ ...account, firstName: 'Ada', lastName: 'Byron', level: 'admin' });
-  await store.close();
-}
+const addAda = (dataDir: string) =>
+  addUserIn(dataDir, { ...account, firstName: 'Ada', lastName: 'Byron', level: 'admin' });
 
 /** Listening, with an agent that is neither mounted nor started. */
 async function openHost(): Promise<Host> {
@@ -52,7 +46,7 @@ async function openHost(): Promise<Host> {
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const dataDir = join(makeFolder(), 'data');
   const { agent, logged } = emptyAgent({ settings: { dataDir, publicUrl: origin } });
-  await addUser(dataDir);
+  await addAda(dataDir);
   agent.addDataSource(createMemoryDataSource('shop', shopTables));
   return { agent, app, origin, logged };
 }
@@ -247,7 +241,7 @@ test('the example of docs/embedding.md serves what it says', async () => {
   const [, code] = /```js\n(.*?)```/s.exec(readFileSync('docs/embedding.md', 'utf8'))!;
   const folder = makeFolder();
   const path = join(folder, 'demo.sqlite');
-  writeDemo(path, { driver: loadSqliteDriver().driver, clock: systemClock });
+  copyDemo(path);
   const open = Object.getPrototypeOf(async () => {}).constructor(
     'express, createAgent, createSqlDataSource, process',
     `${code!.replace(/^import .*$/gm, '').replace(/app\.listen.*/, '')} return { agent, app };`,

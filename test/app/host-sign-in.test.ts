@@ -13,6 +13,8 @@ import type { Store } from '../../src/store/store.ts';
 import { shopTables } from '../agent/shop.ts';
 import { authorizationUrl, register } from '../oauth/client.ts';
 import { type Browser, createBrowser, type Page } from '../oauth/flow.ts';
+import { prepareStorage } from '../storage.ts';
+import { addUser } from '../users.ts';
 import { emptyAgent, type Logged, makeFolder, messageOf } from './agent.ts';
 
 const redirectUri = 'http://127.0.0.1:49152/callback';
@@ -64,9 +66,11 @@ async function openHost(options: Partial<AgentOptions> = {}, basePath = ''): Pro
     },
     ...options,
   });
-  const store = await openStore({ config: loadConfig({ file: { dataDir } }), observe: () => {}, clock: systemClock });
+  const config = loadConfig({ file: { dataDir } });
+  await prepareStorage(config);
+  const store = await openStore({ config, observe: () => {}, clock: systemClock });
   onTestFinished(() => store.close());
-  await store.identity.addUser({ ...account, level: 'admin' });
+  await addUser(store, config, { ...account, level: 'admin' });
   agent.addDataSource(createMemoryDataSource('shop', shopTables)).mountAiMcpServer({ basePath }).mountOnExpress(app);
   await agent.start();
   return { agent, origin, logged, asked, store };

@@ -3,7 +3,7 @@
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ActivityEntry } from '../../src/store/activity-types.ts';
+import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
 import { requestOf } from './call.ts';
 import { openShop, type Shop, signedIn } from './shop.ts';
 

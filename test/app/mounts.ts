@@ -6,12 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import express from 'express';
 import { onTestFinished } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
-import { loadConfig } from '../../src/core/config.ts';
 import { type Agent, createMemoryDataSource, type McpOptions } from '../../src/index.ts';
-import { openStore } from '../../src/store/open.ts';
 import { shopTables } from '../agent/shop.ts';
 import { connect, register } from '../oauth/client.ts';
+import { addUserIn } from '../users.ts';
 import { emptyAgent, makeFolder } from './agent.ts';
 
 export const account = { email: 'ada@example.com', password: 'correct horse battery' };
@@ -32,19 +30,12 @@ export interface MountOptions {
   readonly customize?: (agent: Agent) => void;
 }
 
-async function addUser(dataDir: string): Promise<void> {
-  const store = await openStore({
-    config: loadConfig({ file: { dataDir } }),
-    observe: () => undefined,
-    clock: systemClock,
-  });
-  await store.identity.addUser({ ...account, firstName: 'Ada', lastName: 'Byron', level: 'admin' });
-  await store.close();
-}
+const addAda = (dataDir: string) =>
+  addUserIn(dataDir, { ...account, firstName: 'Ada', lastName: 'Byron', level: 'admin' });
 
 async function openAgent(settings: { readonly publicUrl?: string }, { customize }: MountOptions): Promise<Agent> {
   const dataDir = join(makeFolder(), 'data');
-  await addUser(dataDir);
+  await addAda(dataDir);
   const { agent } = emptyAgent({ settings: { dataDir, ...settings } });
   agent.addDataSource(createMemoryDataSource('shop', shopTables));
   customize?.(agent);

@@ -5,12 +5,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { Agent as Connections, type Dispatcher, request } from 'undici';
 import { onTestFinished } from 'vitest';
-import { writeDemo } from '../../src/cli/demo.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { loadConfig } from '../../src/core/config.ts';
-import { loadSqliteDriver } from '../../src/core/sqlite.ts';
-import { openStore } from '../../src/store/open.ts';
+import { copyDemo } from '../demo.ts';
 import { sessionToken } from '../rest/front-end.ts';
+import { addUserIn } from '../users.ts';
 import { makeFolder } from './agent.ts';
 import { requestOf } from './call.ts';
 import { signedIn } from './shop.ts';
@@ -43,18 +41,14 @@ interface Call {
   readonly isGood: (text: string) => boolean;
 }
 
-async function addUser(dataDir: string): Promise<void> {
-  const config = loadConfig({ file: { dataDir } });
-  const store = await openStore({ config, observe: () => {}, clock: systemClock });
-  await store.identity.addUser({ ...account, firstName: 'Ada', lastName: 'Byron', level: 'admin' });
-  await store.close();
-}
+const addAda = (dataDir: string) =>
+  addUserIn(dataDir, { ...account, firstName: 'Ada', lastName: 'Byron', level: 'admin' });
 
 export async function openLoad(): Promise<Load> {
   const folder = makeFolder();
   const path = join(folder, 'shop.sqlite');
-  writeDemo(path, { driver: loadSqliteDriver().driver, clock: systemClock });
-  await addUser(folder);
+  copyDemo(path);
+  await addAda(folder);
   const child = fork(join(import.meta.dirname, 'restart-child.ts'), [`sqlite:${path}`, folder], {
     execArgv: ['--import', 'tsx'],
   });

@@ -12,7 +12,8 @@ const HEARD_MS = 15_000;
 let shop: Shop;
 beforeAll(async () => {
   shop = await openShop();
-  await shop.store.permissions.setRole('Clerk', { '*': rights(false) });
+  // Consent offers the scopes that open something at that moment.
+  await shop.store.permissions.setRole('Clerk', { '*': rights(true) });
 });
 afterAll(() => shop.stop());
 
@@ -23,6 +24,7 @@ async function until(holds: () => boolean): Promise<void> {
 test('of tools and collections that a role is given, and that are taken from it', { timeout: 60_000 }, async () => {
   const account = await shop.addUser({ email: 'cleo@example.com', team: 'Operations', role: 'Clerk' });
   const { token } = await signedIn(shop, account);
+  await shop.store.permissions.setRole('Clerk', { '*': rights(false) });
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
   await client.connect(new StreamableHTTPClientTransport(new URL(shop.mcpUrl), { requestInit }));

@@ -5,10 +5,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeDemo } from '../../src/cli/demo.ts';
-import { systemClock } from '../../src/core/clock.ts';
-import { loadSqliteDriver } from '../../src/core/sqlite.ts';
-import { documentFetch } from '../../src/oauth/documents.ts';
+import { documentFetch } from '../../src/oauth/clients/documents.ts';
+import { copyDemo } from '../demo.ts';
 import { connect, register } from '../oauth/client.ts';
 import type { Account } from '../oauth/flow.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../server.ts';
@@ -26,7 +24,7 @@ export interface Shop extends TestServer {
 export async function openShop(options: Omit<TestServerOptions, 'database'> = {}): Promise<Shop> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-shop-'));
   const path = join(folder, 'shop.sqlite');
-  writeDemo(path, { driver: loadSqliteDriver().driver, clock: systemClock });
+  copyDemo(path);
   const database = `sqlite:${path}`;
   const documents = new Map<string, object>();
   const publisher = createServer((req, res) => {

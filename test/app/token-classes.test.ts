@@ -7,7 +7,7 @@ import { decodeJwt, SignJWT } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
-import { proofHeader, proveEnvironment } from '../../src/api/environment-proof.ts';
+import { proofHeader, proveEnvironment } from '../../src/api/cloud/environment-proof.ts';
 import { hashToken, sign } from '../../src/core/secret.ts';
 import { authorizationUrl, connect, register } from '../oauth/client.ts';
 import { createBrowser, signIn } from '../oauth/flow.ts';

@@ -1,9 +1,17 @@
 // The wire between us and a database server: a proxy that can be cut (everything ends, nothing new is let in), frozen
-// (everything stays open and nothing passes) and mended.
+// (everything stays open and nothing passes) and mended. One COMMIT can be struck by itself.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/**
+ * `not asked`: it is lost with its connection. `not told`: it is done, and its connection is lost. `silent`: it is done, and
+ * its connection says nothing any more. `away`: it is done, and the server is away from then on.
+ */
+export type Fate = 'not asked' | 'not told' | 'silent' | 'away';
 
 export interface Wire {
   readonly port: number;
+  /** Of the next COMMIT. */
+  strike(fate: Fate): void;
   cut(): void;
   freeze(): void;
   mend(): void;
@@ -12,7 +20,12 @@ export interface Wire {
 
 export async function openWire(target: { readonly host: string; readonly port: number }): Promise<Wire> {
   let state: 'whole' | 'cut' | 'frozen' = 'whole';
+  let fate: Fate | undefined;
   const sockets = new Set<Socket>();
+  const cut = () => {
+    state = 'cut';
+    for (const socket of sockets) socket.destroy();
+  };
 
   const keep = (socket: Socket, other: () => Socket | undefined) => {
     sockets.add(socket);
@@ -32,17 +45,29 @@ export async function openWire(target: { readonly host: string; readonly port: n
     const far = connect(target);
     keep(near, () => far);
     keep(far, () => near);
-    near.on('data', (data) => far.write(data));
-    far.on('data', (data) => near.write(data));
+    let struck: Fate | undefined;
+    near.on('data', (data) => {
+      if (fate && /commit/i.test(data.toString('latin1'))) {
+        struck = fate;
+        fate = undefined;
+      }
+      if (struck === 'not asked') near.destroy();
+      else far.write(data);
+    });
+    far.on('data', (data) => {
+      if (struck === 'not told') near.destroy();
+      else if (struck === 'away') cut();
+      else if (!struck) near.write(data);
+    });
     if (state === 'frozen') for (const socket of [near, far]) socket.pause();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
   return {
     port: (server.address() as AddressInfo).port,
-    cut() {
-      state = 'cut';
-      for (const socket of sockets) socket.destroy();
+    cut,
+    strike(next) {
+      fate = next;
     },
     freeze() {
       state = 'frozen';

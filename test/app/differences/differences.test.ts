@@ -1,0 +1,21 @@
+// Whatever a call writes, and whatever the database writes for it: the difference between the database before and after is
+// what the dry run, the approval, the answer and the log say. A seed that fails runs again with DIFFERENCES_SEED.
+import { describe, expect, test } from 'vitest';
+import { servers } from '../../databases.ts';
+import { newTally, runSeed } from './run.ts';
+
+const seed = Number(process.env.DIFFERENCES_SEED ?? Date.now() % 1_000_000);
+
+describe.each(servers)('$dialect', (maker) => {
+  test(`what calls say they write is what changes in the database (seed ${seed})`, async () => {
+    const tally = newTally();
+    for (let at = 0; at < 2; at++) await runSeed(maker, seed + at, 25, tally);
+    console.log(maker.dialect, seed, {
+      ...tally,
+      codes: Object.fromEntries(tally.codes),
+      kinds: Object.fromEntries(tally.kinds),
+    });
+    expect(tally.differences).toEqual([]);
+    expect(tally.calls - tally.refused).toBeGreaterThan(10);
+  }, 120_000);
+});

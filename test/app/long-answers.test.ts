@@ -1,0 +1,96 @@
+// An answer that comes in parts ends when its reader may not have the rest any more: nothing is read for them from the next
+// part on, and the connection is cut, so that no file looks whole.
+
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
+import { servers } from '../databases.ts';
+import { sessionToken } from '../rest/front-end.ts';
+import { all, type Music, openTables } from './music.ts';
+
+const ROWS = 12_000;
+const page = 1000;
+
+const tables = {
+  sqlite: `INSERT INTO things WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS}) SELECT i, hex(zeroblob(1500)) FROM n`,
+  mariadb: `INSERT INTO things SELECT seq, repeat('0', 3000) FROM seq_1_to_${ROWS}`,
+  postgres: `INSERT INTO things SELECT i, repeat('0', 3000) FROM generate_series(1, ${ROWS}) i`,
+} as const;
+
+async function open(url: string, token: string): Promise<IncomingMessage> {
+  const request = get(url, { headers: { authorization: `Bearer ${token}` } });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return response;
+}
+
+/** Lines of the rest, and whether the answer came to its end. */
+async function drain(response: IncomingMessage): Promise<{ readonly lines: number; readonly isWhole: boolean }> {
+  let lines = 0;
+  response.on('data', (bytes: Buffer) => {
+    for (const byte of bytes) if (byte === 10) lines++;
+  });
+  response.on('error', () => undefined);
+  await new Promise((resolve) => response.once('close', resolve));
+  return { lines, isWhole: response.complete };
+}
+
+const ways: Readonly<Record<string, (music: Music) => Promise<unknown>>> = {
+  async disabled({ store, clerk }) {
+    await store.identity.setDisabled((await store.identity.findUserByEmail(clerk.email))!.id, true);
+  },
+  'right to export taken': ({ permit }) => permit({ '*': { ...all, export: false } }),
+  'collection hidden': ({ permit }) => permit({ '*': { ...all, browse: false } }),
+};
+
+test.each(servers)('$dialect: an export ends with the rights to it', { timeout: 120_000 }, async (maker) => {
+  for (const take of Object.values(ways)) {
+    const ends: (() => Promise<void>)[] = [];
+    onTestFinished(async () => {
+      for (const end of ends) await end();
+    });
+    const music = await openTables(
+      maker,
+      ['CREATE TABLE things (id INTEGER NOT NULL PRIMARY KEY, body VARCHAR(4000) NOT NULL)', tables[maker.dialect]],
+      undefined,
+      (end) => ends.unshift(end),
+    );
+    const token = await sessionToken(music.apiUrl, music.clerk);
+    const response = await open(`${music.apiUrl}/things.csv?fields[things]=id,body`, token);
+    expect(response.statusCode).toBe(200);
+    await once(response, 'readable');
+    await take(music);
+    const { lines, isWhole } = await drain(response);
+    // What was sent before it was asked for again: the page under way, and the next one.
+    expect({ lines: lines <= 4 * page, isWhole }).toEqual({ lines: true, isWhole: false });
+    await music.store.activity.flush();
+    const [entry] = (await music.store.activity.list({ limit: 3 })).filter(({ action }) => action === 'export');
+    expect(entry).toMatchObject({ outcome: expect.stringMatching(/denied|failed/) });
+  }
+});
+
+test('the log ends for a token that was revoked', async () => {
+  const music = await openTables(servers[0]!, ['CREATE TABLE things (id INTEGER NOT NULL PRIMARY KEY)']);
+  const { id } = (await music.store.identity.findUserByEmail(music.account.email))!;
+  for (let at = 0; at < 9000; at++)
+    music.store.activity.record({
+      ...{
+        userId: id,
+        renderingId: 1,
+        collection: `things ${'x'.repeat(200)}`,
+        clientId: 'c'.repeat(900),
+        clientName: 'n'.repeat(900),
+        action: 'list',
+      },
+      ...{ type: 'read', outcome: 'completed', startedAt: at, durationMs: 1 },
+    });
+  await music.store.activity.flush();
+  const made = await music.store.tokens.create({ userId: id, name: 'log', scopes: ['activity_logs:read'] });
+  const { project, environment } = await music.store.identity.place();
+  const logs = `/v1/project/${encodeURIComponent(project)}/environment/${environment}/activity-logs/export`;
+  const response = await open(music.mcpUrl.replace(/\/mcp$/, logs), made.secret);
+  expect(response.statusCode).toBe(200);
+  await once(response, 'readable');
+  await music.store.tokens.revoke(made.token.id);
+  const { lines, isWhole } = await drain(response);
+  expect({ lines: lines < 8000, isWhole }).toEqual({ lines: true, isWhole: false });
+});

@@ -1,0 +1,31 @@
+// A sample of stall.long.test.ts: what was found to hold a process for minutes, on SQLite, where it ran in the process.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { servers } from '../../databases.ts';
+import { sqliteIsolates } from '../../sql/schemas.ts';
+import { shapes } from './shapes.ts';
+import { openStalled, type Stalled } from './stall.ts';
+
+/** The shapes held the process for 9 to 148 seconds; a busy machine by itself takes it away for some tenths. */
+const P99_MS = 1500;
+
+const sample = shapes.filter(({ name }) =>
+  [
+    'Match of many states over noise',
+    'a long Like',
+    'a thousand wrong names',
+    'two hundred spellings of a timezone',
+  ].includes(name),
+);
+
+let stalled: Stalled;
+beforeAll(async () => {
+  if (!sqliteIsolates) return;
+  stalled = await openStalled(servers[0]!);
+  await stalled.feel();
+});
+afterAll(() => stalled?.close());
+
+test.runIf(sqliteIsolates).each(sample)('beside $name another user is served', async (shape) => {
+  const felt = await stalled.feel(shape);
+  expect({ ...felt, p99: felt.p99 < P99_MS || felt.p99 }).toMatchObject({ p99: true, failures: [] });
+});

@@ -1,0 +1,184 @@
+// The built command under expensive input, with an honest client beside: what that client waits, whether /healthz answers, and
+// how much memory the server and its children take.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Agent, request } from 'undici';
+import { systemClock } from '../../../src/core/clock.ts';
+import { all, openTarget } from '../../attack/target.ts';
+import { buildOnce } from '../../cli/command.ts';
+import type { Dialect, TestServer } from '../../databases.ts';
+import { requestOf } from '../call.ts';
+import { type Shape, tablesOf } from './shapes.ts';
+
+/** What is given up; the server stops the query before. */
+const CALL_MS = 60_000;
+
+export interface Felt {
+  readonly calls: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly most: number;
+  /** Of /healthz. */
+  readonly health: number;
+  /** By how much the event loop of the server was late at most. */
+  readonly late: number;
+  /** Megabytes of the server and its children at most. */
+  readonly memory: number;
+  /** What did not come back well to the honest client. */
+  readonly failures: readonly string[];
+  /** What the attack was answered, and how often. */
+  readonly answers: Readonly<Record<string, number>>;
+}
+
+export interface Stalled {
+  readonly dialect: Dialect;
+  /**
+   * Sends the calls of the shape once, or again and again for `sustainedMs`, and measures until they are answered, for 1.5 s
+   * at least. Without a shape: the honest client by itself.
+   */
+  feel(shape?: Shape, sustainedMs?: number): Promise<Felt>;
+  close(): Promise<void>;
+}
+
+export async function openStalled(server: TestServer): Promise<Stalled> {
+  await buildOnce();
+  const folder = mkdtempSync(join(tmpdir(), 'portico-stall-'));
+  const lateFile = join(folder, 'late');
+  const target = await openTarget(server, {
+    name: 'stall',
+    tables: tablesOf,
+    env: {
+      SERVICE_QUERY_SECONDS: '4',
+      SERVICE_PAGE_SIZE_LIMIT: '1000',
+      NODE_OPTIONS: `--import ${pathToFileURL(join(import.meta.dirname, 'late.mjs')).href}`,
+      PORTICO_TEST_LATE: lateFile,
+    },
+  });
+  const permissions = { '*': all };
+  const { token: attacker } = await target.person({ permissions });
+  const { token: honest } = await target.person({ permissions });
+  const { mcpUrl, pid } = target;
+  /** By how much the event loop was late at most since this was asked last. */
+  const lateOf = async (): Promise<number> => {
+    rmSync(lateFile, { force: true });
+    process.kill(pid, 'SIGUSR2');
+    for (let turn = 0; turn < 1000; turn++) {
+      await systemClock.sleep(10);
+      try {
+        const text = readFileSync(lateFile, 'utf8');
+        if (text.endsWith('\n')) return Number(text);
+      } catch {}
+    }
+    throw new Error('the server did not say how late it was');
+  };
+  const attacking = new Agent({ connections: 64 });
+  const working = new Agent({ connections: 2 });
+
+  const call = async (dispatcher: Agent, token: string, name: string, args: object): Promise<string> => {
+    const { headers, body } = requestOf('tools/call', { name, arguments: args }, 'modern');
+    const authorization = `Bearer ${token}`;
+    const limits = { headersTimeout: CALL_MS, bodyTimeout: CALL_MS };
+    const answer = await request(mcpUrl, {
+      method: 'POST',
+      headers: { ...headers, authorization },
+      body,
+      dispatcher,
+      ...limits,
+    });
+    const text = await answer.body.text();
+    return `${answer.statusCode} ${text}`;
+  };
+
+  return {
+    dialect: server.dialect,
+    async feel(shape, sustainedMs = 0) {
+      await lateOf();
+      let over = false;
+      const answers: Record<string, number> = {};
+      const until = systemClock.monotonic() + sustainedMs;
+      const attack = async (calls: Shape['calls']): Promise<void> => {
+        const sent = calls.map(async ([name, args]) => {
+          const kind = kindOf(await call(attacking, attacker, name, args).catch((error: unknown) => String(error)));
+          answers[kind] = (answers[kind] ?? 0) + 1;
+        });
+        await Promise.all([...sent, systemClock.sleep(20)]);
+        if (systemClock.monotonic() < until) return attack(calls);
+      };
+      const end = Promise.all([attack(shape?.calls ?? []), systemClock.sleep(1500)]).finally(() => {
+        over = true;
+      });
+      const taken: number[] = [];
+      const failures: string[] = [];
+      let health = 0;
+      let memory = 0;
+      while (!over) {
+        const began = systemClock.monotonic();
+        const text = await call(working, honest, 'list', { collectionName: 'people', pagination: { size: 15 } }).catch(
+          String,
+        );
+        taken.push(systemClock.monotonic() - began);
+        if (!text.startsWith('200') || !text.includes('person')) failures.push(text.slice(0, 200));
+        if (taken.length % 10 === 1) {
+          const asked = systemClock.monotonic();
+          const { statusCode, body } = await request(new URL('/healthz', mcpUrl), { dispatcher: working });
+          await body.dump();
+          health = Math.max(health, systemClock.monotonic() - asked);
+          if (statusCode !== 200) failures.push(`/healthz: ${statusCode}`);
+          memory = Math.max(memory, megabytesOf(pid));
+        }
+        await systemClock.sleep(10);
+      }
+      await end;
+      taken.sort((a, b) => a - b);
+      const at = (part: number) => Math.round(taken[Math.floor(taken.length * part)] ?? 0);
+      const most = Math.round(taken.at(-1) ?? 0);
+      const late = Math.round(await lateOf());
+      return {
+        calls: taken.length,
+        p50: at(0.5),
+        p99: at(0.99),
+        most,
+        health: Math.round(health),
+        late,
+        memory,
+        failures,
+        answers,
+      };
+    },
+    async close() {
+      await Promise.all([attacking.destroy(), working.destroy()]);
+      await target.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The status, and the code of an error. */
+function kindOf(answer: string): string {
+  const [, code] = /(?:\\"|")(?:code)(?:\\"|"):(?:\\"|")([A-Z_]+)/.exec(answer) ?? [];
+  const isError = answer.includes('"isError":true');
+  return `${answer.slice(0, 3)}${code ? ` ${code}` : isError ? ' refused' : ''}`;
+}
+
+/** Of a process and those that it started. Pages that several of them share count once (PSS, proc(5)). */
+function megabytesOf(root: number): number {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const [, parent] = /\) \S (\d+) /.exec(readFileSync(`/proc/${name}/stat`, 'utf8')) ?? [];
+      parents.set(Number(name), Number(parent));
+    } catch {}
+  }
+  const isOurs = (pid: number): boolean => pid === root || (parents.has(pid) && pid > 1 && isOurs(parents.get(pid)!));
+  let kilobytes = 0;
+  for (const pid of parents.keys()) {
+    if (!isOurs(pid)) continue;
+    try {
+      kilobytes += Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0);
+    } catch {}
+  }
+  return Math.round(kilobytes / 1000);
+}
