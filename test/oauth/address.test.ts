@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { createAddressReader } from '../../src/oauth/address.ts';
-import { createDocumentFetch, findAddressProblem, guardedFetch } from '../../src/oauth/documents.ts';
-import { anyDomain } from '../../src/oauth/domains.ts';
-import { canonicalResource, createPaths } from '../../src/oauth/paths.ts';
+import { createAddressReader } from '../../src/http/address.ts';
+import { createDocumentFetch, findAddressProblem, guardedFetch } from '../../src/oauth/clients/documents.ts';
+import { anyDomain } from '../../src/oauth/clients/domains.ts';
+import { canonicalResource, createPaths } from '../../src/oauth/server/paths.ts';
 
 describe("the client's address", () => {
   const from = (remoteAddress: string, forwarded?: string) =>

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { servers } from '../databases.ts';
+import { createStorage } from '../store/spares.ts';
 import { bearer, callMcp } from './client.ts';
 import { type Started, startServer } from './place.ts';
 
@@ -96,7 +97,7 @@ describe('revoking', () => {
   test.each(servers.map((server) => [server.dialect, server] as const))(
     'in one process is felt by the next call in another, on %s',
     async (_dialect, server) => {
-      const database = await server.create();
+      const database = await createStorage(server);
       const one = await startServer({ storageUrl: database.url });
       const two = await startServer({ storageUrl: database.url, beside: one });
       try {

@@ -3,6 +3,7 @@ import { exportJWK, generateKeyPair } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { describe, expect, test } from 'vitest';
 import { servers } from '../databases.ts';
+import { createStorage } from '../store/spares.ts';
 import { callMcp, connect, type Registered, refresh, register } from './client.ts';
 import { type Started, startServer } from './place.ts';
 
@@ -61,7 +62,7 @@ test('a client signs in with assertions, calls and refreshes; another key is ref
 
 describe.each(servers.map((server) => [server.dialect, server] as const))('on %s', (dialect, server) => {
   test('an assertion presented several times at once counts once, in whichever process', async () => {
-    const database = await server.create();
+    const database = await createStorage(server);
     const one = await startServer({ storageUrl: database.url });
     const two = dialect === 'sqlite' ? one : await startServer({ storageUrl: database.url, beside: one });
     try {

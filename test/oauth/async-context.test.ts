@@ -1,6 +1,6 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, test, vi } from 'vitest';
-import { withinProvider } from '../../src/oauth/async-context.ts';
+import { withinProvider } from '../../src/oauth/server/async-context.ts';
 import { startServer } from './place.ts';
 
 /** Node before 24 says whether a storage has it follow promises; later ones need not. */
@@ -16,7 +16,7 @@ test('when a request has left the provider, Node no longer follows the promises 
   const run = vi.spyOn(storage, 'run');
   const place = await startServer();
   for (const path of ['/oauth/jwks', '/oauth/authorize?client_id=nobody']) await fetch(`${place.local}${path}`);
-  await vi.waitFor(() => expect(storage.enabled ?? false).toBe(false));
+  await expect.poll(() => storage.enabled ?? false).toBe(false);
   await place.stop();
   expect(run).toHaveBeenCalledTimes(2);
 });

@@ -93,7 +93,7 @@ test('a sign-in that is not finished within ten minutes is gone, and says so', a
 
 test('secrets are compared in constant time: by sameText, and by no operator', () => {
   const read = (path: string) => readFileSync(path, 'utf8');
-  const files = ['src/oauth', 'src/console', 'src/store', 'src/mcp', 'src/app'].flatMap((folder) =>
+  const files = ['src/oauth', 'src/console', 'src/store', 'src/mcp', 'src/server', 'src/http'].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
       .map((name) => join(folder, name)),

@@ -1,7 +1,7 @@
 // What the claims of a provider say of a user: the mapping as an operator writes it, and what it makes of tokens.
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/core/config.ts';
-import { applyMapping, readMapping } from '../../src/oauth/claims.ts';
+import { applyMapping, readMapping } from '../../src/oauth/sso/claims.ts';
 
 const apply = (mapping: unknown, claims: Record<string, unknown>) =>
   applyMapping(readMapping(JSON.stringify(mapping)), claims);

@@ -21,8 +21,14 @@ async function tryRegister(metadata: unknown, from = place): Promise<[number, st
 test.each([
   [['http://evil.example/callback'], 'redirect_uris must be https, unless they lead to localhost'],
   [['http://localhost.evil.example/callback'], 'redirect_uris must be https, unless they lead to localhost'],
-  [['javascript:alert(1)'], 'redirect_uris must not use the scheme javascript'],
-  [['data:text/html,x'], 'redirect_uris must not use the scheme data'],
+  [
+    ['javascript:alert(1)'],
+    'redirect_uris must not use the scheme javascript: an app takes a domain name turned round, such as com.example.app',
+  ],
+  [
+    ['data:text/html,x'],
+    'redirect_uris must not use the scheme data: an app takes a domain name turned round, such as com.example.app',
+  ],
   [['https://a.example/#x'], 'redirect_uris must not contain fragments'],
   [['https://u:p@a.example/'], 'redirect_uris must not contain credentials'],
   [['https://*.example/'], 'redirect_uris must not contain spaces, backslashes or wildcards'],

@@ -1,7 +1,7 @@
 // Consent that narrows: what a person leaves out, what that does to every token of the connection, and when he is asked again.
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Verb } from '../../src/core/caller.ts';
-import { type Asking, authorizationUrl, bearer, type Registered, redeem, refresh, register } from './client.ts';
+import { type Asking, authorizationUrl, bearer, byDocument, type Registered, redeem, refresh } from './client.ts';
 import { type Browser, createBrowser, type Page } from './flow.ts';
 import { type Started, startServer } from './place.ts';
 
@@ -34,13 +34,22 @@ interface Begun {
   readonly page: Page;
 }
 
+let published = 0;
+
+/** A client with a document of its own: what was allowed to it is remembered. */
+async function publish(uri: string): Promise<Registered> {
+  const id = `https://notebook.example/clients/${++published}.json`;
+  place.documents.set(id, { client_id: id, client_name: 'Notebook', redirect_uris: [uri] });
+  // All cases together would fetch more in a minute than one address may have fetched.
+  await Promise.all(['127.0.0.1', '::1'].map((one) => place.store.windows.clear(`oauth-document ${one}`)));
+  return byDocument(place.paths.issuer, id);
+}
+
 async function ask(asking: Partial<Asking> = {}, before?: Pick<Begun, 'registered' | 'browser'>): Promise<Begun> {
-  const redirect_uris = [asking.redirectUri ?? redirectUri];
-  const registered =
-    before?.registered ?? (await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris }));
+  const registered = before?.registered ?? (await publish(asking.redirectUri ?? redirectUri));
   const browser = before?.browser ?? createBrowser();
   const { url, verifier } = await authorizationUrl(registered, { redirectUri, scope, ...asking });
-  let page = await browser.open(url);
+  let page = await browser.open(url, { headers: { 'sec-fetch-site': 'none' } });
   if (page.html.includes('name="password"')) page = await browser.press(page, 'sign-in', { ...place.account });
   return { registered, browser, verifier, page };
 }
@@ -221,7 +230,7 @@ describe('a decision', () => {
     const first = await ask({ scope: 'mcp:read mcp:write' });
     await allow(first, { scope: '' });
     const again = await ask({}, first);
-    expect([filledIn(again.page).set, again.page.html.includes('Allow Notebook more?')]).toEqual([
+    expect([filledIn(again.page).set, again.page.html.includes('Allow notebook.example more?')]).toEqual([
       ['mcp:action', 'all'],
       true,
     ]);
@@ -255,7 +264,7 @@ describe('a decision', () => {
     const second = await ask({}, first);
     await finish(second, second.page.leftTo);
     await place.store.oauth.revokeGrant(`${(await place.gate.check(bearer(tokens.access_token))).grantId}`);
-    expect((await ask({}, first)).page.html).toContain('Allow Notebook to connect?');
+    expect((await ask({}, first)).page.html).toContain('Allow notebook.example to connect?');
   });
 
   test('of an app on a device spares nobody the question, but fills it in', async () => {
@@ -272,7 +281,7 @@ describe('a decision', () => {
   test('of one person says nothing to another', async () => {
     const first = await ask();
     await allow(first, narrow);
-    await place.store.identity.addUser({ email: 'eve@example.com', password: 'another password' });
+    await place.addUser({ email: 'eve@example.com', password: 'another password' });
     const switched = await first.browser.press((await ask({ prompt: 'consent' }, first)).page, 'switch');
     const page = await first.browser.press(switched, 'sign-in', {
       email: 'eve@example.com',

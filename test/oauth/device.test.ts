@@ -1,5 +1,10 @@
 // Device authorization (RFC 8628): a terminal asks, a person answers on our pages, in another place.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import knex from 'knex';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hashToken } from '../../src/core/secret.ts';
 import { register } from './client.ts';
 import { type Browser, createBrowser, type Page } from './flow.ts';
 import { type Started, startServer } from './place.ts';
@@ -7,12 +12,19 @@ import { ask, clientId, deviceGrant, poll, refresh, send } from './terminal.ts';
 
 let place: Started;
 let issuer: string;
+let folder: string;
+let filename: string;
 beforeAll(async () => {
-  place = await startServer({ cloud: true });
+  folder = mkdtempSync(join(tmpdir(), 'portico-device-'));
+  filename = join(folder, 'storage.sqlite');
+  place = await startServer({ cloud: true, storageUrl: `sqlite:${filename}` });
   issuer = place.paths.issuer;
-  await place.store.identity.addUser({ email: 'eve@example.com', password: 'another password', level: 'editor' });
+  await place.addUser({ email: 'eve@example.com', password: 'another password', level: 'editor' });
 });
-afterAll(() => place.stop());
+afterAll(async () => {
+  await place.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 const titleOf = (page: Page): string => /<h1>(.*?)<\/h1>/s.exec(page.html)?.[1] ?? page.html;
 const events = () => place.observed.flatMap((one) => (one.type === 'security' ? [one.event] : []));
@@ -58,12 +70,22 @@ test('a terminal is answered as RFC 8628 section 3.2 says, and waits', async () 
   ]);
 });
 
-test('what is kept of a request is a hash of its code, which is no code itself', async () => {
+// CWE-312: neither what the terminal holds nor what the person types stands in the storage.
+test('what is kept of a request is a hash of its codes, which are no codes themselves', async () => {
   const { device_code, user_code } = await ask(issuer);
-  const row = (await place.store.oauth.findByUid('DeviceCode', user_code.replace('-', '')))!;
-  const kept = JSON.stringify(row);
-  const told = await poll(issuer, `~${row.id}`);
-  expect([kept.includes(device_code), told.status, told.body.error]).toEqual([false, 400, 'invalid_grant']);
+  const browser = createBrowser();
+  await atConsent(browser, `${issuer}/oauth/device?user_code=${user_code}`);
+  const file = knex({ client: 'better-sqlite3', connection: { filename }, useNullAsDefault: true });
+  const rows = (await file('oauth_store')) as Record<string, unknown>[];
+  await file.destroy();
+  const kept = JSON.stringify(rows);
+  expect(rows.filter(({ model }) => model === 'DeviceCode').length).toBeGreaterThan(0);
+  expect([device_code, user_code, user_code.replace('-', '')].filter((code) => kept.includes(code))).toEqual([]);
+  for (const { id, uid } of rows.filter(({ model }) => model === 'DeviceCode')) {
+    const told = await poll(issuer, `~${id}`);
+    expect([told.status, told.body.error]).toEqual([400, 'invalid_grant']);
+    expect(titleOf(await createBrowser().open(`${issuer}/oauth/device?user_code=${uid}`))).not.toContain('Sign in');
+  }
 });
 
 test('a person compares the code, signs in, allows, and the terminal has tokens of its own resource', async () => {
@@ -264,7 +286,7 @@ test('a code that was not typed in time is told to both', async () => {
   const own = await startServer({ cloud: true, clock: { ...systemClock, now: () => Date.now() + late } });
   try {
     const asked = await ask(own.paths.issuer);
-    const row = (await own.store.oauth.findByUid('DeviceCode', asked.user_code.replace('-', '')))!;
+    const row = (await own.store.oauth.find('DeviceCode', hashToken(asked.device_code)))!;
     // The package reads the clock of the machine.
     await own.store.oauth.upsert({ ...row, payload: { ...row.payload, exp: Math.floor(Date.now() / 1000) - 1 } });
     late = 601_000;

@@ -12,6 +12,7 @@ import { requestOf } from '../app/call.ts';
 import { issuerOf, openShop, redirectUri, type Shop, signedIn } from '../app/shop.ts';
 import { createPerson } from '../clients/person.ts';
 import { servers } from '../databases.ts';
+import { createStorage } from '../store/spares.ts';
 import { bearer, callMcp, connect, insecure, refresh, register, type Session } from './client.ts';
 import { startServer } from './place.ts';
 
@@ -295,7 +296,7 @@ describe('the scheme', () => {
     const ask = async (headers: Record<string, string>) =>
       (await fetch(shop.mcpUrl, { method: 'POST', headers })).headers.get('www-authenticate');
     const metadata = `resource_metadata="${issuerOf(shop)}/.well-known/oauth-protected-resource/mcp"`;
-    const offered = `Bearer ${metadata}, scope="mcp:read mcp:write"`;
+    const offered = `Bearer ${metadata}, scope="mcp:read mcp:write mcp:action"`;
     expect([await ask({}), await ask({ authorization: `DPoP ${'x'.repeat(40)}` })]).toEqual([
       offered,
       `${offered}, DPoP error="invalid_token", algs="ES256 EdDSA"`,
@@ -344,7 +345,7 @@ describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite').map((server)
   'two processes on one storage (%s)',
   (_dialect, server) => {
     test('take a proof once between them, and look again without one', async () => {
-      const database = await server.create();
+      const database = await createStorage(server);
       const one = await startServer({ storageUrl: database.url });
       const two = await startServer({ storageUrl: database.url, beside: one });
       try {

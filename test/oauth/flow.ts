@@ -21,11 +21,15 @@ export interface Page {
   readonly leftTo?: URL;
 }
 
+type Typed = Readonly<Record<string, string | readonly string[]>>;
+
 export interface Browser {
   /** Follows redirects on the server; stops at a page, or where the way leads off it. */
   open(url: string | URL, init?: RequestInit): Promise<Page>;
   /** Presses the button of this value on the page, with what is typed into the fields of its form. */
-  press(page: Page, button: string, typed?: Readonly<Record<string, string | readonly string[]>>): Promise<Page>;
+  press(page: Page, button: string, typed?: Typed): Promise<Page>;
+  /** Sends the form that has this button without its value, as a password manager and `form.submit()` do. */
+  submit(page: Page, button: string, typed?: Typed): Promise<Page>;
   cookieHeader(url: URL): string;
   readonly cookies: Map<string, Cookie>;
 }
@@ -80,29 +84,39 @@ export function createBrowser(): Browser {
         return { ...page, leftTo: next };
       }
       url = next;
-      request = {};
+      // A browser says of a redirect where the navigation began.
+      const site = new Headers(init.headers).get('sec-fetch-site');
+      request = site === null ? {} : { headers: { 'sec-fetch-site': site } };
     }
     throw new Error('too many redirects');
+  };
+
+  const send: (page: Page, button: string, typed: Typed | undefined, isPressed: boolean) => Promise<Page> = (
+    page,
+    button,
+    typed = {},
+    isPressed,
+  ) => {
+    const form = findForm(page.html, button);
+    const body = new URLSearchParams(form.fields);
+    for (const [name, value] of Object.entries(typed)) {
+      body.delete(name);
+      for (const one of [value].flat()) if (one !== '') body.append(name, one);
+    }
+    if (isPressed) body.append(form.buttonName, button);
+    return open(new URL(form.action, page.url), {
+      method: 'POST',
+      body,
+      headers: { 'sec-fetch-site': 'same-origin', origin: 'null' },
+    });
   };
 
   return {
     open,
     cookies,
     cookieHeader,
-    press(page, button, typed = {}) {
-      const form = findForm(page.html, button);
-      const body = new URLSearchParams(form.fields);
-      for (const [name, value] of Object.entries(typed)) {
-        body.delete(name);
-        for (const one of [value].flat()) if (one !== '') body.append(name, one);
-      }
-      body.append(form.buttonName, button);
-      return open(new URL(form.action, page.url), {
-        method: 'POST',
-        body,
-        headers: { 'sec-fetch-site': 'same-origin', origin: 'null' },
-      });
-    },
+    press: (page, button, typed) => send(page, button, typed, true),
+    submit: (page, button, typed) => send(page, button, typed, false),
   };
 }
 

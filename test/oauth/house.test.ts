@@ -61,7 +61,7 @@ function packagesOf(file: string, seen = new Set<string>()): Set<string> {
 test('neither the gate nor the routes load the provider, Koa or undici when they are imported', () => {
   const source = join(import.meta.dirname, '../../src/oauth');
   const own = (file: string) => [...packagesOf(join(source, file))].filter((name) => !name.startsWith('node:')).sort();
-  expect([own('bearer.ts'), own('routes.ts')]).toEqual([
+  expect([own('tokens/bearer.ts'), own('server/routes.ts')]).toEqual([
     ['ipaddr.js', 'lru-cache'],
     ['ipaddr.js', 'lru-cache'],
   ]);

@@ -34,7 +34,7 @@ test.skipIf(!hasChromium)('a person signs in, leaves a scope out and allows with
     await page.keyboard.type(place.account.password);
     await page.keyboard.press('Enter');
 
-    await page.getByRole('heading', { name: 'Allow Notebook to connect?' }).waitFor();
+    await page.getByRole('heading', { name: 'Allow an app on this device to connect?' }).waitFor();
     await page.waitForLoadState('load');
     const order: (string | null)[] = [];
     for (const key of ['Tab', 'Tab', 'Tab', 'Tab', 'Tab']) {
@@ -76,7 +76,7 @@ test.skipIf(!hasChromium)('a person limits an app to some of many collections wi
     await press('Tab');
     await page.keyboard.type(place.account.password);
     await press('Enter');
-    await page.getByRole('heading', { name: 'Allow Notebook to connect?' }).waitFor();
+    await page.getByRole('heading', { name: 'Allow notebook.example to connect?' }).waitFor();
     await page.waitForLoadState('load');
     const shown = () => page.locator('input[name="collection"]:visible').count();
     const before = await shown();

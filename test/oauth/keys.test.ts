@@ -2,6 +2,7 @@
 // before stays good until it is retired, and each process signs with the new key from its next request on.
 import { describe, expect, test } from 'vitest';
 import { servers } from '../databases.ts';
+import { createStorage } from '../store/spares.ts';
 import { authorizationUrl, redeem, refresh, register } from './client.ts';
 import { type Browser, createBrowser, type Page } from './flow.ts';
 import { type Started, startServer } from './place.ts';
@@ -15,9 +16,13 @@ const keyIds = async ({ local }: Started): Promise<string[]> => {
 const signatureOf = (cookies: ReadonlyMap<string, { readonly value: string }>) =>
   [...cookies].filter(([name]) => /session\S*\.sig/.test(name)).map(([, { value }]) => value);
 
-describe.each(servers)('on $dialect', ({ create, dialect }) => {
+/** The session lives: a client that registered itself gets the page of consent each time, and no sign-in before it. */
+const isSignedIn = ({ html }: Page): boolean => html.includes('value="allow"') && !html.includes('name="password"');
+
+describe.each(servers)('on $dialect', (server) => {
+  const { dialect } = server;
   async function open() {
-    const database = await create();
+    const database = await createStorage(server);
     const one = await startServer({ storageUrl: database.url });
     const two = await startServer({ storageUrl: database.url, beside: one });
     const at = ({ local }: Started, page: Page): Page => ({ ...page, url: page.url.replace(/^http:\/\/[^/]+/, local) });
@@ -57,7 +62,7 @@ describe.each(servers)('on $dialect', ({ create, dialect }) => {
     const parameters = validateAuthResponse(registered.server, registered.client, leftTo!, 'the-state');
     const tokens = await redeem(registered, { parameters, verifier, redirectUri });
     const again = await browser.open((await authorizationUrl(registered, { redirectUri })).url);
-    expect([consent.html.includes('value="allow"'), again.leftTo?.searchParams.has('code')]).toEqual([true, true]);
+    expect([consent.html.includes('value="allow"'), isSignedIn(again)]).toEqual([true, true]);
     expect((await refresh(registered, `${tokens.refresh_token}`)).access_token).toMatch(/\S{20}/);
     // The cookie is signed anew, with the key of now.
     expect([before.length, signatureOf(browser.cookies)].length).toBe(2);
@@ -68,7 +73,7 @@ describe.each(servers)('on $dialect', ({ create, dialect }) => {
     await one.store.keys.retire(Date.now());
     const lost = await browser.open((await authorizationUrl(registered, { redirectUri })).url);
     // Signed with the newest, which stays.
-    expect(lost.leftTo?.searchParams.has('code')).toBe(true);
+    expect(isSignedIn(lost)).toBe(true);
     expect([(await keyIds(one)).length, await keyIds(two)]).toEqual([1, await keyIds(one)]);
   });
 
@@ -99,12 +104,14 @@ describe.each(servers)('on $dialect', ({ create, dialect }) => {
   test('no request fails while keys change', async () => {
     await using place = await open();
     const { one, two, press } = place;
+    // The first key is made when it is asked for; what is rotated before is none.
+    await keyIds(one);
     const failures: string[] = [];
     let over = false;
     const client = async (server: Started) => {
       const registered = await register(one.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
       let count = 0;
-      while (!over) {
+      do {
         const browser = createBrowser();
         const { url } = await authorizationUrl(registered, { redirectUri });
         url.port = new URL(server.local).port;
@@ -112,7 +119,7 @@ describe.each(servers)('on $dialect', ({ create, dialect }) => {
         const next = await press(server, browser, page, 'sign-in', { ...one.account });
         if (!next.html.includes('value="allow"')) failures.push(`${next.status} ${next.url}`);
         count++;
-      }
+      } while (!over);
       return count;
     };
     const working = Promise.all([client(one), client(two)]);

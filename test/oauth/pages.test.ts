@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { altered } from '../altered.ts';
 import { type Asking, authorizationUrl, byDocument, connect, redeem, register } from './client.ts';
 import { createBrowser, type Page, signIn } from './flow.ts';
 import { type Started, startServer } from './place.ts';
@@ -7,7 +8,7 @@ const redirectUri = 'https://notebook.example/callback';
 let place: Started;
 beforeAll(async () => {
   place = await startServer();
-  await place.store.identity.addUser({ email: 'bob@example.com', password: 'another password', firstName: 'Bob' });
+  await place.addUser({ email: 'bob@example.com', password: 'another password', firstName: 'Bob' });
   place.documents.set('https://paper.example/client.json', {
     client_id: 'https://paper.example/client.json',
     client_name: 'Paper',
@@ -53,7 +54,7 @@ describe('the sign-in page', () => {
     const { organization, project, environment } = await place.store.identity.place();
     expect([page.status, read(page)]).toEqual([
       200,
-      `${organization} ${project} · ${environment} Sign in Notebook asks to connect. You will see what it asks for before anything is shared. E-mail Password Sign in Cancel and go back to Notebook`,
+      `${organization} ${project} · ${environment} Sign in notebook.example asks to connect. It calls itself “Notebook”. You will see what it asks for before anything is shared. E-mail Password Sign in Cancel and go back to notebook.example`,
     ]);
   });
 
@@ -160,7 +161,7 @@ describe('the consent page', () => {
     const { page } = await atConsent({ scope: 'mcp:read mcp:write' });
     const { organization, project, environment } = await place.store.identity.place();
     expect(read(page)).toBe(
-      `${organization} ${project} · ${environment} Allow Notebook to connect? Who asks Notebook unverified It gave itself this name. ` +
+      `${organization} ${project} · ${environment} Allow notebook.example to connect? Who asks notebook.example unverified Calls itself “Notebook”. ` +
         'Returns to notebook.example You are Ada Lovelace ada@example.com Sales · Clerk If you allow it, it can: ' +
         'Read your data See the collections and records that you may see, and search them. ' +
         'Change your data Create, update and delete the records that you may change. ' +
@@ -175,7 +176,9 @@ describe('the consent page', () => {
     const { url } = await authorizationUrl(registered, { redirectUri: 'https://paper.example/callback' });
     const browser = createBrowser();
     const page = await browser.press(await browser.open(url), 'sign-in', { ...place.account });
-    expect(read(page)).toContain('Who asks Paper verified paper.example Returns to paper.example');
+    expect(read(page)).toContain(
+      'Allow paper.example to connect? Who asks paper.example verified Calls itself “Paper”. Returns to paper.example',
+    );
   });
 
   test('does not call an app on a device verified: any program there can use the name', async () => {
@@ -190,7 +193,7 @@ describe('the consent page', () => {
     const browser = createBrowser();
     const page = await browser.press(await browser.open(url), 'sign-in', { ...place.account });
     expect(read(page)).toContain(
-      'Who asks Paper unverified It says it is the app of paper.example. Returns to This device',
+      'Who asks An app on this device unverified Calls itself “Paper”. It says it is the app of paper.example. Returns to This device',
     );
   });
 
@@ -207,7 +210,7 @@ describe('the consent page', () => {
 
   test('shows names as text: markup, control and direction characters do nothing', async () => {
     const { page } = await atConsent({}, { client_name: '<img src=x onerror=alert(1)>"\u202eevil\u0000\u200b`' });
-    expect([page.html.includes('<img'), /Allow (.*?) to connect/.exec(page.html)?.[1]]).toEqual([
+    expect([page.html.includes('<img'), /Calls itself “(.*?)”/.exec(page.html)?.[1]]).toEqual([
       false,
       '&lt;img src=x onerror=alert(1)&gt;&quot;evil&#96;',
     ]);
@@ -223,11 +226,13 @@ describe('the consent page', () => {
   });
 
   test('is remembered by user, client and scopes; more scopes ask again, and so does prompt=consent', async () => {
-    const registered = await notebook();
+    const registered = await byDocument(place.paths.issuer, 'https://paper.example/client.json');
+    const redirectUri = 'https://paper.example/callback';
     const browser = createBrowser();
     const asks = async (scope: string, prompt?: string): Promise<boolean> => {
       const asking = prompt ? { redirectUri, scope, prompt } : { redirectUri, scope };
-      let page = await browser.open((await authorizationUrl(registered, asking)).url);
+      const { url } = await authorizationUrl(registered, asking);
+      let page = await browser.open(url, { headers: { 'sec-fetch-site': 'none' } });
       if (page.html.includes('name="password"')) page = await browser.press(page, 'sign-in', { ...place.account });
       if (page.leftTo) return false;
       await browser.press(page, 'allow');
@@ -321,7 +326,13 @@ describe('an answer is not taken', () => {
       (await post(page.url, cookie, { action: 'allow', csrf: csrfOf(other.page) })).status,
       (await post(page.url, cookie, { action: 'allow', csrf }, { 'sec-fetch-site': 'cross-site' })).status,
       (await post(page.url, '', { action: 'allow', csrf })).status,
-      (await post(page.url, cookie.replace(/(\.sig=.)./g, '$1x'), { action: 'allow', csrf })).status,
+      (
+        await post(
+          page.url,
+          cookie.replace(/(?<=\.sig=)[^;]+/g, (text) => altered(text)),
+          { action: 'allow', csrf },
+        )
+      ).status,
       (await post(page.url, cookie, { action: 'sign-in', csrf })).status,
       (await post(page.url, cookie, { action: 'allow', csrf })).status,
     ]).toEqual([400, 400, 400, 400, 400, 400, 303]);

@@ -9,16 +9,20 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import { isAppError } from '../../src/core/errors.ts';
 import type { Observation } from '../../src/core/observe.ts';
-import { createGate, type Gate } from '../../src/oauth/bearer.ts';
-import type { ListCollections } from '../../src/oauth/consent.ts';
-import { documentFetch } from '../../src/oauth/documents.ts';
-import type { HostSignInOptions } from '../../src/oauth/host-sign-in.ts';
-import { createPaths, type Paths } from '../../src/oauth/paths.ts';
-import { createAuthorizationServer } from '../../src/oauth/routes.ts';
-import { createSignIn } from '../../src/oauth/sign-in.ts';
-import { createSignInWays } from '../../src/oauth/sign-in-ways.ts';
+import { documentFetch } from '../../src/oauth/clients/documents.ts';
+import type { ListCollections, OfferedScopes } from '../../src/oauth/consent/consent.ts';
+import type { HostSignInOptions } from '../../src/oauth/login/host-sign-in.ts';
+import { createSignInWays } from '../../src/oauth/login/login-methods.ts';
+import { createSignIn } from '../../src/oauth/login/sign-in.ts';
+import { createPaths, type Paths } from '../../src/oauth/server/paths.ts';
+import { createAuthorizationServer } from '../../src/oauth/server/routes.ts';
+import { resourceScopes } from '../../src/oauth/server/scopes.ts';
+import { createGate, type Gate } from '../../src/oauth/tokens/bearer.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { NewUser, User } from '../../src/store/users/types.ts';
+import { prepareStorage } from '../storage.ts';
+import { addUser } from '../users.ts';
 import type { Account } from './flow.ts';
 
 export interface Started {
@@ -28,9 +32,12 @@ export interface Started {
   readonly store: Store;
   readonly gate: Gate;
   readonly account: Account;
+  addUser(user: NewUser): Promise<User>;
   readonly observed: Observation[];
-  /** What is served at these https addresses, to the server only. */
+  /** What is served at these https addresses, to the server only; a function answers for itself. */
   readonly documents: Map<string, unknown>;
+  /** The addresses that the server fetched. */
+  readonly fetched: string[];
   stop(): Promise<void>;
 }
 
@@ -45,6 +52,7 @@ export interface StartOptions {
   readonly clock?: Clock;
   readonly storageUrl?: string;
   readonly listCollections?: ListCollections;
+  readonly offeredScopes?: OfferedScopes;
   readonly hostSignIn?: HostSignInOptions;
   /** The command line may sign in (`portico cloud`). */
   readonly cloud?: boolean;
@@ -71,11 +79,13 @@ export async function startServer(options: StartOptions = {}): Promise<Started> 
   const clock = options.clock ?? systemClock;
   const observed: Observation[] = [];
   const observe = (observation: Observation) => void observed.push(observation);
+  await prepareStorage(config);
   const store = await openStore({ config, observe, clock });
   const publicUrl = options.beside?.paths.origin ?? options.publicUrl ?? local + (options.publicPath ?? '');
   const paths = createPaths(publicUrl, options.basePath ?? '');
   const defaultScopes = ['mcp:read'];
   const documents = new Map<string, unknown>();
+  const fetched: string[] = [];
   const ways = createSignInWays({ store, config, clock, observe, hostSignIn: options.hostSignIn });
   const server = createAuthorizationServer({
     store,
@@ -87,16 +97,20 @@ export async function startServer(options: StartOptions = {}): Promise<Started> 
     ways,
     defaultScopes,
     listCollections: options.listCollections ?? (() => []),
+    offeredScopes: options.offeredScopes ?? (async () => new Set(resourceScopes)),
     ...(options.cloud && { cloud: `${publicUrl}/v1/cloud` }),
-    async [documentFetch](url) {
+    async [documentFetch](url, init) {
+      fetched.push(`${url}`);
       const document = documents.get(`${url}`);
+      if (typeof document === 'function') return document(init) as Response;
       return document === undefined ? new Response('', { status: 404 }) : Response.json(document);
     },
   });
   const gate = createGate({ store, paths, clock, defaultScopes, sso: config.ssoIssuer !== null });
+  const add: Started['addUser'] = (user) => addUser(store, config, user);
   if (!options.beside) {
     const person = { ...account, firstName: 'Ada', lastName: 'Lovelace', team: 'Sales', role: 'Clerk' };
-    await store.identity.addUser({ ...person, ...(options.cloud && { level: 'developer' as const }) });
+    await add({ ...person, ...(options.cloud && { level: 'developer' as const }) });
   }
   const host = express();
   if (options.parsers) host.use(express.json(), express.urlencoded({ extended: true }));
@@ -115,8 +129,10 @@ export async function startServer(options: StartOptions = {}): Promise<Started> 
     store,
     gate,
     account,
+    addUser: add,
     observed,
     documents,
+    fetched,
     async stop() {
       server.close();
       http.closeAllConnections();

@@ -104,12 +104,26 @@ test('metadata documents of denied domains are not fetched', async () => {
   ]);
 });
 
-test('there are only so many registered clients, and the operator is told', async () => {
+test('there are only so many registered clients, and the operator is told: the oldest that was never used makes room', async () => {
   const place = await start({ SERVICE_DCR_MOST: '2' });
-  const statuses = [];
-  for (let n = 0; n < 3; n++) statuses.push((await register201(place, [redirectUri]))[0]);
+  const metadata = { client_name: 'Notebook', redirect_uris: [redirectUri] };
+  const used = await connect(await register(place.paths.issuer, metadata), place.account, { redirectUri });
+  const unused = await register(place.paths.issuer, metadata);
+  const next = await register(place.paths.issuer, metadata);
   const told = place.observed.filter((one) => one.type === 'security' && one.event === 'clients.full').length;
-  expect([statuses, told, await place.store.oauth.countClients()]).toEqual([[201, 201, 429], 1, 2]);
+  const left = await Promise.all(
+    [used, unused, next].map(
+      async ({ client }) => (await place.store.oauth.find('Client', client.client_id)) !== undefined,
+    ),
+  );
+  expect([told, left]).toEqual([1, [true, false, true]]);
+});
+
+test('where all registered clients are used there is no room for another', async () => {
+  const place = await start({ SERVICE_DCR_MOST: '1' });
+  const metadata = { client_name: 'Notebook', redirect_uris: [redirectUri] };
+  await connect(await register(place.paths.issuer, metadata), place.account, { redirectUri });
+  expect([(await register201(place, [redirectUri]))[0], await place.store.oauth.countClients()]).toEqual([429, 1]);
 });
 
 test('a client is forgotten when it was long not used and nobody is connected through it', async () => {
@@ -210,4 +224,116 @@ describe('a client that is blocked', () => {
     const { status, body } = await callMcp(place.paths.resource, session.tokens.access_token);
     expect([status, body]).toEqual([401, 'An administrator has blocked this app.']);
   });
+});
+
+// RFC 1034 section 3.1: with a dot at its end it is the same host, for DNS, TLS and browsers.
+describe('a dot at the end of a host', () => {
+  test('is no way round a deny-list', async () => {
+    const place = await start({
+      SERVICE_CIMD_DENIED_DOMAINS: 'paper.example',
+      SERVICE_DCR_REDIRECT_DENIED_DOMAINS: 'evil.example',
+    });
+    const [status] = await register201(place, ['https://evil.example./cb']);
+    const id = 'https://paper.example./client.json';
+    place.documents.set(id, { client_id: id, client_name: 'Paper', redirect_uris: [redirectUri] });
+    const asked = new URLSearchParams({ client_id: id, response_type: 'code' });
+    const page = await fetch(`${place.local}/oauth/authorize?${asked}`, { redirect: 'manual' });
+    expect([status, page.status, place.fetched]).toEqual([400, 400, []]);
+  });
+
+  test('is no way to the inside', async () => {
+    const place = await start();
+    for (const host of ['localhost.', 'db.internal.', 'printer.local.']) {
+      const query = new URLSearchParams({ client_id: `https://${host}/client.json`, response_type: 'code' });
+      await fetch(`${place.local}/oauth/authorize?${query}`, { redirect: 'manual' });
+    }
+    expect(place.fetched).toEqual([]);
+  });
+});
+
+// RFC 4291 section 2.5.1: one network of IPv6 has 2^64 addresses, and one owner.
+test('limits for one address count all of an IPv6 /64 together, and no other', async () => {
+  const place = await start({ SERVICE_TRUSTED_PROXIES: 'loopback', SERVICE_DCR_PER_HOUR: '5' });
+  const from = async (address: string) => {
+    const response = await fetch(`${place.local}/oauth/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
+      body: JSON.stringify({ redirect_uris: [redirectUri] }),
+    });
+    return response.status;
+  };
+  const statuses = [];
+  for (let n = 1; n <= 7; n++) statuses.push(await from(`2001:db8:1:2:${n}::${n}`));
+  expect([statuses, await from('2001:db8:1:3::1'), await from('203.0.113.7')]).toEqual([
+    [201, 201, 201, 201, 201, 429, 429],
+    201,
+    201,
+  ]);
+});
+
+// RFC 6177 section 2: a site is often given a /48, which is 65,536 networks.
+test('limits for one address count a /48 as sixteen addresses, and IPv4 within IPv6 as IPv4', async () => {
+  const place = await start({ SERVICE_TRUSTED_PROXIES: 'loopback', SERVICE_DCR_PER_HOUR: '1' });
+  const from = async (address: string) => {
+    const response = await fetch(`${place.local}/oauth/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
+      body: JSON.stringify({ redirect_uris: [redirectUri] }),
+    });
+    return response.status;
+  };
+  const statuses = [];
+  for (let n = 1; n <= 18; n++) statuses.push(await from(`2001:db8:1:${n}::1`));
+  expect(statuses).toEqual([...Array(16).fill(201), 429, 429]);
+  expect(await from('2001:db8:2:1::1')).toBe(201);
+  expect(await from('203.0.113.7')).toBe(201);
+  expect(await from('::ffff:203.0.113.7')).toBe(429);
+  expect(await from('::ffff:cb00:7107')).toBe(429);
+  expect(await from('203.0.113.8')).toBe(201);
+});
+
+// RFC 8252 sections 7.1 and 8.4: the scheme of an app is a domain turned round; a link to us opens no other program.
+test.each([
+  ...[
+    'ms-msdt:/id',
+    'search-ms:query=x',
+    'intent://x#y',
+    'chrome://settings',
+    'smb://host/x',
+    'ftp://host/x',
+    'file:///x',
+  ],
+  ...[
+    'x-apple.systempreferences:x',
+    'mailto:a@b.example',
+    'tel:1',
+    'notebook://callback',
+    'ms-settings:',
+    'JaVaScRiPt:1',
+  ],
+])('a redirect to %s is refused', async (uri) => {
+  expect((await register201(await start(), [uri]))[0]).toBe(400);
+});
+
+test.each(['com.example.notebook:/cb', 'cursor://anysphere.cursor-mcp/cb', 'vscode://vscode.mcp/cb'])(
+  'a redirect to %s is taken',
+  async (uri) => {
+    expect((await register201(await start(), [uri]))[0]).toBe(201);
+  },
+);
+
+// RFC 7591 section 5, Unicode Standard Annex 44 (Default_Ignorable_Code_Point, Bidi_Control): a name can be seen.
+test.each([
+  ...['\u3164', '\u115f', '\u1160', '\uffa0', '\u00ad', '\u180e', '\u061c', '\ufe0f', '\u2800', '\u{e0041}', '\u200b'],
+])('a name with %j in it loses it, and a name of nothing else is none', async (char) => {
+  const place = await start();
+  const named = async (client_name: string) => {
+    const response = await fetch(`${place.local}/oauth/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ redirect_uris: [redirectUri], client_name }),
+    });
+    return ((await response.json()) as { client_name?: string }).client_name;
+  };
+  expect([await named(`Note${char}book`), await named(char)]).toEqual(['Notebook', undefined]);
 });

@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { servers } from '../databases.ts';
+import { createStorage } from '../store/spares.ts';
 import { callMcp, connect, register, type Session } from './client.ts';
 import { type Started, startServer } from './place.ts';
 
@@ -16,15 +17,15 @@ let late = 0;
 const clock = { ...systemClock, now: () => systemClock.now() + late };
 
 /** Two servers on one storage; on SQLite, where one process writes at a time, one of them twice. */
-async function openPair({ dialect, create }: (typeof servers)[number]): Promise<readonly [Started, Started]> {
+async function openPair(server: (typeof servers)[number]): Promise<readonly [Started, Started]> {
   late = 0;
-  const database = await create();
+  const database = await createStorage(server);
   undo.push(() => database.drop());
   // Behind a proxy, so that a request can come from any address.
   const env = { SERVICE_TRUSTED_PROXIES: 'loopback' };
   const one = await startServer({ storageUrl: database.url, clock, env });
   undo.push(() => one.stop());
-  if (dialect === 'sqlite') return [one, one];
+  if (server.dialect === 'sqlite') return [one, one];
   const two = await startServer({ storageUrl: database.url, clock, env, beside: one });
   undo.push(() => two.stop());
   return [one, two];
@@ -82,6 +83,25 @@ describe.each(servers.map((server) => [server.dialect, server] as const))('on %s
       [200, 200],
       'invalid_grant',
       [401, 401],
+      'invalid_grant',
+    ]);
+  });
+
+  // RFC 9700 section 4.14.2: of two successors of one token that are both used, one is in the hand of somebody else.
+  test('a copy that is used within the grace, and both go on: the second one ends the family', async () => {
+    const [one, two] = await openPair(server);
+    const session = await signedIn(one);
+    const token = `${session.tokens.refresh_token}`;
+    const owner = await refreshAt(one, session, token, '203.0.113.1');
+    const thief = await refreshAt(two, session, token, '198.51.100.66');
+    const next = await refreshAt(one, session, owner.refresh_token, '203.0.113.1');
+    const ended = await refreshAt(two, session, thief.refresh_token, '198.51.100.66');
+    const opened = await Promise.all([owner, thief, next].map(({ access_token }) => opens(one, access_token)));
+    const last = await refreshAt(one, session, next.refresh_token, '203.0.113.1');
+    expect([next.status, ended.error, opened, last.error]).toEqual([
+      200,
+      'invalid_grant',
+      [401, 401, 401],
       'invalid_grant',
     ]);
   });

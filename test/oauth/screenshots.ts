@@ -1,12 +1,13 @@
-// Takes the pictures of the sign-in pages for docs/screenshots: `npx tsx test/oauth/screenshots.ts [folder]`.
+// Takes the pictures of the sign-in pages, of which docs/screenshots keeps those that the docs show: `npx tsx test/oauth/screenshots.ts [folder]`.
 import { mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { openChromium } from '../chromium.ts';
 import { authorizationUrl, byDocument, register } from './client.ts';
 import { type Started, startServer } from './place.ts';
 
-const folder = process.argv[2] ?? join(import.meta.dirname, '../../docs/screenshots');
+const folder = process.argv[2] ?? join(tmpdir(), 'portico-screenshots');
 mkdirSync(folder, { recursive: true });
 const sizes = { phone: { width: 375, height: 812 }, desktop: { width: 1280, height: 800 } };
 
@@ -22,6 +23,11 @@ place.documents.set('https://claude.ai/oauth/client', {
   client_id: 'https://claude.ai/oauth/client',
   client_name: 'Claude',
   redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
+});
+place.documents.set('https://editor.example/client', {
+  client_id: 'https://editor.example/client',
+  client_name: 'Editor',
+  redirect_uris: ['https://editor.example/callback'],
 });
 const browser = await openChromium();
 try {
@@ -46,7 +52,8 @@ async function take(
   shoot: (name: string) => Promise<unknown>,
 ): Promise<void> {
   const claude = await byDocument(paths.issuer, 'https://claude.ai/oauth/client');
-  const asking = { redirectUri: 'https://claude.ai/api/mcp/auth_callback', scope: 'mcp:read mcp:write' };
+  const scopes = ['mcp:read', 'mcp:write', 'mcp:action'];
+  const asking = { redirectUri: 'https://claude.ai/api/mcp/auth_callback', scope: scopes.join(' ') };
   await page.goto((await authorizationUrl(claude, asking)).url.href);
   await shoot('sign-in');
   await page.getByLabel('E-mail').fill(account.email);
@@ -68,6 +75,27 @@ async function take(
   await page.getByLabel('Connected').selectOption('day');
   await shoot('consent-limits');
 
+  const { id } = (await store.identity.findUserByEmail(account.email))!;
+  const editor = await byDocument(paths.issuer, 'https://editor.example/client');
+  await store.connections.decide({
+    userId: id,
+    clientId: editor.client.client_id,
+    clientName: 'Editor',
+    asked: scopes,
+    scopes,
+    choice: { ticked: scopes, readOnly: false, collections: null, lasts: null },
+    endsAt: null,
+    told: {},
+  });
+  // Another site sends here, so that the page is shown again.
+  const href = (
+    await authorizationUrl(editor, { ...asking, redirectUri: 'https://editor.example/callback' })
+  ).url.href.replaceAll('&', '&amp;');
+  await page.goto(`data:text/html,${encodeURIComponent(`<a href="${href}">go</a>`)}`);
+  await page.getByRole('link').click();
+  await page.getByRole('button', { name: 'Continue' }).waitFor();
+  await shoot('consent-again');
+
   const redirectUri = 'http://localhost:33418/callback';
   const local = await register(paths.issuer, { client_name: 'Claude Code', redirect_uris: [redirectUri] });
   await page.goto((await authorizationUrl(local, { redirectUri })).url.href);
@@ -76,7 +104,6 @@ async function take(
 
   const notebook = 'https://notebook.example/callback';
   const web = await register(paths.issuer, { client_name: 'Notebook', redirect_uris: [notebook] });
-  const { id } = (await store.identity.findUserByEmail(account.email))!;
   await store.connections.decide({
     userId: id,
     clientId: web.client.client_id,
@@ -89,7 +116,7 @@ async function take(
   });
   const more = { redirectUri: notebook, scope: 'mcp:read mcp:write' };
   await page.goto((await authorizationUrl(web, more)).url.href);
-  await page.getByText('Allow Notebook more?').waitFor();
+  await page.getByText('Allow notebook.example more?').waitFor();
   await shoot('consent-more');
   await store.connections.block({ clientId: web.client.client_id });
   await page.goto((await authorizationUrl(web, more)).url.href);

@@ -3,6 +3,7 @@
 import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { wrongCode } from '../wrong-code.ts';
 import { authorizationUrl, register } from './client.ts';
 import { createBrowser, type Page } from './flow.ts';
 import { account, type Started, startServer } from './place.ts';
@@ -53,9 +54,9 @@ describe('the second step', () => {
       [again.status, heading(again)],
     ]).toEqual([
       'One more step',
-      'Allow Notebook to connect?',
+      'Allow notebook.example to connect?',
       true,
-      'Allow Notebook to connect?',
+      'Allow notebook.example to connect?',
       [400, 'One more step'],
     ]);
   });
@@ -68,7 +69,7 @@ describe('the second step', () => {
       .press({ ...page, html: page.html.replace('value="code"', 'value="allow"') }, 'allow')
       .catch((error: Error) => error.message);
     expect([there.leftTo?.searchParams.has('code') ?? false, heading(there)]).not.toContain(
-      'Allow Notebook to connect?',
+      'Allow notebook.example to connect?',
     );
     expect(there.leftTo?.searchParams.get('code') ?? null).toBe(null);
     expect(typeof allowed === 'string' ? allowed : [allowed.status, heading(allowed)]).toEqual([
@@ -83,15 +84,16 @@ describe('the second step', () => {
     const swap = (page: Page, ticket: string): Page => ({ ...page, html: page.html.replace(ticketOf(page), ticket) });
     const planted = await other.browser.press(swap(other.page, ticketOf(mine.page)), 'code', { code: codeNow() });
     const forged = await other.browser.press(swap(other.page, 'a.b.c'), 'code', { code: codeNow() });
-    const right = await mine.browser.press(mine.page, 'code', { code: codeNow() });
+    const used = codeNow();
+    const right = await mine.browser.press(mine.page, 'code', { code: used });
     const next = await reachSecondStep();
     late -= 2 * step;
-    const replayed = await next.browser.press(next.page, 'code', { code: codeNow() });
+    const replayed = await next.browser.press(next.page, 'code', { code: used });
     late += 2 * step;
     expect([planted, forged, right, replayed].map((page) => [page.status, heading(page)])).toEqual([
       [400, 'Sign in'],
       [400, 'Sign in'],
-      [200, 'Allow Notebook to connect?'],
+      [200, 'Allow notebook.example to connect?'],
       [400, 'One more step'],
     ]);
   });
@@ -112,17 +114,18 @@ describe('the second step', () => {
     late += 900_000;
     const { browser, page } = await reachSecondStep();
     const statuses: number[] = [];
-    for (let i = 0; i < 3; i++) statuses.push((await browser.press(page, 'code', { code: '000000' })).status);
+    for (let i = 0; i < 3; i++)
+      statuses.push((await browser.press(page, 'code', { code: wrongCode(secret, clock.now()) })).status);
     const again = await reachSecondStep();
     for (let i = 0; i < 3; i++)
-      statuses.push((await again.browser.press(again.page, 'code', { code: '000000' })).status);
+      statuses.push((await again.browser.press(again.page, 'code', { code: wrongCode(secret, clock.now()) })).status);
     const right = await again.browser.press(again.page, 'code', { code: codeNow() });
     const password = await reachSecondStep();
     expect([statuses, right.status, password.page.status]).toEqual([Array(6).fill(400), 429, 429]);
     late += 900_000;
     const waited = await reachSecondStep();
     expect(heading(await waited.browser.press(waited.page, 'code', { code: codeNow() }))).toBe(
-      'Allow Notebook to connect?',
+      'Allow notebook.example to connect?',
     );
   });
 });

@@ -1,10 +1,13 @@
 // What guessing costs: counts that processes share, and that keep no owner out of his own browser; and what a change of the
 // password ends.
+
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
-import { createSignIn } from '../../src/oauth/sign-in.ts';
+import { createSignIn } from '../../src/oauth/login/sign-in.ts';
 import type { OpenedStore } from '../../src/store/open.ts';
+import { altered } from '../altered.ts';
 import { cleanUpAfterEach, createPlace, openPair, variants } from '../store/stores.ts';
+import { addUser } from '../users.ts';
 import { authorizationUrl, register } from './client.ts';
 import { createBrowser, type Page } from './flow.ts';
 import { account, type Started, startServer } from './place.ts';
@@ -15,7 +18,7 @@ describe.each(variants)('guessing on $name', (variant) => {
   const open = async (clock: Clock = systemClock) => {
     const place = await createPlace(variant);
     const stores = clock === systemClock ? await openPair(place, variant) : [await place.open({ clock })];
-    await stores[0]!.identity.addUser(account);
+    await addUser(stores[0]!, { storageUrl: place.url, dataDir: place.dataDir, sqlite: variant.sqlite }, account);
     const signInOf = (store: OpenedStore) => createSignIn({ store, config: { signInAttempts: 10 }, clock });
     return stores.map(signInOf);
   };
@@ -50,7 +53,7 @@ describe.each(variants)('guessing on $name', (variant) => {
     const another = await one!.password({
       ...right,
       ...home,
-      device: device.replace(/.$/, (end) => (end === 'A' ? 'B' : 'A')),
+      device: altered(device),
     });
     const borrowed = await one!.password({ ...wrong, email: 'bob@example.com', ...home, device });
     const own: string[] = [];
@@ -95,7 +98,7 @@ describe('a browser in which an assistant was connected', () => {
     const connect = async () => browser.open((await authorizationUrl(client, { redirectUri })).url);
     const asked = await connect();
     await browser.press(await browser.press(asked, 'sign-in', { ...account }), 'allow');
-    // Signed in, and allowed before: the way leads straight back.
+    // Signed in, and allowed before.
     const remembered = await connect();
     const [session] = await oauth.listByAccount('Session', `${id}`);
     late += 2000;
@@ -106,7 +109,7 @@ describe('a browser in which an assistant was connected', () => {
     // A request under way writes the session once more.
     await oauth.upsert(session!);
     const after = await connect();
-    expect([remembered.leftTo?.searchParams.has('code'), kept, heading(after)]).toEqual([true, [], 'Sign in']);
+    expect([heading(remembered), kept, heading(after)]).toEqual(['Connect notebook.example again?', [], 'Sign in']);
     expect(await oauth.listByAccount('Grant', `${id}`)).not.toEqual([]);
   });
 

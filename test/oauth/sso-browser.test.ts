@@ -50,7 +50,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await tab.route(`${redirectUri}**`, (route) => route.fulfill({ body: 'arrived' }));
     await tab.goto((await authorizationUrl(registered, { redirectUri })).url.href);
     await enter(tab);
-    await tab.getByRole('heading', { name: 'Allow Notebook to connect?' }).waitFor();
+    await tab.getByRole('heading', { name: 'Allow an app on this device to connect?' }).waitFor();
     await tab.getByRole('button', { name: 'Allow', exact: true }).click();
     await tab.getByText('arrived').waitFor();
     expect([new URL(tab.url()).searchParams.has('code'), complaints]).toEqual([true, []]);

@@ -1,5 +1,6 @@
-// Takes the pictures of signing in elsewhere for docs/screenshots: `npx tsx test/oauth/sso-screenshots.ts [folder]`.
+// Takes the pictures of signing in elsewhere, of which docs/screenshots keeps those that the docs show: `npx tsx test/oauth/sso-screenshots.ts [folder]`.
 import { mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { openShop } from '../app/shop.ts';
@@ -8,7 +9,7 @@ import { authorizationUrl, byDocument } from './client.ts';
 import { type Started, startServer } from './place.ts';
 import { openUpstream } from './upstream.ts';
 
-const folder = process.argv[2] ?? join(import.meta.dirname, '../../docs/screenshots');
+const folder = process.argv[2] ?? join(tmpdir(), 'portico-screenshots');
 mkdirSync(folder, { recursive: true });
 const sizes = { phone: { width: 375, height: 812 }, desktop: { width: 1280, height: 800 } };
 

@@ -2,6 +2,7 @@
 import { auth, type OAuthClientProvider } from '@modelcontextprotocol/client';
 import { afterEach, describe, expect, test } from 'vitest';
 import { servers } from '../databases.ts';
+import { createStorage } from '../store/spares.ts';
 import { authorizationUrl, callMcp, type Registered, redeem, register } from './client.ts';
 import { type Browser, createBrowser, type Page } from './flow.ts';
 import { type Started, type StartOptions, startServer } from './place.ts';
@@ -158,10 +159,10 @@ describe('consent', () => {
     const browser = createBrowser();
     const first = await begin(world, browser);
     const consent = await browser.open(await goThrough(browser, first.page, 'nina'));
-    expect(text(consent)).toContain('Allow Notebook to connect?');
+    expect(text(consent)).toMatch(/Allow an app on this device to connect\?.* Calls itself “Notebook”/s);
     await browser.press(consent, 'allow');
     const second = await begin(world, browser, 'Somebody else');
-    expect(text(second.page)).toContain('Allow Somebody else to connect?');
+    expect(text(second.page)).toMatch(/Allow an app on this device to connect\?.* Calls itself “Somebody else”/s);
   });
 });
 
@@ -484,7 +485,7 @@ test('an application token that was not made through single sign-on is refused w
 
 describe.each(servers)('two processes on one $dialect', (server) => {
   test('a sign-in that was begun on one is finished on the other', async () => {
-    const database = await server.create();
+    const database = await createStorage(server);
     closing.push(() => database.drop());
     const world = await openWorld({}, { storageUrl: database.url });
     const beside = await startServer({ storageUrl: database.url, beside: world.place, env: world.upstream.env });

@@ -14,6 +14,8 @@ export interface Upstream {
   readonly people: Map<string, Record<string, unknown>>;
   /** What is done to the next ID tokens before they are signed anew. */
   spoil: ((claims: Record<string, unknown>) => Record<string, unknown>) | undefined;
+  /** Whether what is spoilt is signed by a key that is none of the provider's, under the name of the one that is. */
+  forges: boolean;
   /** Answers 503 to everything, as if it were down. */
   isDown: boolean;
   /** Paths that were asked for, oldest first. */
@@ -35,6 +37,22 @@ const nina = {
   region: 'north',
 };
 
+interface Keys {
+  readonly key: JWK;
+  /** Of a stranger who calls it the same. */
+  readonly forged: JWK;
+}
+
+/** The same for all of them: an RSA key takes a fifth of a second to make. */
+let kept: Promise<Keys> | undefined;
+
+async function makeKeys(): Promise<Keys> {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const stranger = await generateKeyPair('RS256', { extractable: true });
+  const key: JWK = { ...(await exportJWK(privateKey)), kid: 'upstream', alg: 'RS256', use: 'sig' };
+  return { key, forged: { ...key, ...(await exportJWK(stranger.privateKey)) } };
+}
+
 export async function openUpstream(): Promise<Upstream> {
   let handle: ((req: IncomingMessage, res: ServerResponse) => void) | undefined;
   const http = createServer((req, res) => {
@@ -44,8 +62,8 @@ export async function openUpstream(): Promise<Upstream> {
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
-  const key: JWK = { ...(await exportJWK(privateKey)), kid: 'upstream', alg: 'RS256', use: 'sig' };
+  kept ??= makeKeys();
+  const { key, forged } = await kept;
 
   const upstream: Upstream = {
     issuer,
@@ -57,6 +75,7 @@ export async function openUpstream(): Promise<Upstream> {
     },
     people: new Map([['nina', nina]]),
     spoil: undefined,
+    forges: false,
     isDown: false,
     asked: [],
     start(redirectUris) {
@@ -64,7 +83,7 @@ export async function openUpstream(): Promise<Upstream> {
       const callback = provider.callback() as (req: IncomingMessage, res: ServerResponse) => void;
       handle = (req, res) => {
         if (req.url?.startsWith('/interaction/')) return void showLogin(provider, req, res);
-        if (req.url === '/token' && upstream.spoil) spoilToken(res, key, upstream.spoil);
+        if (req.url === '/token' && upstream.spoil) spoilToken(res, upstream.forges ? forged : key, upstream.spoil);
         callback(req, res);
       };
     },

@@ -120,8 +120,10 @@ export async function open(at: Place, change: Fields = {}, browser: Browser = at
   return browser.open(`${endpoint(at, 'authorize')}?${await authorization(at, change)}`);
 }
 
-/** What the client is told where the browser was sent back to it; the status of the page where it was not. */
-export function told({ leftTo, status }: Pick<Page, 'leftTo' | 'status'>): unknown {
+/** What the client is told where the browser was sent back to it, or follows the link to it; else the status of the page. */
+export function told({ leftTo: sentTo, html, status }: Pick<Page, 'leftTo' | 'html' | 'status'>): unknown {
+  const [, link] = /<a class="back" href="([^"]+)"/.exec(html) ?? [];
+  const leftTo = sentTo ?? (link && new URL(link.replaceAll('&amp;', '&')));
   if (!leftTo) return status;
   // A client that asked for an implicit answer looks for its refusal there (RFC 6749 section 4.2.2.1).
   const all = [...leftTo.searchParams, ...new URLSearchParams(leftTo.hash.slice(1))];

@@ -71,9 +71,9 @@ const both: readonly Case[] = [
   {
     section: 'Scope Selection Strategy',
     level: 'SHOULD',
-    requires: 'The challenge of a 401 names the scopes to begin with: to read, and to write where that is served',
+    requires: 'The challenge of a 401 names every scope that a tool needs which is served',
     send: async (at) => challengeIn((await call(at, undefined)).headers).scope,
-    back: 'mcp:read mcp:write',
+    back: 'mcp:read mcp:write mcp:action',
   },
   {
     section: 'Client ID Metadata Documents',
@@ -178,14 +178,14 @@ const both: readonly Case[] = [
     section: 'Runtime Insufficient Scope Errors',
     level: 'SHOULD',
     requires:
-      'A call beyond its token is answered 403 with everything that a client needs to ask for more, in one challenge',
+      'A call beyond its token is answered 403 with the scopes held and the one that is needed, in one challenge',
     async send(at) {
       const { access } = await connect(at);
       const answer = await call(at, access, { tool: 'delete', args: { collectionName: 'orders', recordIds: ['1'] } });
       const { scheme, error, scope, resource_metadata } = challengeIn(answer.headers);
       return [answer.status, scheme, error, scope, (await ask(`${resource_metadata}`)).status];
     },
-    back: [403, 'Bearer', 'insufficient_scope', 'mcp:write', 200],
+    back: [403, 'Bearer', 'insufficient_scope', 'mcp:read mcp:write', 200],
   },
   {
     section: 'Step-Up Authorization Flow',

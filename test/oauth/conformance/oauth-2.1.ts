@@ -9,6 +9,7 @@ import {
   connect,
   desktop,
   endpoint,
+  loopback,
   names,
   newClient,
   open,
@@ -140,15 +141,34 @@ export const oauth21: Standard = {
       level: 'MUST',
       requires: 'A code that was asked for with a challenge is given for its verifier alone',
       async send(at) {
-        const code = await codeFor(at);
-        const wrong = await redeem(at, code, { code_verifier: 'w'.repeat(43) });
-        const none = await redeem(at, code, { code_verifier: undefined });
+        const wrong = await redeem(at, await codeFor(at), { code_verifier: 'w'.repeat(43) });
+        const none = await redeem(at, await codeFor(at), { code_verifier: undefined });
         return [shown(wrong), shown(none)];
       },
       back: [
         [400, 'invalid_grant'],
         [400, 'invalid_grant'],
       ],
+    },
+    {
+      section: '4.1.3',
+      level: 'MUST',
+      requires: 'A code that was brought with a wrong verifier, redirect or client is gone, for its owner as well',
+      async send(at) {
+        const wrong = [
+          { code_verifier: 'w'.repeat(43) },
+          { redirect_uri: loopback },
+          { client_id: (await newClient(at)).id },
+        ];
+        const answers = [];
+        for (const change of wrong) {
+          const code = await codeFor(at);
+          await redeem(at, code, change);
+          answers.push(shown(await redeem(at, code)));
+        }
+        return answers;
+      },
+      back: Array(3).fill([400, 'invalid_grant']),
     },
     {
       section: '4.3.1',
@@ -216,7 +236,7 @@ export const oauth21: Standard = {
         const seen = [await statusOf(at, access)];
         at.wait(901);
         seen.push(await statusOf(at, access));
-        at.reset();
+        await at.reset();
         const one = await connect(at);
         await post(at, 'revoke', { token: one.access, client_id: (await authorization(at)).get('client_id') ?? '' });
         return [...seen, await statusOf(at, one.access), await statusOf(at, 'x'.repeat(43))];
@@ -244,7 +264,7 @@ export const oauth21: Standard = {
         const { error, scope } = challengeIn(answer.headers);
         return [answer.status, error, scope];
       },
-      back: [403, 'insufficient_scope', 'mcp:write'],
+      back: [403, 'insufficient_scope', 'mcp:read mcp:write'],
     },
     {
       section: '7.1.3',

@@ -7,12 +7,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
-import { createApp } from '../../../src/app.ts';
-import { writeDemo } from '../../../src/cli/demo.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { loadConfig } from '../../../src/core/config.ts';
-import { loadSqliteDriver } from '../../../src/core/sqlite.ts';
-import { documentFetch } from '../../../src/oauth/documents.ts';
+import { documentFetch } from '../../../src/oauth/clients/documents.ts';
+import { createApp } from '../../../src/server/create-server.ts';
+import { copyDemo } from '../../demo.ts';
+import { prepareStorage } from '../../storage.ts';
+import { addUser } from '../../users.ts';
 import { type Account, type Browser, createBrowser } from '../flow.ts';
 
 export interface Place {
@@ -34,7 +35,7 @@ export interface Place {
   /** Kept from case to case, such as a client that any of them may use. */
   once<T>(name: string, make: () => Promise<T>): Promise<T>;
   /** Ends a case. */
-  reset(): void;
+  reset(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -49,7 +50,7 @@ export interface Mount {
 export async function openPlace({ basePath, inside }: Mount): Promise<Place> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-conformance-'));
   const database = join(folder, 'shop.sqlite');
-  writeDemo(database, { driver: loadSqliteDriver().driver, clock: systemClock });
+  copyDemo(database);
   let ahead = 0;
   const clock = { ...systemClock, now: () => systemClock.now() + ahead };
   const web = new Map<string, () => Response>();
@@ -79,8 +80,9 @@ export async function openPlace({ basePath, inside }: Mount): Promise<Place> {
     },
   });
   host.use((req, res, next) => app.handle(req, res, next));
+  await prepareStorage(config);
   const { mcpUrl, store } = await app.start();
-  await store.identity.addUser({ ...account, firstName: 'Ada', lastName: 'Byron', level: 'admin' });
+  await addUser(store, config, { ...account, firstName: 'Ada', lastName: 'Byron', level: 'admin' });
 
   const { origin } = new URL(mcpUrl);
   const kept = new Map<string, Promise<unknown>>();
@@ -102,8 +104,10 @@ export async function openPlace({ basePath, inside }: Mount): Promise<Place> {
       if (!kept.has(name)) kept.set(name, make());
       return kept.get(name) as Promise<T>;
     },
-    reset() {
+    async reset() {
       ahead = 0;
+      // The cases together publish more documents in a minute than one address may have fetched.
+      await Promise.all(['127.0.0.1', '::1'].map((address) => store.windows.clear(`oauth-document ${address}`)));
     },
     async stop() {
       await app.stop('end of the test');

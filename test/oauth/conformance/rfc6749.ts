@@ -402,7 +402,7 @@ export const rfc6749: Standard = {
       level: 'MUST NOT',
       requires: 'Tokens cannot be made up or guessed: 256 random bits each, and no two alike',
       async send(at) {
-        const tokens = await Promise.all([connect(at), connect(at)]);
+        const tokens = [await connect(at), await connect(at)];
         const secrets = tokens.flatMap(({ access, refresh }) => [access, refresh]);
         return [new Set(secrets).size, secrets.every((one) => Buffer.from(one, 'base64url').length >= 32)];
       },

@@ -88,11 +88,12 @@ export const rfc8252: Standard = {
     {
       section: '8.4',
       level: 'SHOULD',
-      requires: 'Schemes without a period in them are taken as well',
-      send: async (at) => (await register(at, { redirect_uris: ['notebook://callback'] })).status,
-      back: 201,
-      otherwise:
-        'The standard wants schemes of apps to be domain names turned round. Cursor and others register `cursor://` and the like; what can send a code astray is on a list that is refused, and a client on a device is asked for every time.',
+      requires: 'Schemes without a period in them are refused, but for those of a few known apps',
+      send: async (at) => [
+        (await register(at, { redirect_uris: ['notebook://callback'] })).status,
+        (await register(at, { redirect_uris: ['cursor://anysphere.cursor-mcp/callback'] })).status,
+      ],
+      back: [400, 201],
     },
     {
       section: '8.6',

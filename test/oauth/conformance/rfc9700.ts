@@ -207,13 +207,15 @@ export const rfc9700: Standard = {
     {
       section: '4.11.2',
       level: 'MUST',
-      requires: 'Without the person nobody is sent on: a new client gets a page, and prompt=none gets an error',
+      requires:
+        'Without the person nobody is sent on: a new client gets a page, and an error is shown here, with a link to the client',
       async send(at) {
         const { id } = await newClient(at);
         const page = await open(at, { client_id: id }, createBrowser());
-        return [page.leftTo === undefined, await refusal(at, { client_id: id, prompt: 'none' })];
+        const wrong = await open(at, { client_id: id, prompt: 'none' }, createBrowser());
+        return [page.leftTo === undefined, wrong.leftTo === undefined, wrong.status, told(wrong)];
       },
-      back: (at: Place) => [true, refused(at, 'login_required')],
+      back: (at: Place) => [true, true, 400, refused(at, 'login_required')],
     },
     {
       section: '4.12',

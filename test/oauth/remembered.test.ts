@@ -1,0 +1,189 @@
+// A second authorization of an allowed client needs no page only if the person began it. If another site sent the browser, the page
+// is shown: otherwise any page of the web could get a code for that client (as in GHSA-6x8h-498w-gv8c).
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasChromium, openChromium } from '../chromium.ts';
+import { authorizationUrl, byDocument, type Registered, register } from './client.ts';
+import { type Browser, createBrowser, type Page, signIn } from './flow.ts';
+import { type Started, startServer } from './place.ts';
+
+const documentUrl = 'https://paper.example/client.json';
+const redirectUri = 'https://paper.example/callback';
+let place: Started;
+beforeAll(async () => {
+  place = await startServer();
+  place.documents.set(documentUrl, { client_id: documentUrl, client_name: 'Paper', redirect_uris: [redirectUri] });
+  await place.addUser({ email: 'bob@example.com', password: 'another password', firstName: 'Bob' });
+});
+afterAll(() => place.stop());
+
+const paper = () => byDocument(place.paths.issuer, documentUrl);
+const asking = { redirectUri, scope: 'mcp:read mcp:write' };
+
+/** A browser whose person has allowed the client. */
+async function allowed(registered: Registered, back = redirectUri): Promise<Browser> {
+  const browser = createBrowser();
+  const { url } = await authorizationUrl(registered, { ...asking, redirectUri: back });
+  await signIn(url, place.account, browser);
+  return browser;
+}
+
+async function again(browser: Browser, registered: Registered, site?: string, back = redirectUri): Promise<Page> {
+  const { url } = await authorizationUrl(registered, { ...asking, redirectUri: back });
+  return browser.open(url, site === undefined ? {} : { headers: { 'sec-fetch-site': site } });
+}
+
+const gives = (page: Page): 'code' | 'page' | 'neither' =>
+  page.leftTo?.searchParams.has('code') ? 'code' : page.html.includes('value="allow"') ? 'page' : 'neither';
+
+describe('the second authorization', () => {
+  // Fetch Metadata section 2.3; RFC 9700 section 4.16 (clickjacking and navigations that nobody wanted), RFC 6819 section 5.2.3.5.
+  test.each([
+    ['none', 'code'],
+    ['same-origin', 'code'],
+    ['same-site', 'page'],
+    ['cross-site', 'page'],
+    ['nonsense', 'page'],
+    [undefined, 'page'],
+  ])('of a client with a document, begun by Sec-Fetch-Site: %s, gives a %s', async (site, expected) => {
+    const registered = await paper();
+    const browser = await allowed(registered);
+    expect(gives(await again(browser, registered, site))).toBe(expected);
+  });
+
+  // RFC 7591 section 5, OAuth 2.1 section 2.2: what registers itself is bound to nothing.
+  test.each(['none', 'same-origin', 'cross-site', undefined])(
+    'of a client that registered itself always shows the page (%s)',
+    async (site) => {
+      const registered = await register(place.paths.issuer, { client_name: 'Paper', redirect_uris: [redirectUri] });
+      const browser = await allowed(registered);
+      expect(gives(await again(browser, registered, site))).toBe('page');
+    },
+  );
+
+  // RFC 8252 section 8.6: any program of the device can claim to be one.
+  test.each([
+    'http://localhost:7777/cb',
+    'https://localhost:7777/cb',
+    'https://127.0.0.1/cb',
+    'https://x.localhost/cb',
+  ])('of a client whose answer stays on the device shows the page: %s', async (back) => {
+    const id = `https://paper.example/${encodeURIComponent(back)}`;
+    place.documents.set(id, { client_id: id, client_name: 'Paper', redirect_uris: [back] });
+    const registered = await byDocument(place.paths.issuer, id);
+    const browser = await allowed(registered, back);
+    const page = await again(browser, registered, 'none', back);
+    expect([gives(page), page.html.includes('This app runs on a device')]).toEqual(['page', true]);
+  });
+
+  test('is one page with one button, and the press gives the code', async () => {
+    const registered = await paper();
+    const browser = await allowed(registered);
+    const page = await again(browser, registered, 'cross-site');
+    const buttons = [...page.html.matchAll(/<button class="primary"[^>]*>([^<]*)/g)].map(([, text]) => text);
+    const pressed = await browser.press(page, 'allow');
+    expect([buttons, gives(pressed)]).toEqual([['Continue'], 'code']);
+  });
+
+  test('after the press the next one shows the page once more', async () => {
+    const registered = await paper();
+    const browser = await allowed(registered);
+    await browser.press(await again(browser, registered, 'cross-site'), 'allow');
+    expect(gives(await again(browser, registered, 'cross-site'))).toBe('page');
+  });
+});
+
+// Our own pages in between send Sec-Fetch-Site: same-origin.
+describe('what the first request said stays', () => {
+  test('through the sign-in', async () => {
+    const registered = await paper();
+    await allowed(registered);
+    const stranger = createBrowser();
+    const page = await again(stranger, registered, 'cross-site');
+    const sent = createBrowser();
+    const own = await again(sent, registered, 'none');
+    expect([
+      gives(await stranger.press(page, 'sign-in', { ...place.account })),
+      gives(await sent.press(own, 'sign-in', { ...place.account })),
+    ]).toEqual(['page', 'code']);
+  });
+
+  test('through a change of the account', async () => {
+    const registered = await paper();
+    await allowed(registered);
+    const browser = createBrowser();
+    const bob = { email: 'bob@example.com', password: 'another password' };
+    const page = await browser.press(await again(browser, registered, 'cross-site'), 'sign-in', bob);
+    const other = await browser.press(page, 'switch');
+    expect(gives(await browser.press(other, 'sign-in', { ...place.account }))).toBe('page');
+  });
+
+  test('through a pushed request', async () => {
+    const registered = await paper();
+    const browser = await allowed(registered);
+    const push = async () => {
+      const { url } = await authorizationUrl(registered, asking);
+      const body = url.searchParams;
+      const answer = await fetch(`${place.local}/oauth/par`, { method: 'POST', body });
+      const { request_uri } = (await answer.json()) as { request_uri: string };
+      return `${place.local}/oauth/authorize?${new URLSearchParams({ client_id: documentUrl, request_uri })}`;
+    };
+    const from = async (site: string) =>
+      gives(await browser.open(await push(), { headers: { 'sec-fetch-site': site } }));
+    expect([await from('cross-site'), await from('none')]).toEqual(['page', 'code']);
+  });
+});
+
+describe.runIf(hasChromium)('in Chromium', () => {
+  test('a page on another site that navigates gets no code; the person who types the address does', async () => {
+    const registered = await paper();
+    const evil = createServer((_req, res) => {
+      res.setHeader('content-type', 'text/html');
+      const to = JSON.stringify(address);
+      res.end(`<a id="go" href=${to}>go</a><script>if (location.hash) location = ${to}</script>`);
+    });
+    await new Promise<void>((resolve) => evil.listen(0, '127.0.0.1', resolve));
+    let address = '';
+    await allowed(registered);
+    const browser = await openChromium();
+    try {
+      const context = await browser.newContext();
+      const reached: string[] = [];
+      // The host does not exist: the request is enough.
+      context.on('request', (request) => {
+        const { host, searchParams } = new URL(request.url());
+        if (host === 'paper.example') reached.push(searchParams.has('code') ? 'code' : 'error');
+      });
+      const sent = () => context.waitForEvent('request', (request) => request.url().startsWith(redirectUri));
+      const fresh = async () => (await authorizationUrl(registered, asking)).url.href;
+      // Each visit has a page of its own: a navigation that fails interrupts the next one of its page.
+      let page = await context.newPage();
+      await page.goto(await fresh());
+      await page.getByLabel('E-mail').fill(place.account.email);
+      await page.getByLabel('Password').fill(place.account.password);
+      // The consent of the earlier tests holds, and no other site began this request.
+      await Promise.all([sent(), page.getByRole('button', { name: 'Sign in', exact: true }).click()]);
+      const { port } = evil.address() as AddressInfo;
+      const shown: unknown[] = [reached.splice(0)];
+      for (const hash of ['', '#go']) {
+        address = await fresh();
+        page = await context.newPage();
+        await page.goto(`http://127.0.0.1:${port}/${hash}`);
+        if (!hash) await page.locator('#go').click();
+        await page.getByRole('button', { name: 'Continue' }).waitFor();
+        shown.push(reached.splice(0));
+      }
+      await Promise.all([sent(), page.getByRole('button', { name: 'Continue' }).click()]);
+      shown.push(reached.splice(0));
+      page = await context.newPage();
+      const typed = await fresh();
+      await Promise.all([sent(), page.goto(typed).catch(() => undefined)]);
+      shown.push(reached.splice(0));
+      expect(shown).toEqual([['code'], [], [], ['code'], ['code']]);
+    } finally {
+      await browser.close();
+      evil.close();
+    }
+  }, 60_000);
+});
