@@ -1,9 +1,9 @@
 // The activity log over the public API: its list, its filters, wrong things, and the export.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { actionNames, showAction } from '../../src/api/activity-actions.ts';
+import { actionNames, showAction } from '../../src/api/logs/activity-actions.ts';
 import { selectTools } from '../../src/mcp/tools.ts';
 import { dataRoutes } from '../../src/rest/routes.ts';
-import type { ActivityEntry } from '../../src/store/activity-types.ts';
+import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
 import { openShop, type Shop } from '../app/shop.ts';
 
 const FROM = Date.parse('2026-01-31T12:00:00.000Z');
@@ -102,8 +102,21 @@ test.each([
   ['createdAt.gt=2026-01-31T12:00:00.002Z', 2],
   ['createdAt.gte=2026-01-31T12:00:00.000Z&createdAt.lt=2026-01-31T12:00:00.002Z', 4],
   ['createdAt.eq=2026-01-31T12:00:00.003Z', 1],
+  // Every date and date-time of ISO 8601, in UTC where no offset is said.
+  ['createdAt.gt=2026-01-31', 8],
+  ['createdAt.lt=2026-02-01', 8],
+  ['createdAt.lt=2026-01-31', 0],
+  ['createdAt.gt=2026-01-31T12:00:00.002', 2],
+  ['createdAt.gt=2026-01-31T12:00:00,002', 2],
+  ['createdAt.gt=2026-01-31T14:00:00.002%2B02:00', 2],
+  ['createdAt.gt=2026-01-31T14:00:00.002%2B0200', 2],
+  ['createdAt.gte=2026-01-31T12:00&createdAt.lt=20260131T120000.002Z', 4],
+  ['createdAt.gte=2026-W05-6', 8],
+  ['createdAt.lt=2026-031', 0],
 ])('%s finds %i', async (query, count) => {
-  const { status, body } = await ask(`${logs}?limit=100&${query}`);
+  // Another test makes an entry of another client.
+  const own = query.includes('clientName') ? '' : '&clientName=%3Dcmd()';
+  const { status, body } = await ask(`${logs}?limit=100&${query}${own}`);
   expect([status, body.data.length]).toEqual([200, count]);
 });
 
@@ -116,6 +129,9 @@ test.each([
   ['action=list', 400, 'action'],
   ['type=both', 400, 'type'],
   ['createdAt.gt=yesterday', 400, 'createdAt.gt'],
+  ['createdAt.gt=2026-02-30', 400, 'such as 2026-01-31 or 2026-01-31T12:00:00Z'],
+  ['createdAt.gt=12:00', 400, 'createdAt.gt'],
+  ['createdAt.gt=2026-01-31T25:00:00Z', 400, 'createdAt.gt'],
   ['cursor=abc', 400, 'cursor'],
   ['recordId=%00', 400, 'recordId'],
 ])('%s is refused with what is wrong', async (query, status, named) => {

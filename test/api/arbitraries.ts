@@ -63,6 +63,7 @@ function freshOf(schema: Json, any: Json[] | undefined, name: string, pool: Pool
       return fc.boolean();
     case 'string':
       if (schema.format === 'date-time') return instants;
+      if (schema.format === 'date') return instants.map((instant) => instant.slice(0, 10));
       if (schema.format === 'email') return fc.constantFrom('ada@example.com', 'nobody@example.com');
       return fc
         .string({ unit: 'grapheme', minLength: minLength ?? 0, maxLength: Math.min(maxLength ?? 60, 60) })
@@ -87,6 +88,8 @@ export function wrongTextOf(schema: Json): fc.Arbitrary<string> | undefined {
     return fc.constantFrom(...numbers, 'x', '1.5', '0x1', ' 1', '1e1', '-0', '');
   }
   if (schema.format === 'date-time') return fc.constantFrom('yesterday', '2026-13-01T00:00:00Z', '2026-01-01', '1', '');
+  if ((schema.anyOf as Json[] | undefined)?.some(({ format }) => format === 'date-time'))
+    return fc.constantFrom('yesterday', '2026-13-01T00:00:00Z', '2026-02-30', '1', '');
   if (schema.format === 'email') return fc.constantFrom('nobody', '@', 'a b@example.com', '');
   if (Array.isArray(schema.enum)) return fc.constantFrom('another', '', `${schema.enum[0]} `);
   return schema.type === 'string' && Number(schema.minLength) > 0 ? fc.constant('') : undefined;

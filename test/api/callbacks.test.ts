@@ -8,7 +8,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import type { Observation } from '../../src/core/observe.ts';
 import { createWebhookSender } from '../../src/mcp/webhook.ts';
-import { createCallbacks } from '../../src/workflow/callbacks.ts';
+import { createCallbacks } from '../../src/workflows/triggers/callbacks.ts';
 import { openWebhookDoor, runsPath, type WebhookDoor } from './webhook-door.ts';
 
 interface Received {
@@ -48,7 +48,7 @@ afterAll(async () => {
   receiver.close();
 });
 
-/** As app/triggers.ts puts it together; `hosts` that may be reached within our own network. */
+/** As server/triggers.ts puts it together; `hosts` that may be reached within our own network. */
 function callbacks(hosts = '127.0.0.1') {
   const clock = { ...systemClock, now: () => from + late };
   const observe = (one: Observation) => void observed.push(one);
@@ -135,4 +135,35 @@ test('addresses of our own network are not called, and what cannot be an address
     'https://example.com/told',
   );
   expect((await door.change(id, { callbackUrl: null })).json).not.toHaveProperty('callbackUrl');
+});
+
+// CWE-918: known at once, so that the editor learns of it and not the log, seven hours later.
+test.each([
+  'https://10.0.0.5/cb',
+  'https://192.168.1.1/cb',
+  'https://169.254.169.254/latest/meta-data',
+  'https://100.64.0.1/cb',
+  'https://0x7f.2/cb',
+  'https://[::1]/cb',
+  'https://[::ffff:10.0.0.5]/cb',
+  'https://[fd00::1]/cb',
+  'https://localhost/cb',
+  'https://localhost./cb',
+  'https://db.localhost/cb',
+  'https://tickets.internal/cb',
+  'https://printer.local/cb',
+  'https://intranet/cb',
+])('an address that is not public is refused when it is set: %s', async (callbackUrl) => {
+  const { id } = await door.hook();
+  const { status, json } = await door.change(id, { callbackUrl });
+  expect(status).toBe(400);
+  expect(json?.message).toBe(
+    `callbackUrl: ${new URL(callbackUrl).hostname} is not a public host. Send an https URL of a public host, or have the operator name this one in SERVICE_WEBHOOK_HOSTS.`,
+  );
+});
+
+test('a named host of the own network is taken, with a final dot as well', async () => {
+  const { id } = await door.hook();
+  for (const callbackUrl of ['https://127.0.0.1/cb', 'https://127.0.0.1:8443/cb', 'http://127.0.0.1./cb'])
+    expect((await door.change(id, { callbackUrl })).status).toBe(200);
 });

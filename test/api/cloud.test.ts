@@ -1,7 +1,7 @@
 // The entrance of `portico cloud`: who is told the structure of the data sources, and what of it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CloudSchema } from '../../src/api/cloud.ts';
-import { proofHeader, proveEnvironment } from '../../src/api/environment-proof.ts';
+import type { CloudSchema } from '../../src/api/cloud/endpoint.ts';
+import { proofHeader, proveEnvironment } from '../../src/api/cloud/environment-proof.ts';
 import { issuerOf, openShop, type Shop } from '../app/shop.ts';
 import { type Account, createBrowser } from '../oauth/flow.ts';
 import { ask, poll, refresh } from '../oauth/terminal.ts';

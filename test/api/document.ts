@@ -1,7 +1,7 @@
 // The OpenAPI document as a server gives it, and whether an answer is one that it describes.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
-import type { ApiDocument, Operation } from '../../src/api/openapi.ts';
+import type { ApiDocument, Operation } from '../../src/api/openapi/document.ts';
 
 export type Json = Record<string, unknown>;
 

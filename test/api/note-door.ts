@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import { type Database, openDatabase } from '../../src/store/database/database.ts';
 import { openShop, type Shop } from '../app/shop.ts';
 import type { TestServerOptions } from '../server.ts';
 

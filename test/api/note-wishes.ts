@@ -1,7 +1,7 @@
 // What is asked of many notes (fill-notes.ts): every filter by itself, all pairs of them, and some more. Who wrote about what in
 // which team goes by remainders there, so that half of the pairs have no note in common, however many each has alone: those are
 // the ones that only an index of both can answer without looking at all of one.
-import type { NoteWish } from '../../src/store/note-types.ts';
+import type { NoteWish } from '../../src/store/notes/types.ts';
 import { collectionOf } from './fill-notes.ts';
 
 type Wish = Omit<NoteWish, 'limit'>;

@@ -2,6 +2,7 @@
 // together are what the memory says, by cursor and by dates, while others are inserted. The seed of a failure is printed.
 import fc from 'fast-check';
 import type { TestServer } from '../databases.ts';
+import { createStorage } from '../store/spares.ts';
 import { openNoteDoor } from './note-door.ts';
 
 interface Note {
@@ -143,7 +144,7 @@ export interface RandomNotes {
 }
 
 export async function openRandomNotes(server: TestServer): Promise<RandomNotes> {
-  const storage = await server.create();
+  const storage = await createStorage(server);
   const door = await openNoteDoor({ env: { SERVICE_STORAGE_URL: storage.url } });
   const secrets = [await door.secret()];
   for (const [email, team] of people.slice(1)) {

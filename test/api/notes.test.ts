@@ -12,13 +12,16 @@ const isTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 const ada = { object: 'user', id: 1, username: 'Ada Byron', email: 'ada@example.com' };
 
 test('a note is created with its first message, and found by its id and in the list', async () => {
-  const note = await door.create({ title: ' Call  them\nback ', recordId: '01', content: '<p>At <b>nine</b>.</p>' });
-  const [one, list] = [await door.ask('GET', `{notes}/${note.id}`), await door.ask('GET', '{notes}?limit=1')];
+  const note = await door.create({ title: ' Call  them\nback ', recordId: '077', content: '<p>At <b>nine</b>.</p>' });
+  const [one, list] = [
+    await door.ask('GET', `{notes}/${note.id}`),
+    await door.ask('GET', '{notes}?limit=1&recordId=77'),
+  ];
   const fields = {
     object: 'note',
     id: note.id,
     title: 'Call them back',
-    recordId: '1',
+    recordId: '77',
     createdAt: isTime,
     updatedAt: note.createdAt,
     user: ada,
@@ -36,7 +39,7 @@ test('a note is created with its first message, and found by its id and in the l
   expect(one).toStrictEqual({ status: 200, body: note });
   expect(list.body).toStrictEqual({
     hasMore: false,
-    parameters: { projectName: 'My project', environmentName: 'Production', limit: 1 },
+    parameters: { projectName: 'My project', environmentName: 'Production', limit: 1, recordId: '77' },
     data: [{ ...fields, messages: [message] }],
   });
 });

@@ -1,9 +1,9 @@
 // The OpenAPI document, as a server gives it to everybody: it is whole, it holds together, and its examples are true.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ApiDocument, ParameterObject } from '../../src/api/openapi.ts';
+import type { ApiDocument, ParameterObject } from '../../src/api/openapi/document.ts';
 import { routes } from '../../src/api/routes.ts';
-import { webhookDescription } from '../../src/api/webhook-description.ts';
+import { webhookDescription } from '../../src/api/workflows/webhook-description.ts';
 import { openShop, type Shop } from '../app/shop.ts';
 import { createJudge, escapeSegment, type Json, type Judge } from './document.ts';
 

@@ -1,5 +1,5 @@
 // A shop whose public API is asked in every way: with tokens of every kind, written as nobody should.
-import type { ApplicationToken } from '../../src/store/token-types.ts';
+import type { ApplicationToken } from '../../src/store/oauth/token-types.ts';
 import { openShop, type Shop } from '../app/shop.ts';
 import { servers } from '../databases.ts';
 import type { TestServerOptions } from '../server.ts';

@@ -1,19 +1,21 @@
 // The webhook of a workflow: every refusal in its order, repeats, signatures, and what two processes know of one another's changes.
+
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createApiPaths } from '../../src/api/paths.ts';
-import { createWebhookFront } from '../../src/api/webhook.ts';
+import { createWebhookFront } from '../../src/api/workflows/webhook.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Observation } from '../../src/core/observe.ts';
 import { randomToken, sign } from '../../src/core/secret.ts';
 import type { OpenedStore } from '../../src/store/open.ts';
-import type { TriggerChange, Workflow } from '../../src/store/workflow-types.ts';
-import { createWorkflowRoom } from '../../src/workflow/room.ts';
-import { createTriggers } from '../../src/workflow/trigger.ts';
-import { createTriggerAddresses } from '../../src/workflow/trigger-address.ts';
+import type { TriggerChange, Workflow } from '../../src/store/workflows/types.ts';
+import { createTriggers } from '../../src/workflows/triggers/trigger.ts';
+import { createTriggerAddresses } from '../../src/workflows/triggers/trigger-address.ts';
+import { createWorkflowRoom } from '../../src/workflows/workflows.ts';
 import { type Shop, sellers } from '../agent/shop.ts';
+import { altered } from '../altered.ts';
 import { dropSpares } from '../store/spares.ts';
 import { cleanUpAfterAll, createPlace, openPair, variants } from '../store/stores.ts';
 import { type AskOptions, errorShape, shapeOf, type Told, tell } from './ways.ts';
@@ -80,7 +82,7 @@ async function openFront(
   const addresses = createTriggerAddresses({ store, address: paths.address });
   const triggers = createTriggers({ store, addresses, config: { webhookHosts: [] } });
   const front = createWebhookFront({
-    config: { trustedProxies: [], allowedHosts: [], ssoIssuer: null, webhookPerMinute },
+    config: { trustedProxies: [], allowedHosts: [], host: '127.0.0.1', ssoIssuer: null, webhookPerMinute },
     ...{
       paths,
       store,
@@ -188,17 +190,15 @@ describe.each(variants)('the webhook on $name', (variant) => {
     const own = [workflow.id, workflow.renderingId, environmentId, 1] as const;
     // What is refused below is refused for what it says, not for how it is made here.
     expect(`/v1/webhooks/workflows/${signed(own)}`).toBe(path);
-    const flip = (text: string, at: number) =>
-      `${text.slice(0, at)}${text[at] === 'A' ? 'B' : 'A'}${text.slice(at + 1)}`;
     const wrong = [
       ...['', 'x', workflow.id, keyId, `${keyId}.${named}`, `${keyId}.${named}.`, `${keyId}..${signature}`],
       `${keyId}.${named}.${signature.slice(0, -1)}`,
       `${keyId}.${named}.${signature}A`,
       `${keyId}.${named}.${signature}/`,
       `${keyId}.${named}.${signature}.x`,
-      `${keyId}.${named}.${flip(signature, 20)}`,
-      `${keyId}.${named}.${flip(signature, 42)}`,
-      `${keyId}.${flip(named, 30)}.${signature}`,
+      `${keyId}.${named}.${altered(signature, 20)}`,
+      `${keyId}.${named}.${altered(signature, 42)}`,
+      `${keyId}.${altered(named, 30)}.${signature}`,
       `${keyId}.${named}.${sign(`${keyId}.${named}`, randomToken())}`,
       signed([workflow.id, workflow.renderingId, environmentId, 2], 'another key'),
       signed([workflow.id, workflow.renderingId, environmentId + 1, 1]),
@@ -337,6 +337,24 @@ describe.each(variants)('the webhook on $name', (variant) => {
     const { path: other, workflow: unsigned } = await hook();
     expect(await store.workflows.signingSecret(unsigned.id)).toBeUndefined();
     expect((await call(ours, other, body, signed('msg_3'))).status).toBe(401);
+  });
+
+  // Standard Webhooks, "Replay attacks": what is not signed makes no new call of one that was copied.
+  test('a signed call that is sent again with a key of its own is refused, and starts nothing', async () => {
+    const { workflow, path } = await hook();
+    const signing = new Webhook((await store.workflows.signingSecret(workflow.id, true))!);
+    await ours.change(workflow, { needsSignature: true });
+    const body = '{ "record_id": "1" }';
+    const now = systemClock.now();
+    const headers = {
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': `${Math.floor(now / 1000)}`,
+      'webhook-signature': signing.sign('msg_1', new Date(now), body),
+    };
+    const first = await call(ours, path, body, { headers });
+    const replayed = await call(ours, path, body, { headers: { ...headers, 'Idempotency-Key': 'of the replayer' } });
+    const same = await call(ours, path, body, { headers: { ...headers, 'Idempotency-Key': 'msg_1' } });
+    expect([first.status, replayed.status, same.status, same.json?.runId]).toEqual([202, 400, 202, first.json?.runId]);
   });
 
   test('each webhook has its calls a minute, in all processes together; refused tokens are counted by the address', async () => {

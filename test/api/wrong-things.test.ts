@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { hashToken, randomToken } from '../../src/core/secret.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/database/database.ts';
 import { openShop } from '../app/shop.ts';
 import { type AskOptions, errorShape, notesPath, openWays, shapeOf, tell, type Ways } from './ways.ts';
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { issuerOf, redirectUri } from '../app/shop.ts';
 import { hasChromium, openChromium } from '../chromium.ts';
 import { authorizationUrl, register } from '../oauth/client.ts';
+import { wrongCode } from '../wrong-code.ts';
 import { openPlace, type Place } from './place.ts';
 
 describe.skipIf(!hasChromium)('in a browser without scripts', () => {
@@ -33,7 +34,11 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     }
     await tab.keyboard.press('Enter');
   };
-  const heading = (tab: Page, name: string) => tab.getByRole('heading', { name, exact: true }).waitFor();
+  /** Waits for the page of that heading, until keys go to it. */
+  const heading = async (tab: Page, name: string) => {
+    await tab.getByRole('heading', { name, exact: true }).waitFor();
+    await tab.waitForLoadState();
+  };
 
   test('somebody who was invited chooses a password, sets up an app, and connects an assistant: by the keyboard alone', async () => {
     const eve = await place.store.identity.addUser({ email: 'eve@example.com', firstName: 'Eve' });
@@ -63,11 +68,11 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     await tab.locator('#email:focus').waitFor();
     await typeKeys(tab, eve.email, 'a few words of hers');
     await tab.locator('#code:focus').waitFor();
-    await typeKeys(tab, '000000');
+    await typeKeys(tab, wrongCode(secret!));
     await tab.getByText('This code is not right').waitFor();
     await tab.locator('#code:focus').waitFor();
     await typeKeys(tab, code(1));
-    await tab.getByRole('heading', { name: 'Allow Notebook to connect?' }).waitFor();
+    await tab.getByRole('heading', { name: 'Allow an app on this device to connect?' }).waitFor();
     await tab.goto(place.at('/account'));
     await tab.locator('#email:focus').waitFor();
     await typeKeys(tab, eve.email, 'a few words of hers');

@@ -6,6 +6,7 @@ import { servers, type TestDatabase } from '../databases.ts';
 import type { Account, Browser, Page } from '../oauth/flow.ts';
 import { createBrowser } from '../oauth/flow.ts';
 import { askSql } from '../sql/schemas.ts';
+import { wrongCode } from '../wrong-code.ts';
 import { csrfOf, openPlace, type Place, read } from './place.ts';
 
 let late = 0;
@@ -242,12 +243,15 @@ describe('an app for codes', () => {
 
   test('is switched on with a code and the password, and never with one of them', async () => {
     const { browser, page, secret } = await setUp();
-    const wrongCode = await browser.press(page, 'totp-on', { code: '000000', password: eve.password });
+    const byWrongCode = await browser.press(page, 'totp-on', {
+      code: wrongCode(secret, clock.now()),
+      password: eve.password,
+    });
     const wrongPassword = await browser.press(page, 'totp-on', { code: codeOf(secret), password: 'not the password' });
     const off = await place.store.secondFactors.of(eveId);
     const on = await browser.press(wrongPassword, 'totp-on', { code: codeOf(secret), password: eve.password });
     expect([
-      [wrongCode.status, alertOf(wrongCode)],
+      [byWrongCode.status, alertOf(byWrongCode)],
       [wrongPassword.status, alertOf(wrongPassword)],
       off,
       [on.status, heading(on)],
@@ -276,7 +280,7 @@ describe('an app for codes', () => {
       html: other.page.html.replace(/name="ticket" value="[^"]+"/, `name="ticket" value="${ticket}"`),
     };
     const planted = await other.browser.press(swapped, 'code', { code: codeOf(secret) });
-    const wrong = await first.browser.press(first.page, 'code', { code: '000000' });
+    const wrong = await first.browser.press(first.page, 'code', { code: wrongCode(secret, clock.now()) });
     const code = codeOf(secret);
     const right = await first.browser.press(wrong, 'code', { code });
     const third = await place.browse(eve);

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ApiDocument } from '../../src/api/openapi.ts';
+import type { ApiDocument } from '../../src/api/openapi/document.ts';
 import { findFaults } from '../axe.ts';
 import { hasChromium, openChromium } from '../chromium.ts';
 import { openPlace, type Place, read } from './place.ts';

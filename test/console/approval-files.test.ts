@@ -1,5 +1,6 @@
 // Files of a call that waits for a yes: who may say it opens them first; nobody else does, and nobody afterwards.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { hashToken } from '../../src/core/secret.ts';
 import { callTool } from '../app/call.ts';
 import { signedIn } from '../app/shop.ts';
 import type { Account, Browser } from '../oauth/flow.ts';
@@ -105,4 +106,35 @@ test('an upload and a small file of an assistant are opened from the page of the
   expect((await open(asker.browser, asker.page.html)).length).toBe(3);
   await browser.press(shown, 'approve');
   expect(await statusOf(browser, '1')).toBe(404);
+  // Each file that was opened is an entry; one that was refused is none.
+  await place.store.activity.flush();
+  const opened = await place.store.activity.search({ action: 'openFile', limit: 20 });
+  expect(opened.map(({ user }) => user?.email).sort()).toEqual([
+    ...[place.account, place.account, place.account].map(({ email }) => email),
+    ...[people.clerk!, people.clerk!, people.clerk!].map(({ email }) => email),
+  ]);
+  expect(opened[0]).toMatchObject({ type: 'read', collection: 'orders', recordIds: ['1'], approvalId: id });
+});
+
+test('of a call that is denied no upload is left, but for one that another call waits with', async () => {
+  const Bill = await upload('bill.pdf', 'application/pdf', '%PDF-1');
+  const send = (Words: string) =>
+    call('executeAction', {
+      ...{ collectionName: 'orders', actionName: 'Attach', recordIds: [1] },
+      values: { Words, constructor: 'of nothing', Bill },
+    });
+  const isThere = async () =>
+    (await place.store.files.find(hashToken(Bill.slice('$uploadedFile:'.length)))) !== undefined;
+  const { browser } = await place.browse(people.clerk!);
+  const deny = async (asked: unknown) => {
+    const id = /\/approvals\/([\w-]+)/.exec(JSON.stringify(asked))?.[1] ?? expect.fail(JSON.stringify(asked));
+    await browser.press(await browser.open(place.at(`/approvals/${id}`)), 'deny');
+  };
+  const [first, second] = [await send('One'), await send('Two')];
+  await deny(first);
+  const between = await isThere();
+  await deny(second);
+  expect([between, await isThere()]).toEqual([true, false]);
+  // The denial holds, and not that the file is gone.
+  expect(JSON.stringify(await send('One'))).toContain('NOT_APPROVED');
 });

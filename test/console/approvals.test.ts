@@ -1,8 +1,8 @@
 // Who may decide on a call of an assistant, what he is shown of it, and that of all answers one counts.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { customizeDemo } from '../../src/cli/demo-customization.ts';
-import type { Approval } from '../../src/store/approval-types.ts';
-import type { CollectionPermission } from '../../src/store/rights-types.ts';
+import { customizeDemo } from '../../src/cli/demo/customization.ts';
+import type { Approval } from '../../src/store/approvals/types.ts';
+import type { CollectionPermission } from '../../src/store/permissions/types.ts';
 import type { Account, Page } from '../oauth/flow.ts';
 import { csrfOf, openPlace, type Place, read } from './place.ts';
 
@@ -61,7 +61,7 @@ describe('the page of an approval', () => {
   test('says what would happen, who asks and through what, and each field before and after', async () => {
     const [row] = await place.ask('SELECT last_name FROM customers WHERE id = 1');
     const page = await open(clerk, await place.file(rename('1')));
-    const text = mainOf(page).replace(/\d+ \w{3} \d{4}, \d\d:\d\d UTC/, '<when>');
+    const text = mainOf(page).replace(/\d+ \w{3,4} \d{4}, \d\d:\d\d UTC/, '<when>');
     expect([page.status, text]).toEqual([
       200,
       'Change record 1 of customers? ' +
@@ -69,14 +69,14 @@ describe('the page of an approval', () => {
         'Through Notebook unverified It gave itself this name. Record 1 ' +
         'Asked <when> less than a minute ago; open for 59 minutes ' +
         `Field Now After last_name ${row!.last_name} Renamed ` +
-        'Deny Approve It is done once, just as it is shown here, by the assistant’s next try. If a record changes before that, nothing is done.',
+        'Deny Approve When you approve, the server writes what this page shows, once. If a record of the call has changed by then, nothing is done.',
     ]);
   });
 
   test('names the host of a client that was verified', async () => {
     const client = { clientId: 'https://paper.example/client.json', clientName: 'Paper' };
     expect(mainOf(await open(clerk, await place.file({ ...rename('1'), ...client })))).toContain(
-      'Through Paper verified paper.example',
+      'Through paper.example verified Calls itself “Paper”.',
     );
   });
 
@@ -377,4 +377,26 @@ test('the list has what one may decide, newest first, or says that there is noth
     true,
   ]);
   expect(mainOf(page)).toContain('Delete record 3 of reviews Notebook asks, less than a minute ago');
+});
+
+// CWE-770: fifty requests of one assistant hide no other, and all of them are within reach.
+test('the list has the requests of everybody in turns, and pages down to the oldest', async () => {
+  for (const { id } of await place.store.approvals.list('pending', 100))
+    await place.store.approvals.decide(id, { by: place.ada.id + 1, verdict: 'denied' });
+  const { id: readerId } = await place.userOf(reader);
+  const first = await place.file({ ...rename('2'), userId: readerId });
+  const all = [first.id];
+  for (let at = 0; at < 50; at++) all.push((await place.file(rename('1'))).id);
+  const linksOf = ({ html }: Page) => [...html.matchAll(/href="[^"]*\/approvals\/([^"?]+)"/g)].map(([, id]) => `${id}`);
+  const { browser, page } = await place.browse(clerk, '/approvals');
+  expect(linksOf(page)).toHaveLength(20);
+  expect(linksOf(page).slice(0, 2)).toContain(first.id);
+  const seen = [];
+  for (let at: Page | undefined = page; at; ) {
+    seen.push(...linksOf(at));
+    const older: string | undefined = /<a href="([^"]+)" rel="next">/.exec(at.html)?.[1];
+    at =
+      older === undefined ? undefined : await browser.open(new URL(older.replaceAll('&amp;', '&'), place.at('')).href);
+  }
+  expect(seen.toSorted()).toEqual(all.toSorted());
 });

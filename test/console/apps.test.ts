@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../app/call.ts';
 import { issuerOf } from '../app/shop.ts';
-import { authorizationUrl, redeem, refresh, register } from '../oauth/client.ts';
+import { authorizationUrl, byDocument, connect, redeem, refresh, register } from '../oauth/client.ts';
 import type { Account } from '../oauth/flow.ts';
 import { createBrowser } from '../oauth/flow.ts';
 import { csrfOf, openPlace, type Place, read } from './place.ts';
@@ -33,10 +33,43 @@ async function connected(account: Account, name: string, typed: Record<string, s
   const tokens = await redeem(registered, { parameters, verifier, redirectUri });
   return { registered, tokens, clientId: registered.client.client_id };
 }
+/** A client with a metadata document at a host of its own, signed in. */
+async function connectedByDocument(account: Account, name: string) {
+  const clientId = 'https://paper.b.example/client.json';
+  place.documents.set('/client.json', { client_id: clientId, client_name: name, redirect_uris: [redirectUri] });
+  const asking = { redirectUri, scope: 'mcp:read', resource: place.mcpUrl };
+  return { clientId, ...(await connect(await byDocument(issuerOf(place), clientId), account, asking)) };
+}
 const grantOf = async (clientId: string) =>
   (await place.store.connections.list({ limit: 500 })).find((one) => one.clientId === clientId)!;
 const works = async (token: string) => (await ask(place.mcpUrl, token, 'tools/list', {})).status;
 const pathOf = (id: string) => place.at(`/apps/${id}`);
+
+// CWE-451: the name of a client is its own claim, wherever people read it.
+test('what a client calls itself stands beside its host in every list, without what cannot be seen', async () => {
+  const name = 'Claude\u3164 by\u202e\u{e0041} Anthropic';
+  const { clientId, tokens } = await connectedByDocument(place.account, name);
+  await ask(place.mcpUrl, tokens.access_token, 'tools/call', { name: 'describeCollection', arguments: {} });
+  // Reads are written in batches.
+  await expect
+    .poll(async () =>
+      (await place.store.activity.search({ userId: place.ada.id, limit: 5 })).map((one) => one.clientId),
+    )
+    .toContain(clientId);
+  const { browser, page: activity } = await place.browse(place.account, '/activity');
+  const shown = 'paper.b.example (calls itself “Claude by Anthropic”)';
+  const entry = /href="([^"]*\/activity\/\d+)"/.exec(activity.html)![1]!;
+  const pages = {
+    activity: read(activity),
+    entry: read(await browser.open(new URL(entry, place.at('')).href)),
+    start: read(await browser.open(place.at(''))),
+    'admin log': read(await browser.open(place.at('/admin-log'))),
+  };
+  for (const [which, text] of Object.entries(pages)) expect(text, which).toContain(shown);
+  const [logged] = await place.store.activity.search({ userId: place.ada.id, limit: 1 });
+  expect(logged).toMatchObject({ clientId, clientName: 'Claude by Anthropic' });
+  await place.store.connections.end({ id: (await grantOf(clientId)).id, clientName: name });
+});
 
 describe('one’s own', () => {
   test('says who, what, within which limits, since when and until when', async () => {
@@ -49,7 +82,7 @@ describe('one’s own', () => {
     await works(tokens.access_token);
     const unused = read((await place.browse(place.account, '/apps')).page);
     expect(unused).toMatch(
-      /Narrow unverified It gave itself this name\. May read your data Limited only reads; only 2 collections \(orders, reviews\) Answers go to notebook\.example Since .{10,30} Last used never Ends .{10,30} Disconnect/,
+      /notebook\.example unverified Calls itself “Narrow”\. May read your data Limited only reads; only 2 collections \(orders, reviews\) Answers go to notebook\.example Since .{10,30} Last used never Ends .{10,30} Disconnect/,
     );
     await place.store.connections.end({ id: (await grantOf(clientId)).id, clientName: 'Narrow' });
   });

@@ -1,6 +1,6 @@
 // Connections for pictures and judges: what people allowed in the course of a few weeks, without the sign-ins.
-import type { Limits } from '../../src/oauth/connection.ts';
-import type { RemoteSignIn } from '../../src/store/remote-types.ts';
+import type { Limits } from '../../src/oauth/consent/connection.ts';
+import type { RemoteSignIn } from '../../src/store/remotes/types.ts';
 import type { Place } from './place.ts';
 
 const day = 86_400_000;

@@ -3,7 +3,7 @@
 import { TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { customizeDemo } from '../../src/cli/demo-customization.ts';
+import { customizeDemo } from '../../src/cli/demo/customization.ts';
 import { issuerOf, redirectUri } from '../app/shop.ts';
 import { findFaults } from '../axe.ts';
 import { hasChromium, openChromium } from '../chromium.ts';
@@ -319,7 +319,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     });
     const more = await authorizationUrl(known, { redirectUri: web, scope: 'mcp:read mcp:write' });
     await tab.goto(more.url.href);
-    await tab.getByText('Allow Notebook more?').waitFor();
+    await tab.getByText('Allow notebook.example more?').waitFor();
     found.push(...(await faults('consent for more')));
     await place.store.connections.block({ clientId });
     await tab.goto(more.url.href);

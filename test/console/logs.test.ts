@@ -1,6 +1,6 @@
 // The logs in the console: everybody finds his own entries, administrators all; what is another's is not there.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ActivityEntry } from '../../src/store/activity-types.ts';
+import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
 import type { Account } from '../oauth/flow.ts';
 import { openPlace, type Place, read } from './place.ts';
 

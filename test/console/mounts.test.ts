@@ -1,7 +1,7 @@
 // Where the console lies: on a server of our own, inside a host application that parses bodies before us, and behind a
 // proxy with a public address of its own.
 import { describe, expect, test } from 'vitest';
-import { routeBeforeStart } from '../../src/app/route.ts';
+import { routeBeforeStart } from '../../src/server/route.ts';
 import { account, hosted, mounts } from '../app/mounts.ts';
 import { openShop } from '../app/shop.ts';
 import { createBrowser } from '../oauth/flow.ts';
@@ -70,6 +70,29 @@ describe('in a host application', () => {
         'ada+x@example.com',
         403,
       ]);
+    } finally {
+      await agent.stop();
+    }
+  });
+
+  // A parser makes an object of `name[toString]`, which is a name of its own without it.
+  test('what a parser has made an object of is no field of a form', async () => {
+    const { agent, origin } = await hosted('/data');
+    try {
+      const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' };
+      const body = ['csrf', 'email', 'client_id', 'token', 'grant_type', 'user_code']
+        .map((name) => `${name}[toString]=x&${name}[valueOf]=y&${name}[a][b]=z`)
+        .join('&');
+      const statuses = [];
+      for (const path of [
+        `${base}/sign-in`,
+        '/data/oauth/token',
+        '/data/oauth/revoke',
+        '/data/oauth/par',
+        '/data/oauth/authorize',
+      ])
+        statuses.push((await fetch(origin + path, { method: 'POST', headers, body })).status);
+      expect(statuses).toEqual([403, 400, 400, 400, 400]);
     } finally {
       await agent.stop();
     }

@@ -1,7 +1,7 @@
 // The whole application over the demo shop, with people of several rights, and calls that wait for somebody's yes: filed in
 // the storage as the tools file them.
-import type { Approval, ApprovalRequest } from '../../src/store/approval-types.ts';
-import type { User } from '../../src/store/identity-types.ts';
+import type { Approval, ApprovalRequest } from '../../src/store/approvals/types.ts';
+import type { User } from '../../src/store/users/types.ts';
 import { openShop, type Shop } from '../app/shop.ts';
 import type { Account } from '../oauth/flow.ts';
 import { type Browser, createBrowser, type Page } from '../oauth/flow.ts';

@@ -1,7 +1,7 @@
 // The playground in a real browser: without scripts, with the keyboard alone, on a phone.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { customizeDemo } from '../../src/cli/demo-customization.ts';
+import { customizeDemo } from '../../src/cli/demo/customization.ts';
 import { hasChromium, openChromium } from '../chromium.ts';
 import { openPlace, type Place } from './place.ts';
 

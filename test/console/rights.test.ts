@@ -3,9 +3,9 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { customizeDemo } from '../../src/cli/demo-customization.ts';
+import { customizeDemo } from '../../src/cli/demo/customization.ts';
 import { readRolesFile } from '../../src/cli/roles/read.ts';
-import type { CollectionPermission, Right } from '../../src/store/rights-types.ts';
+import type { CollectionPermission, Right } from '../../src/store/permissions/types.ts';
 import type { Account, Browser, Page } from '../oauth/flow.ts';
 import { csrfOf, openPlace, type Place, read as readHtml } from './place.ts';
 
@@ -189,6 +189,7 @@ describe('one role and one collection', () => {
     const review = await admin.press(form, 'review', {
       may: ['browse', 'read', 'edit', 'delete'],
       'verb-is': ['', 'second', 'deny'].map((one) => one || ' '),
+      cascades: '',
       'field-is': fields.map((name) => (name === 'note' ? 'hidden' : 'write')),
       'act-trigger': actions.map((name) => (name === 'Cancel' ? 'when' : 'never')),
       'act-when': actions.map((name) => (name === 'Cancel' ? JSON.stringify(when) : ' ')),
@@ -199,7 +200,8 @@ describe('one role and one collection', () => {
     const access = await bob();
     expect([
       words.includes('field total is written (was: read)'),
-      words.includes('to edit: another person must say yes (was: nobody is asked)'),
+      words.includes('to edit: another person must say yes (was: nobody is asked)') &&
+        words.includes('the database may no longer extend writes to other records'),
       words.includes('action Cancel is triggered where status Equal "paid", a person must say yes in the console'),
       await permission('orders'),
       [
@@ -219,6 +221,7 @@ describe('one role and one collection', () => {
         fields: { note: 'hidden' },
         approval: { edit: { policy: 'ask-person', secondPerson: true }, delete: 'deny' },
         actions: { Cancel: { trigger: { when }, approval: 'ask-person' }, Ship: { trigger: false } },
+        cascades: 'deny',
       },
       ['hidden', false, false, { policy: 'ask-person', secondPerson: true }],
     ]);
@@ -301,6 +304,25 @@ describe('one role and one collection', () => {
 describe('a team', () => {
   const page = '/teams/South/orders';
   const filter = { field: 'customer:country', operator: 'Equal', value: '{{currentUser.tags.country}}' };
+
+  test('keeps a rule that can mean several things, which is named and cannot be saved again', async () => {
+    const old = { field: 'order_items:quantity', operator: 'NotEqual', value: 1 };
+    await place.store.permissions.setScope('South', 'orders', old);
+    const shown = await open(page);
+    const again = await admin.press(shown, 'review', { filter: JSON.stringify(old) });
+    const form = '{"some":"order_items","where":{"field":"quantity","operator":"NotEqual","value":1}}';
+    const clear = await admin.press(shown, 'review', { filter: form });
+    const team = await open('/teams/South');
+    await place.store.permissions.setScope('South', 'orders', null);
+    expect([
+      read(shown).includes('This rule goes on meaning what it did'),
+      read(shown).includes(form),
+      read(team).includes('can mean several things'),
+      again.status,
+      read(again).includes(form),
+      read(clear).includes("sees only records where some of 'order_items' has (quantity NotEqual 1)"),
+    ]).toEqual([true, true, true, 400, true, true]);
+  });
 
   test('sees what its rule says, which is tried before it is saved', async () => {
     const [row] = await place.ask(

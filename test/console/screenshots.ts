@@ -1,14 +1,15 @@
-// Takes the pictures of the console for docs/screenshots: `npx tsx test/console/screenshots.ts [folder [accounts|logs|workflows]]`.
+// Takes the pictures of the console, of which docs/screenshots keeps those that the docs show: `npx tsx test/console/screenshots.ts [folder [accounts|logs|workflows]]`.
 import { mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
-import { customizeDemo } from '../../src/cli/demo-customization.ts';
+import { customizeDemo } from '../../src/cli/demo/customization.ts';
 import { openChromium } from '../chromium.ts';
 import { connectAll } from './connected.ts';
 import { openPlace } from './place.ts';
 
-const folder = process.argv[2] ?? join(import.meta.dirname, '../../docs/screenshots');
+const folder = process.argv[2] ?? join(tmpdir(), 'portico-screenshots');
 mkdirSync(folder, { recursive: true });
 type Shoot = (page: Page, name: string) => Promise<unknown>;
 const phone =

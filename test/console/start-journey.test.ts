@@ -2,7 +2,7 @@
 // its policy, its scripts and its clipboard, with a real client of MCP beside it.
 import { validateAuthResponse } from 'oauth4webapi';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { issuerOf } from '../app/shop.ts';
 import { hasChromium, openChromium } from '../chromium.ts';
 import { connectClient } from '../mcp/client.ts';
@@ -19,10 +19,14 @@ describe.skipIf(!hasChromium)('in a browser', () => {
   beforeAll(async () => {
     place = await openPlace();
     browser = await openChromium();
+  });
+  beforeEach(async () => {
+    violations.length = 0;
     context = await browser.newContext({ viewport: { width: 375, height: 812 } });
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     context.on('console', (message) => /Content Security/.test(message.text()) && violations.push(message.text()));
   });
+  afterEach(() => context.close());
   afterAll(async () => {
     await browser.close();
     await place.stop();
@@ -97,7 +101,9 @@ describe.skipIf(!hasChromium)('in a browser', () => {
   test('a token is made with the keyboard alone, copied, used and revoked', { timeout: 60_000 }, async () => {
     const tab = await context.newPage();
     await tab.goto(place.at('/tokens'));
+    await signIn(tab);
     await tab.getByText('You have no token').waitFor();
+    await tab.waitForLoadState();
     await tabTo(tab, /^New token$/);
     await tab.keyboard.press('Enter');
     await tab.getByText('Who is to use it?').waitFor();

@@ -3,6 +3,7 @@ import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../app/call.ts';
 import type { Account, Page } from '../oauth/flow.ts';
+import { wrongCode } from '../wrong-code.ts';
 import { openPlace, type Place, read } from './place.ts';
 
 let place: Place;
@@ -92,7 +93,7 @@ test('who has switched on an app is asked for a code of it too, after the passwo
   const form = await browser.open(place.at('/tokens/new?for=api'));
   const typed = { name: 'With a code', scope: ['notes:read'], expires: '30', password: kim.password };
   const none = await browser.press(form, 'make', typed);
-  const wrong = await browser.press(none, 'make', { ...typed, code: '000000' });
+  const wrong = await browser.press(none, 'make', { ...typed, code: wrongCode(secret) });
   const noPassword = await browser.press(wrong, 'make', { ...typed, password: 'not hers', code: codes![0]! });
   const before = await find('With a code');
   const made = await browser.press(noPassword, 'make', { ...typed, code: codes![0]! });

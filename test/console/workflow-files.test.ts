@@ -314,6 +314,15 @@ test('of a run that ends without the action no file is left', async () => {
   const cancelled = await answered();
   await people.olga!.browser.press(await see(cancelled), 'cancel');
   await until(cancelled, 'cancelled');
+  const overApi = await answered();
+  const { id: userId } = await place.userOf(people.olga!.account);
+  const { secret } = await place.store.tokens.create({ userId, name: 'to end runs', scopes: ['all'] });
+  const runs = `${place.address}/v1/project/My%20project/environment/Production/workflow-runs`;
+  const headers = { authorization: `Bearer ${secret}` };
+  expect((await fetch(`${runs}/${overApi}/cancel`, { method: 'POST', headers })).status).toBe(200);
+  await place.store.activity.flush();
+  const [told] = await place.store.activity.search({ action: 'abortWorkflow', limit: 1 });
+  expect(told?.workflow?.runId).toBe(overApi);
   const unsure = await ask();
   fails = true;
   await send(await see(unsure), chosen);
@@ -321,7 +330,7 @@ test('of a run that ends without the action no file is left', async () => {
   await people.olga!.browser.press(await see(unsure), 'end');
   await until(unsure, 'failed');
   // It is dropped a moment after the end is written.
-  for (let i = 0; i < 100 && (await kept()) > before; i++) await systemClock.sleep(25);
+  for (let i = 0; i < 400 && (await kept()) > before; i++) await systemClock.sleep(25);
   expect([held, (await kept()) - before]).toEqual([1, 0]);
 });
 

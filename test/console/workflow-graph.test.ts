@@ -1,9 +1,9 @@
 // The drawing of a workflow: on a phone as wide as the phone where it can be, with nothing that runs out of its box, and the same
 // steps and ways in both drawings.
 import { expect, test } from 'vitest';
-import { drawWorkflow } from '../../src/console/workflows/graph.ts';
-import { widthOf, wrap } from '../../src/console/workflows/graph-text.ts';
-import { readDefinition } from '../../src/workflow/definition.ts';
+import { drawWorkflow } from '../../src/console/pages/workflows/graph.ts';
+import { widthOf, wrap } from '../../src/console/pages/workflows/graph-text.ts';
+import { readDefinition } from '../../src/workflows/definition/definition.ts';
 
 const field = 'status';
 const when = { field, operator: 'Equal', value: 'paid' };

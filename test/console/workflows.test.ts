@@ -1,8 +1,8 @@
 // The pages of workflows over HTTP: who sees and changes what, what the editor says, and a run from its start to its end.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { lineOf } from '../../src/console/workflows/line-of.ts';
+import { lineOf } from '../../src/console/pages/workflows/source-position.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import type { RunState } from '../../src/store/workflow-types.ts';
+import type { RunState } from '../../src/store/workflows/types.ts';
 import type { Account, Browser, Page } from '../oauth/flow.ts';
 import { openRemote } from '../workflow/remote/server.ts';
 import { openPlace, type Place, read } from './place.ts';
@@ -81,7 +81,8 @@ async function until(runId: string, state: RunState): Promise<void> {
 
 describe('the list and the editor', () => {
   test('an editor is told how to begin; what he saves is published, drawn and said in words', async () => {
-    const { page: empty } = await visit('olga', '/workflows');
+    // Of a team that none is published for.
+    const { page: empty } = await visit('nora', '/workflows');
     expect(read(empty)).toContain('No workflow yet');
     const saved = await edit('olga', '/workflows/new', JSON.stringify(definition(), null, 2));
     expect(read(saved)).toContain('It is published');
@@ -237,6 +238,8 @@ describe('the webhook', () => {
     expect([shown.html.includes('whsec_'), reloaded.html.includes('whsec_')]).toEqual([true, false]);
     const wrong = await browser.press(reloaded, 'trigger-settings', { callback: 'http://example.com/x' });
     expect([wrong.status, wrong.html.includes('http://example.com/x')]).toEqual([400, true]);
+    const inside = await browser.press(reloaded, 'trigger-settings', { callback: 'https://10.0.0.5/x' });
+    expect([inside.status, inside.html.includes('10.0.0.5 is not a public host.')]).toEqual([400, true]);
     await browser.press(wrong, 'trigger-settings', { callback: 'https://example.com/x', signed: 'yes' });
     expect((await place.store.workflows.find(id))?.trigger).toMatchObject({
       callbackUrl: 'https://example.com/x',
@@ -460,6 +463,6 @@ test('what a remote tool says that fails is shown to the user of the run alone',
   const { page } = await visit('olga', `/runs/${runId}`);
   expect(page.html).toContain('What the tool said:</p><p class="said">no such card 4242 &lt;b&gt;</p>');
   const { page: his } = await visit('oli', `/runs/${runId}`);
-  expect([read(his).includes('REMOTE_TOOL_FAILED'), his.html.includes('4242')]).toEqual([true, false]);
+  expect([read(his).includes('REMOTE_TOOL_FAILED'), his.html.includes('card 4242')]).toEqual([true, false]);
   await remote.stop();
 });

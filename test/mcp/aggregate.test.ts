@@ -2,8 +2,8 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AggregateRequest } from '../../src/agent/engine.ts';
-import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import type { AggregateRequest } from '../../src/agent/requests.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { answerOf, type House, legacy, openHouse, post } from './house.ts';
 
 const shop = () =>
@@ -68,9 +68,7 @@ describe('answers', () => {
   });
 
   test('one number, one a group, and one a period of the timezone', async () => {
-    expect([
-      await call({ operation: 'count' }),
-      await call({ operation: 'sum', field: 'total', groups: ['customer:name'] }),
+    const days = JSON.parse(
       await call({
         operation: 'count',
         groups: [{ field: 'placed_at', bucket: 'Day' }],
@@ -78,10 +76,24 @@ describe('answers', () => {
         order: 'groups',
         limit: 2,
       }),
+    );
+    expect(days).toEqual({
+      columns: ['day(placed_at)', 'count'],
+      rows: [
+        ['2024-04-01', 1000],
+        ['2024-04-02', 1000],
+      ],
+      hasMore: true,
+      nextCursor: expect.any(String),
+      note: 'Groups without records are left out.',
+    });
+    expect([
+      await call({ operation: 'count' }),
+      await call({ operation: 'sum', field: 'total', groups: ['customer:name'] }),
     ]).toEqual([
+      // No group of these could be without a record.
       '{"columns":["count"],"rows":[[3000]],"hasMore":false}',
-      '{"columns":["customer:name","sum(total)"],"rows":[["Ada",150],["Bo",150]],"hasMore":false}',
-      '{"columns":["day(placed_at)","count"],"rows":[["2024-04-01",1000],["2024-04-02",1000]],"hasMore":true}',
+      '{"columns":["customer:name","sum(total)"],"rows":[["Ada",150],["Bo",150]],"hasMore":false,"note":"Groups without records are left out."}',
     ]);
   });
 
@@ -91,7 +103,7 @@ describe('answers', () => {
       await call({ operation: 'sum', field: 'cents', segment: 'of Ada' }),
       await call({ operation: 'count', segment: 'of ada' }),
     ]).toEqual([
-      '{"columns":["customer:name","count"],"rows":[["Ada",1500]],"hasMore":false}',
+      '{"columns":["customer:name","count"],"rows":[["Ada",1500]],"hasMore":false,"note":"Groups without records are left out."}',
       '{"columns":["sum(cents)"],"rows":[[15000]],"hasMore":false}',
       "UNKNOWN_SEGMENT: 'orders' has no segment 'of ada'. Near: of Ada. Leave it out for all records.",
     ]);
@@ -105,7 +117,7 @@ describe('answers', () => {
       true,
       true,
       true,
-      `Cut at ${rows.length} of 1000 groups: an answer holds about 8000 tokens. Narrow the filters, or group by less.`,
+      `Cut at ${rows.length} of 1000 groups: an answer holds about 8000 tokens. Go on with nextCursor. Narrow the filters, or group by less.`,
     ]);
   });
 
@@ -116,18 +128,18 @@ describe('answers', () => {
       await call({ operation: 'sum' }),
       await call({ operation: 'count', groups: [{ field: 'placed_at', bucket: 'Hour' }] }),
       await call({ operation: 'count', groups: [{ name: 'placed_at' }] }),
-      await call({ operation: 'count', groupBy: 'id' }),
+      await call({ operation: 'count', groupping: 'id' }),
       await call({ operation: 'count', groups: 'customer' }),
       await call({ operation: 'count', limit: 5000 }),
     ]).toEqual([
-      "INVALID_ARGUMENT: operation: send 'count' or 'sum' or 'avg' or 'max' or 'min'.",
-      "INVALID_ARGUMENT: operation: send 'count' or 'sum' or 'avg' or 'max' or 'min'.",
+      'INVALID_ARGUMENT: operation: send {"operation":"count"}, or "sum" or "avg" or "max" or "min" with a field.',
+      'INVALID_ARGUMENT: operation: send {"operation":"count"}, or "sum" or "avg" or "max" or "min" with a field.',
       'INVALID_ARGUMENT: field: Sum needs a field. Usable: id, customer_id, total, cents.',
-      "INVALID_ARGUMENT: bucket: send 'Year' or 'Quarter' or 'Month' or 'Week' or 'Day'.",
+      'INVALID_ARGUMENT: groups.bucket: send "Year" or "Quarter" or "Month" or "Week" or "Day".',
       'INVALID_ARGUMENT: groups: send a list such as ["status",{"field":"created_at","bucket":"Month"}].',
-      'INVALID_ARGUMENT: groupBy: unknown argument. Near: groups.',
+      'INVALID_ARGUMENT: groupping: unknown argument. Near: groups.',
       "RELATION_NEEDS_FIELD: 'customer' of 'orders' is a relation: name one of its fields, such as 'customer:id'.",
-      'INVALID_ARGUMENT: limit: at most 1000 groups. Narrow the filters, or group by less.',
+      'INVALID_ARGUMENT: limit: at most 1000 groups; go on with nextCursor.',
     ]);
   });
 });
@@ -142,7 +154,7 @@ describe('arguments', () => {
         ...engine,
         aggregate: async (_, request) => {
           asked.push(request);
-          return { columns: [], rows: [], hasMore: false };
+          return { columns: [], rows: [], hasMore: false, cursorAfter: () => '' };
         },
       }),
     });

@@ -1,6 +1,6 @@
 // What models send, and what the engine is asked for it.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { ListRequest } from '../../src/agent/engine.ts';
+import type { ListRequest } from '../../src/agent/requests.ts';
 import type { PlainFilter } from '../../src/core/filter.ts';
 import { answerOf, type House, legacy, openHouse, post } from './house.ts';
 
@@ -96,40 +96,56 @@ test.each<[Record<string, unknown>, string]>([
     { collectionName: '' },
     'collectionName: send the name of a collection; describeCollection without a name lists them.',
   ],
-  [{ filter: paid }, 'filter: unknown argument. Near: filters.'],
+  [{ filtre: paid }, 'filtre: unknown argument. Near: filters.'],
+  [{ filter: paid, filters: paid }, "filter: it means 'filters', which was sent too: send one of them."],
   [{ fields: 3 }, 'fields: send a list of field names such as ["id","relation:field"].'],
   [{ search: {} }, 'search: send a string.'],
   [{ enableCount: 'maybe' }, 'enableCount: send true or false.'],
   [{ format: 'xml' }, "format: send 'table' or 'records'."],
   [{ pagination: 3 }, 'pagination: send an object such as {"size":15,"number":1}.'],
-  [{ pagination: { limit: 3 } }, 'pagination.limit: unknown; send {"size":15,"number":1}.'],
+  [{ pagination: { rows: 3 } }, 'pagination.rows: unknown; send {"size":15,"number":1}.'],
   [{ pagination: { size: 0 } }, 'pagination.size: send a whole number from 1.'],
   [{ pagination: { size: 1.5 } }, 'pagination.size: send a whole number from 1.'],
   [{ pagination: { number: 'two' } }, 'pagination.number: send a whole number from 1.'],
   [{ pagination: { size: 1001 } }, 'pagination.size: at most 1000; go on with nextCursor.'],
-  [{ sort: [{ by: 'id' }] }, 'sort: send {"field":"name","ascending":true} or a list of such.'],
-  [{ sort: [{ field: 'id', direction: 'desc' }] }, 'sort: send {"field":"name","ascending":true} or a list of such.'],
+  [
+    { sort: [{ field: 'id', ascending: true, direction: 'desc' }] },
+    'sort: send {"field":"name","ascending":true} or a list of such.',
+  ],
+  [{ sort: [{ field: 'id', ascending: 'up' }] }, 'sort: send {"field":"name","ascending":true} or a list of such.'],
   [
     { filters: 'status = paid' },
     'filters: send {"field":"status","operator":"Equal","value":"paid"} or {"aggregator":"And","conditions":[...]}.',
   ],
   [
-    { filters: { aggregator: 'And', conditions: [paid, { status: 'paid' }] } },
+    { filters: { aggregator: 'And', conditions: [paid, 'paid'] } },
     'filters.conditions[1]: send {"field":"status","operator":"Equal","value":"paid"} or {"aggregator":"And","conditions":[...]}.',
   ],
-  [{ filters: { aggregator: 'Xor', conditions: [] } }, 'filters.aggregator: send "And" or "Or".'],
+  [
+    { filters: { field: 'status', operator: 'In', value: 'paid,open' } },
+    'status In: send {"field":"status","operator":"In","value":["paid","open"]}, or the whole text as a list of one.',
+  ],
+  [
+    { filters: { field: 'status', value: 'paid' } },
+    'filters: send {"field":"status","operator":"Equal","value":"paid"}, or another operator.',
+  ],
+  [
+    { limit: 10, offset: 15 },
+    'offset: send {"pagination":{"size":15,"number":2}} for the second page, or nextCursor as cursor.',
+  ],
+  [{ filters: { aggregator: 'Xor', conditions: [] } }, 'filters.aggregator: send "And", "Or" or "Not".'],
 ])('refused with what to send: %j', async (given, problem) => {
   expect([await ask({ collectionName: 'notes', ...given }), asked]).toEqual([`INVALID_ARGUMENT: ${problem}`, []]);
 });
 
 test('an operator that does not exist is refused with near names', async () => {
-  const filters = { field: 'a', operator: 'Equals', value: 1 };
-  expect(await ask({ collectionName: 'notes', filters })).toBe("UNKNOWN_OPERATOR: No operator 'Equals'. Near: Equal.");
+  const filters = { field: 'a', operator: 'Equalz', value: 1 };
+  expect(await ask({ collectionName: 'notes', filters })).toBe("UNKNOWN_OPERATOR: No operator 'Equalz'. Near: Equal.");
 });
 
 test('a description takes no argument that it does not have', async () => {
-  const call = legacy('tools/call', { name: 'describeCollection', arguments: { collection: 'notes' } });
+  const call = legacy('tools/call', { name: 'describeCollection', arguments: { collections: 'notes' } });
   expect(answerOf((await post(house, call)).body)).toBe(
-    'INVALID_ARGUMENT: collection: unknown argument. Near: collectionName.',
+    'INVALID_ARGUMENT: collections: unknown argument. Near: collectionName.',
   );
 });

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chartText } from '../../src/mcp/answers/chart-answer.ts';
+import { chartText } from '../../src/mcp/results/chart-result.ts';
 import { hasChromium, openChromium } from '../chromium.ts';
 import { type House, legacy, modern, openHouse, post, withExtras } from './house.ts';
 
@@ -245,8 +245,10 @@ const hostPage = `<!doctype html><meta charset="utf-8"><body style="margin:0"><s
       if (data.method === 'ui/notifications/initialized') {
         send({ method: 'ui/notifications/tool-input', params: { arguments: asked } });
         send({ method: 'ui/notifications/tool-result', params: result });
-        setTimeout(resolve, 120);
+        // It answers one after the other, so that what came before is drawn when this is answered.
+        send({ id: 'drawn', method: 'tools/call', params: {} });
       }
+      if (data.id === 'drawn') resolve();
       if (data.method === 'ui/notifications/size-changed') frame.style.height = data.params.height + 'px';
     };
     document.body.replaceChildren(frame);
@@ -322,8 +324,9 @@ describe.runIf(hasChromium)('in a browser', () => {
       host.send({ id: 'a', method: 'ui/resource-teardown', params: {} });
       host.send({ id: 'b', method: 'tools/call', params: {} });
       host.send({ method: 'constructor', params: {} });
-      await new Promise((resolve) => setTimeout(resolve, 150));
-      return host.log.filter(({ id }) => id !== undefined);
+      host.send({ id: 'last', method: 'tools/call', params: {} });
+      while (!host.log.some(({ id }) => id === 'last')) await new Promise((resolve) => setTimeout(resolve, 5));
+      return host.log.filter(({ id }) => id !== undefined && id !== 'last');
     });
     expect([before, await paper(), answered]).toEqual([
       'rgb(255, 255, 255)',
@@ -345,7 +348,7 @@ describe.runIf(hasChromium)('in a browser', () => {
       document.body.append(script);
     `);
     expect(await frame.title()).toBe('Chart');
-    expect(complaints.join()).toMatch(/Content Security Policy/);
+    await expect.poll(() => complaints.join()).toMatch(/Content Security Policy/);
     expect(requests).toEqual([]);
   });
 });

@@ -108,14 +108,12 @@ test('a client with a session is told of changes on its standing stream', async 
   await client.connect(
     new FirstTransport(new URL(house.url), { requestInit }) as Parameters<FirstClient['connect']>[0],
   );
-  // The client opens its stream by itself, a moment after it has connected.
-  for (let tries = 0; tries < 50 && heard.length < 3; tries++) {
-    await systemClock.sleep(50);
-    heard.length = 0;
+  // The client opens its stream by itself, a moment after it has connected; until then nothing reaches it.
+  for (let tries = 0; tries < 100 && heard.length < 3; tries++) {
     house.tellOfChange();
-    await systemClock.sleep(50);
+    for (let turn = 0; turn < 10 && heard.length < 3; turn++) await systemClock.sleep(20);
   }
   await client.close();
   await house.close();
-  expect(heard).toEqual(['tools', 'resources', 'prompts']);
+  expect(heard.slice(0, 3)).toEqual(['tools', 'resources', 'prompts']);
 });

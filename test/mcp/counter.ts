@@ -2,7 +2,7 @@
 
 import type { ActionDefinition } from '../../src/agent/actions/definitions.ts';
 import type { EngineAgent } from '../../src/agent/agent.ts';
-import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { accessOf, type Rights, shopTables } from '../agent/shop.ts';
 import { ask } from './asking.ts';
 import { type House, type HouseOptions, openHouse } from './house.ts';

@@ -1,4 +1,4 @@
-// Tool calls that are answered without the SDK (direct.ts), beside the SDK's own handler: the same status and the same
+// Tool calls that are answered without the SDK (mcp/transport/fast-path.ts), beside the SDK's own handler: the same status and the same
 // message, for whatever a client sends.
 import { afterEach, describe, expect, test } from 'vitest';
 import { fullAccess } from '../../src/core/caller.ts';

@@ -1,11 +1,13 @@
 // Files to an action and from it: the tool that asks for an address, the two routes, and what must not work with them.
+
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ActionDefinition, FormFile } from '../../src/agent/actions/definitions.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
-import type { FileRow } from '../../src/store/file-types.ts';
+import type { FileRow } from '../../src/store/files/types.ts';
+import { altered } from '../altered.ts';
 import { type Counter, openCounter } from './counter.ts';
 
 let counter: Counter;
@@ -240,7 +242,7 @@ describe('uploads', () => {
       req.write('half', () => setTimeout(() => req.destroy(new Error('gone')), 50));
     });
     let answer = await put(uploadUrl, 'whole');
-    for (let tries = 0; answer[0] === 409 && tries < 40; tries++) {
+    for (let tries = 0; answer[0] === 409 && tries < 400; tries++) {
       await systemClock.sleep(25);
       answer = await put(uploadUrl, 'whole');
     }
@@ -340,7 +342,7 @@ describe('downloads', () => {
     const status = async (address: string) => (await fetch(address)).status;
     const { uploadUrl } = await upload();
     const others = [
-      url.replace(/.$/, (last: string) => (last === 'A' ? 'B' : 'A')),
+      altered(url, url.length - 9),
       uploadUrl.replace('uploads', 'downloads'),
       url.replace(/\/[^/]*$/, '/x'),
     ];

@@ -5,7 +5,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
-import { createMemorySource, type MemoryTable } from '../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
+import type { MemoryTable } from '../../src/agent/sources/memory/tables.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
 import { type Access, type Caller, fullAccess } from '../../src/core/caller.ts';
 import type { StopSignal } from '../../src/core/clock/stop.ts';
@@ -14,13 +15,15 @@ import { type Config, type ConfigInput, loadConfig } from '../../src/core/config
 import { fail } from '../../src/core/errors.ts';
 import type { Observation } from '../../src/core/observe.ts';
 import { createApprovalDoor } from '../../src/mcp/approvals/approval.ts';
-import { createFileFront } from '../../src/mcp/files/file-front.ts';
-import { createFiles } from '../../src/mcp/files/files.ts';
-import { createMcpFront, type McpFrontParts } from '../../src/mcp/front.ts';
-import type { Authenticated, Gate } from '../../src/oauth/bearer.ts';
-import type { ActivityEntry } from '../../src/store/activity-types.ts';
+import { createMcpFront, type McpFrontParts } from '../../src/mcp/endpoint.ts';
+import { selectTools } from '../../src/mcp/tools.ts';
+import { createFileFront } from '../../src/mcp/uploads/endpoint.ts';
+import { createFiles } from '../../src/mcp/uploads/files.ts';
+import type { Gate } from '../../src/oauth/tokens/bearer.ts';
+import type { Authenticated } from '../../src/oauth/tokens/verify.ts';
+import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
 import { type OpenedStore, openStore } from '../../src/store/open.ts';
-import { createWorkflowRoom, type WorkflowRoom } from '../../src/workflow/room.ts';
+import { createWorkflowRoom, type WorkflowRoom } from '../../src/workflows/workflows.ts';
 
 /** Called before a list is asked for. */
 export type BeforeList = (access: Access, signal: StopSignal | undefined) => Promise<void>;
@@ -68,11 +71,15 @@ export const withExtras =
     });
   };
 
-function openEngine(source: Source, customize: (agent: EngineAgent) => void = () => {}): Promise<Engine> {
+function openEngine(
+  source: Source,
+  customize: (agent: EngineAgent) => void = () => {},
+  clock: Clock = systemClock,
+): Promise<Engine> {
   const agent = createEngineAgent().addDataSource(() => source);
   customize(agent);
   const limits = { pageSizeLimit: 1000, queryTimeoutMs: 30_000 };
-  return agent.createEngine({ observe: () => undefined, clock: systemClock, limits });
+  return agent.createEngine({ observe: () => undefined, clock, limits });
 }
 
 export interface House {
@@ -115,7 +122,7 @@ export type HouseOptions = Partial<Pick<McpFrontParts, 'extension' | 'legacySess
   readonly settings?: ConfigInput['file'];
   /** A workflow on this collection, and a run of user 2 on its record 2. */
   readonly workflowOn?: string;
-  /** Of the storage and of files. */
+  /** Of the engine, the storage and files. */
   readonly clock?: Clock;
 };
 
@@ -130,7 +137,11 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     renewed: [] as string[],
   };
   const { extension, legacySessions, serving, beforeList } = options;
-  const opened = await openEngine(options.source ?? createMemorySource('memory', [notes]), options.customize);
+  const opened = await openEngine(
+    options.source ?? createMemorySource('memory', [notes]),
+    options.customize,
+    options.clock,
+  );
   const real = options.around?.(opened) ?? opened;
   const engine: Engine = {
     ...real,
@@ -156,7 +167,11 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     isActive: async (id) => !house.revoked.has(`user-${id}`),
   });
   const observe = (observation: Observation) => void house.observations.push(observation);
-  const fileFront = createFileFront({ config, files, gate, observe, clock: systemClock });
+  const fileFront = createFileFront({
+    ...{ config, files, gate, observe, clock: systemClock },
+    activity: { record: (entry) => void house.activity.push(entry) },
+    renderingOf: async () => 1,
+  });
   const front = createMcpFront({
     config,
     engine,
@@ -164,6 +179,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     files,
     idempotency: store.idempotency,
     approval: createApprovalDoor({
+      tools: selectTools(null, () => undefined),
       approvals: store.approvals,
       keys: store.keys,
       config,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { htmlToText } from '../../src/mcp/answers/html-text.ts';
+import { html } from '../../src/http/html.ts';
+import { htmlToText } from '../../src/mcp/results/html-text.ts';
 
 test.each([
   ['<h1>Done</h1><p>Order <b>12</b> &amp; 13</p>', 'Done\nOrder 12 & 13'],
@@ -17,6 +18,13 @@ test.each([
   ['plain', 'plain'],
 ])('%s', (html, text) => {
   expect(htmlToText(html)).toBe(text);
+});
+
+// CWE-116: the text is no HTML. What the page showed as text is that text, and a page of ours escapes it again.
+test('what was escaped is text, and is escaped again in a page', () => {
+  const text = htmlToText('<p>&lt;img src=x onerror=alert(1)&gt;</p>');
+  expect(text).toBe('<img src=x onerror=alert(1)>');
+  expect(html`<p>${text}</p>`.text).toBe('<p>&lt;img src=x onerror=alert(1)&gt;</p>');
 });
 
 test('a long text is cut, and what was made to be slow is not', () => {

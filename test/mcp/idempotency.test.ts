@@ -1,7 +1,7 @@
 // A call that is repeated with its key: done once, told as often as it is asked.
 import { afterEach, expect, test } from 'vitest';
 import type { Engine } from '../../src/agent/engine.ts';
-import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { accessOf, type Rights, shopTables } from '../agent/shop.ts';
 import { ask } from './asking.ts';

@@ -1,7 +1,7 @@
 // What the matrix is about: two collections, and for each tool a call of it with what it needs. A tool that is new gets a
 // row here.
 import type { EngineAgent } from '../../src/agent/agent.ts';
-import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { Verb } from '../../src/core/caller.ts';
 
 type Place = 'orders' | 'lines';
@@ -21,7 +21,7 @@ export interface Row {
 }
 
 const seesOrders = ['browse orders', 'UNKNOWN_COLLECTION'] as const;
-const seesLines = ['browse lines', 'UNKNOWN_FIELD'] as const;
+const seesLines = ['browse lines', 'UNKNOWN_RELATION'] as const;
 const triggers = ['trigger orders', 'UNKNOWN_ACTION'] as const;
 export const orders = { collectionName: 'orders' };
 const lines = { ...orders, relationName: 'lines', parentRecordId: 1 };

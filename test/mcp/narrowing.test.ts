@@ -1,8 +1,9 @@
 // /mcp?readonly=true&collections=... : the same token with less, in every way that a call can take.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
-import { createMemorySource, type MemoryTable } from '../../src/agent/sources/memory.ts';
-import { narrowAccess } from '../../src/core/caller/narrowing.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
+import type { MemoryTable } from '../../src/agent/sources/memory/tables.ts';
+import { narrowAccess } from '../../src/core/caller/restrictions.ts';
 import { type Access, fullAccess, verbs } from '../../src/core/caller.ts';
 import { readNarrowing } from '../../src/mcp/transport/narrowing.ts';
 import { answerOf, type House, legacy, modern, openHouse, post } from './house.ts';
@@ -264,7 +265,7 @@ test('no narrowing of any rights allows what they do not', () => {
       can: (verb, collection) => has.has(`${verb} ${collection}`),
       canTrigger: (collection) => has.has(`edit ${collection}`),
       field: (collection) => (has.has(`edit ${collection}`) ? 'write' : 'hidden'),
-      seesAgentCharts: bits % 2 === 0,
+      collections: bits % 2 === 0 ? null : ['b'],
       startsWorkflows: bits % 3 === 0,
     };
     for (const query of ['?readonly=true', '?collections=a', '?collections=a,c&readonly=true']) {
@@ -278,7 +279,8 @@ test('no narrowing of any rights allows what they do not', () => {
           widened.push(query);
         }
       }
-      if (narrowed.seesAgentCharts && !access.seesAgentCharts) widened.push(query);
+      if (access.collections && narrowed.collections?.every((name) => access.collections?.includes(name)) !== true)
+        widened.push(query);
       if (narrowed.startsWorkflows && !access.startsWorkflows) widened.push(query);
     }
   }

@@ -1,7 +1,7 @@
 // Clients that listen are told of workflows and rights that change anywhere; while nobody listens nothing is asked.
 import { expect, test } from 'vitest';
 import type { Observation } from '../../src/core/observe.ts';
-import { createOfferWatch } from '../../src/mcp/offers/watch.ts';
+import { createOfferWatch } from '../../src/mcp/visibility/changes.ts';
 
 function openWatch() {
   const seen = {

@@ -5,7 +5,7 @@ import { Client as FormerClient } from '@modelcontextprotocol/sdk/client/index.j
 import { StreamableHTTPClientTransport as FormerTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { type Caller, fullAccess } from '../../src/core/caller.ts';
 import { toolNames } from '../../src/mcp/tools.ts';
 import { type House, legacy, notes, openHouse, post, withExtras } from './house.ts';

@@ -1,7 +1,8 @@
 // Prompts and completion, through every client library: made from what the caller may see, and nothing else.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
-import { createMemorySource, type MemoryTable } from '../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
+import type { MemoryTable } from '../../src/agent/sources/memory/tables.ts';
 import { type Caller, fullAccess, type Verb } from '../../src/core/caller.ts';
 import { ask } from './asking.ts';
 import { type AnyClient, clientNames, connectClient } from './client.ts';
@@ -126,7 +127,7 @@ describe.each(clientNames)('%s', (name) => {
     expect([
       await get('explor', {}),
       await get('explore', {}),
-      await get('explore', { collection: 'note' }),
+      await get('explore', { collection: 'nots' }),
       await get('explore', { collection: 'notes', depth: '3' }),
       await get('totals', { collection: 'visits', period: 'decade' }),
     ]).toEqual([
@@ -134,7 +135,7 @@ describe.each(clientNames)('%s', (name) => {
       [-32602, 'collection: is needed. Name of a collection.'],
       [
         -32602,
-        "UNKNOWN_COLLECTION: No collection 'note'. Near: notes. Call describeCollection without a name for the list.",
+        "UNKNOWN_COLLECTION: No collection 'nots'. Near: notes. Call describeCollection without a name for the list.",
       ],
       [-32602, 'depth: unknown argument. There are collection.'],
       [-32602, "INVALID_ARGUMENT: period: send 'Year' or 'Quarter' or 'Month' or 'Week' or 'Day'."],

@@ -55,12 +55,16 @@ describe('Host and Origin', () => {
     ]);
   });
 
-  test.each(['localhost:1', '127.0.0.1', '[::1]:80', 'data.example.test', 'DATA.example.test:443'])(
-    'Host %s is served',
-    async (host) => {
-      expect((await raw('POST', { ...bearer, host }, '/mcp', list)).status).toBe(200);
-    },
-  );
+  test.each([
+    'localhost:1',
+    '127.0.0.1',
+    '[::1]:80',
+    'data.example.test',
+    'DATA.example.test:443',
+    'data.example.test.',
+  ])('Host %s is served', async (host) => {
+    expect((await raw('POST', { ...bearer, host }, '/mcp', list)).status).toBe(200);
+  });
 
   test.each(['evil.example', 'localhost.evil.example', 'localhost@evil.example', '127.0.0.1.evil.example:80'])(
     'Host %j is not',
@@ -100,6 +104,17 @@ describe('Host and Origin', () => {
       answer.headers['access-control-allow-headers'],
     ]).toEqual([204, 'POST, OPTIONS', 'authorization, dpop, mcp-method, mcp-param-x']);
   });
+});
+
+// CWE-525, CWE-430: an answer holds data of one caller, and is JSON whatever a browser makes of it.
+test.each([
+  ['a call', legacy('tools/call', { name: 'describeCollection', arguments: {} })],
+  ['a list', legacy('tools/list')],
+  ['a request of the official handler', legacy('ping')],
+])('the answer to %s is neither stored nor taken for anything else', async (_, body) => {
+  const call = { method: 'POST', headers: bearer, body: JSON.stringify(body) };
+  const { headers } = await fetch(`http://127.0.0.1:${house.port}/mcp`, call);
+  expect([headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual(['no-store', 'nosniff']);
 });
 
 describe('method and address', () => {
@@ -153,7 +168,7 @@ describe('token and OAuth scope', () => {
     const answer = await post(house, call.body, { ...call.headers, authorization: 'Bearer writer-9' });
     expect([answer.status, answer.headers.get('www-authenticate'), answer.body]).toEqual([
       403,
-      'Bearer error="insufficient_scope", scope="mcp:read"',
+      'Bearer error="insufficient_scope", scope="mcp:read mcp:write"',
       {
         error: 'insufficient_scope',
         error_description: "'list' needs the OAuth scope mcp:read. Sign in again and allow it.",
@@ -305,6 +320,16 @@ describe('protocol', () => {
     const call = modern('tools/call', { name: 'list', arguments: { collectionName: 'notes' } });
     const answer = await post(house, call.body, { ...call.headers, ...headers });
     expect([answer.status, (answer.body as { error: { code: number } }).error.code]).toEqual([status, code]);
+  });
+
+  test('a revision that there is not is refused, also of a request of the earlier form', async () => {
+    const call = { name: 'list', arguments: { collectionName: 'notes' } };
+    const statuses = [];
+    for (const version of ['2025-06-18', '2025-03-26', '2024-13-01', '1.0', 'latest'])
+      statuses.push(
+        (await post(house, legacy('tools/call', call), { ...bearer, 'mcp-protocol-version': version })).status,
+      );
+    expect(statuses).toEqual([200, 200, 400, 400, 400]);
   });
 
   test.each([[undefined], ['*/*'], ['application/json, text/event-stream']])(

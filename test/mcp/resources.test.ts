@@ -1,6 +1,6 @@
 // Resources say what describeCollection says, to those who may hear it, through every client library.
 import { afterEach, describe, expect, test } from 'vitest';
-import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { fullAccess, type Verb } from '../../src/core/caller.ts';
 import { ask } from './asking.ts';
 import { type AnyClient, clientNames, connectClient } from './client.ts';
@@ -16,6 +16,7 @@ afterEach(async () => {
 const table = (name: string) => ({ ...notes, name, rows: [] });
 const source = (...names: string[]) => createMemorySource('memory', [notes, ...names.map(table)]);
 
+const query = 'portico://query';
 const all = ['portico://collections', 'portico://collections/notes', 'portico://collections/red%20%26%20blue'];
 
 describe.each(clientNames)('%s', (name) => {
@@ -49,14 +50,17 @@ describe.each(clientNames)('%s', (name) => {
         [all[0], 'Collections', 'application/json'],
         [all[1], 'notes', 'application/json'],
         [all[2], 'red & blue', 'application/json'],
+        [query, 'Query language', 'text/markdown'],
       ],
-      ['portico://collections/{name}'],
+      ['portico://collections/{name}', 'portico://files/{collection}/{id}/{field}'],
     ]);
     const given = [{}, { collectionName: 'notes' }, { collectionName: 'red & blue' }];
     for (const [at, uri] of all.entries()) {
       const text = await ask(house, 'describeCollection', given[at]!);
       expect(await textOf(client, uri)).toMatchObject({ count: 1, uri, mimeType: 'application/json', text });
     }
+    const text = await ask(house, 'describeCollection', { detail: 'query' });
+    expect(await textOf(client, query)).toMatchObject({ count: 1, mimeType: 'text/markdown', text });
   });
 
   test('what one may not see is unknown, with no difference to what does not exist', async () => {
@@ -76,7 +80,7 @@ describe.each(clientNames)('%s', (name) => {
     for (const uri of ['portico://collections/secrets', 'portico://nowhere', 'portico://collections/%E0', 'x:y'])
       expect(await unknown(uri)).toEqual(missing);
     expect([await addresses(client), (await textOf(client, all[0]!)).text]).toEqual([
-      [all[0], all[1]],
+      [all[0], all[1], query],
       '{"collections":{"notes":""}}',
     ]);
   });
@@ -88,7 +92,7 @@ describe.each(clientNames)('%s', (name) => {
       await addresses(client),
       (await textOf(client, all[0]!)).text,
       (await failure(client.readResource({ uri: all[1]! }))).code !== undefined,
-    ]).toEqual([[all[0], 'portico://collections/secrets'], '{"collections":{"secrets":""}}', true]);
+    ]).toEqual([[all[0], 'portico://collections/secrets', query], '{"collections":{"secrets":""}}', true]);
   });
 
   test('who is not shown describeCollection has none', async () => {
@@ -136,9 +140,9 @@ test('a page ends with a cursor that goes on, also when what it names has gone',
   const after = await list(gone);
   const wrong = await list('made up');
   expect([pages, new Set(seen).size, after.body, wrong.body]).toMatchObject([
-    [200, 200, 52],
-    452,
-    { result: { resources: [{ name: 't448' }, { name: 't449' }] } },
+    [200, 200, 53],
+    453,
+    { result: { resources: [{ name: 't448' }, { name: 't449' }, { name: 'query' }] } },
     { error: { code: -32602, message: 'Unknown cursor: start again without one.' } },
   ]);
 });

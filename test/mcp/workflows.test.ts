@@ -3,7 +3,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterEach, describe, expect, test } from 'vitest';
 import { fullAccess } from '../../src/core/caller.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import type { Workflow } from '../../src/store/workflow-types.ts';
+import type { Workflow } from '../../src/store/workflows/types.ts';
 import { answerOf, type House, type HouseOptions, legacy, modern, openHouse, post } from './house.ts';
 
 let house: House;
@@ -169,7 +169,7 @@ describe('what is told', () => {
     expect([
       await call('listWorkflows', {}),
       await call('listWorkflows', { collectionName: 'notes' }),
-      `${await call('listWorkflows', { collectionName: 'note' })}`.slice(0, 18),
+      `${await call('listWorkflows', { collectionName: 'nots' })}`.slice(0, 18),
     ]).toEqual([
       { columns: ['workflowId', 'name', 'collectionName'], rows, hasMore: false },
       { columns: ['workflowId', 'name', 'collectionName'], rows, hasMore: false },

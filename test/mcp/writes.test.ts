@@ -1,7 +1,7 @@
 // The path of a call that writes: the mark in the activity log, the permissions compared, the work once, the mark completed.
 import { afterEach, expect, test } from 'vitest';
 import type { Engine } from '../../src/agent/engine.ts';
-import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { accessOf, type Rights, shopTables } from '../agent/shop.ts';
 import { ask } from './asking.ts';
 import { type House, type HouseOptions, legacy, openHouse, post } from './house.ts';
@@ -127,7 +127,7 @@ test('what cannot be marked is not written', async () => {
   await house.store.close();
   const text = await ask(house, 'create', name);
   expect([text, seen, await customers()]).toEqual([
-    'SOURCE_UNAVAILABLE: The database cannot be reached at the moment. Try again shortly.',
+    'SOURCE_UNAVAILABLE: The database cannot be reached at the moment. Try again shortly; when it stays like this, tell the operator: the log says why.',
     [],
     3,
   ]);

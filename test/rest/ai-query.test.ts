@@ -1,7 +1,7 @@
 // The AI query route of the agent's HTTP API, as a client of the form meets it: the official client of OpenAI, and plain
 // requests for what that client would not send.
 import { OpenAI } from 'openai';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { type AiProvider, createEngineAgent, createMemoryDataSource } from '../../src/index.ts';
 import { failing, KEY, kinds, openProvider, type Reply, saying, speaking, spoken } from '../agent/ai-server.ts';
@@ -151,9 +151,9 @@ describe.each(kinds)('with a provider of the kind %s', (kind) => {
     const answer = post({ messages, stream }, { signal: leave.signal });
     if (stream) await (await answer).body!.getReader().read();
     else answer.catch(() => undefined);
-    await vi.waitFor(() => expect(asked).toHaveLength(1));
+    await expect.poll(() => asked).toHaveLength(1);
     leave.abort();
-    await vi.waitFor(() => expect(closed()).toBe(1));
+    await expect.poll(() => closed()).toBe(1);
   });
 });
 

@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Engine } from '../../src/agent/engine.ts';
-import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { Access } from '../../src/core/caller.ts';
 import type { StopSignal } from '../../src/core/clock/stop.ts';
 import { everything, frontEnd, type House, openHouse } from './house.ts';

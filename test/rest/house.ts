@@ -8,12 +8,12 @@ import { systemClock } from '../../src/core/clock.ts';
 import { type Config, type ConfigInput, loadConfig } from '../../src/core/config.ts';
 import { fail } from '../../src/core/errors.ts';
 import type { Observation } from '../../src/core/observe.ts';
-import type { SessionGate, SignedIn } from '../../src/oauth/session-gate.ts';
-import { createSessionTokens } from '../../src/oauth/session-token.ts';
-import { createRestFront } from '../../src/rest/front.ts';
+import type { SessionGate, SignedIn } from '../../src/oauth/tokens/session-gate.ts';
+import { createSessionTokens } from '../../src/oauth/tokens/session-token.ts';
+import { createRestFront } from '../../src/rest/endpoint.ts';
 import { createRestPaths } from '../../src/rest/paths.ts';
 import { createSignIn } from '../../src/rest/sign-in.ts';
-import type { ActivityEntry } from '../../src/store/activity-types.ts';
+import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
 import { openStore } from '../../src/store/open.ts';
 
 export interface House {

@@ -1,7 +1,7 @@
 // What the matrix is about: two collections that lead to each other, and for each route requests with what they need. A
 // route that is new gets a row here.
 import type { EngineAgent } from '../../src/agent/agent.ts';
-import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
 import type { Verb } from '../../src/core/caller.ts';
 
@@ -37,7 +37,7 @@ const update = {
   path: '/orders/1',
   needs: [seesOrders, ['edit orders', 403]],
   isOfOne: 'orders',
-  weighs: 422,
+  weighs: 400,
 } as const;
 const resource = (type: string, attributes: object) => ({ data: { type, attributes } });
 const selectedOf = (collection: string, attributes: object) => ({
@@ -102,7 +102,7 @@ export const samples: Readonly<Record<string, readonly Sample[]>> = {
       path: '/orders',
       body: resource('orders', { id: 9, ...written }),
       needs: [seesOrders, ['add orders', 403]],
-      weighs: 422,
+      weighs: 400,
     },
     {
       path: '/lines',

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEngineAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
-import { createLiveEngine, type LiveEngine } from '../../src/agent/live-engine.ts';
+import { createLiveEngine, type LiveEngine } from '../../src/agent/engine-handle.ts';
 import { type Access, verbs } from '../../src/core/caller.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { dataRoutes } from '../../src/rest/routes.ts';
@@ -42,7 +42,7 @@ function accessOf({ has, weight = 'write', scoped = [], isConditioned }: Variant
     triggerCondition: () => (isConditioned ? { field: 'weight', operator: 'GreaterThan', value: 10_000 } : null),
     field: (collection, field) => (collection === 'orders' && field === 'weight' ? weight : 'write'),
     scope: (name) => (scoped.includes(name) ? { field: 'id', operator: 'NotEqual', value: withheld[name] } : null),
-    seesAgentCharts: has('agent charts'),
+    collections: has('agent charts') ? null : ['orders', 'lines'],
   };
 }
 

@@ -37,6 +37,38 @@ const post = (body: unknown): RequestInit => ({
   body: JSON.stringify(body),
 });
 
+describe('records that code gives', () => {
+  const hours = [
+    { day: 'Mon', open: 9 },
+    { day: 'Tue', open: 10 },
+  ];
+  test.each([
+    ['a fields parameter', '?fields[stores]=name,hours', {}],
+    ['a projection header', '', { 'service-projection': 'name,hours' }],
+  ])('are an attribute where %s names them', async (_, query, headers) => {
+    const one = (await json(`/stores/1${query}`, { headers })) as { data: { attributes: Record<string, unknown> } };
+    const many = (await json(`/stores${query}`, { headers })) as { data: { attributes: Record<string, unknown> }[] };
+    expect([one.data.attributes.hours, many.data.map(({ attributes }) => attributes.hours)]).toEqual([
+      hours,
+      many.data.map(() => hours),
+    ]);
+  });
+
+  test('are a column of a CSV file', async () => {
+    const response = await house.ask('/stores.csv?fields[stores]=id,hours&header=["id","hours"]&filename=x');
+    const [header, first] = (await response.text()).replace('\ufeff', '').split('\r\n');
+    expect([header, first]).toEqual(['id,hours', `1,"${JSON.stringify(hours).replaceAll('"', '""')}"`]);
+  });
+
+  test('have no fields of their own in a projection, and the error says what to send', async () => {
+    expect(await told('/stores?fields[stores]=hours:day')).toEqual([
+      400,
+      'INVALID_ARGUMENT',
+      "fields: 'hours:day': records that code gives are shown whole; send 'hours'.",
+    ]);
+  });
+});
+
 describe('related records', () => {
   test('to many: a list of the foreign collection, its number, and everything that a list takes', async () => {
     const tag = (label: string, weight: number) => ({

@@ -53,6 +53,31 @@ const owner2 = {
 };
 const jsonapi = { version: '1.0' };
 
+test('filters on related records are taken, and refused where they can mean several things', async () => {
+  const owners = async (tree: unknown) => {
+    const [status, body] = await answer(`/owners?fields[owners]=id${filters(tree)}`);
+    const { data, errors } = body as { data?: { id: string }[]; errors?: { code: string; detail: string }[] };
+    return data?.map(({ id }) => id) ?? [status, errors![0]!.code, errors![0]!.detail];
+  };
+  const open = { field: 'status', operator: 'equal', value: 'open' };
+  const stores = { none: 'stores', where: open };
+  const all = await owners({ aggregator: 'and', conditions: [] });
+  const some = await owners({ some: 'stores', where: open });
+  const none = await owners(stores);
+  expect([...(some as string[]), ...(none as string[])].sort()).toEqual([...(all as string[])].sort());
+  expect([some.length > 0, await owners({ aggregator: 'not', conditions: [stores] })]).toEqual([true, some]);
+  expect(await owners({ every: 'stores' })).toMatchObject([
+    400,
+    'INVALID_ARGUMENT',
+    expect.stringContaining('every needs it'),
+  ]);
+  expect(await owners({ field: 'stores:status', operator: 'not_equal', value: 'open' })).toMatchObject([
+    400,
+    'AMBIGUOUS_FILTER',
+    expect.stringContaining('{"none":"stores","where":{"field":"status","operator":"Equal","value":"open"}}'),
+  ]);
+});
+
 describe('documents', () => {
   test('a list: records, to-one relations included once, to-many as links', async () => {
     expect([

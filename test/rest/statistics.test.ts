@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { servers } from '../databases.ts';
+import { runSql } from '../sql/schemas.ts';
 import { all, openWorkshop, type Workshop } from './workshop.ts';
 
 // A Tuesday.
@@ -44,6 +45,35 @@ const charts: readonly (readonly [what: string, path: string, body: object, valu
     { countCurrent: 3, countPrevious: 0 },
   ],
   ['an objective', 'orders', { type: 'Objective', aggregator: 'Max', aggregateFieldName: 'total' }, { value: 40 }],
+  [
+    'an objective of some records',
+    'orders',
+    {
+      ...{ type: 'Objective', aggregator: 'Count' },
+      filter: { field: 'total', operator: 'less_than', value: 40 },
+    },
+    { value: 3 },
+  ],
+  [
+    'a pie of some records',
+    'orders',
+    {
+      ...{ type: 'Pie', aggregator: 'Count', groupByFieldName: 'customer_id' },
+      filter: { field: 'total', operator: 'less_than', value: 40 },
+    },
+    [by(1, 2), by(2, 1)],
+  ],
+  [
+    'a sum of nothing',
+    'orders',
+    {
+      type: 'Value',
+      aggregator: 'Sum',
+      aggregateFieldName: 'total',
+      filter: { field: 'id', operator: 'equal', value: 99 },
+    },
+    { countCurrent: 0 },
+  ],
   [
     'a pie',
     'orders',
@@ -127,6 +157,17 @@ describe.each(servers)('on $dialect', (server) => {
       200,
       { data: { id: expect.any(String), type: 'stats', attributes: { value } } },
     ]);
+  });
+
+  test('a period behind a relation to many, of one record, beside the one before it', async () => {
+    // Cy ordered before the period and after it, and nothing within.
+    const orders = "(8, 'old', 1, '2023-12-20', 3), (9, 'new', 1, '2024-02-20', 3)";
+    await runSql(place.database, [`INSERT INTO orders VALUES ${orders}`]);
+    const filter = { field: 'orders:placed', operator: 'previous_month' };
+    const body = { type: 'Value', aggregator: 'Count', filter };
+    const answer = await place.call('POST', '/stats/customers?timezone=UTC', body);
+    await runSql(place.database, ['DELETE FROM orders WHERE id > 7']);
+    expect(answer.body).toMatchObject({ data: { attributes: { value: { countCurrent: 1, countPrevious: 1 } } } });
   });
 });
 

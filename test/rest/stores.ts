@@ -2,7 +2,8 @@
 // that parts ids, records that point to each other, records without a key.
 import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
-import { createMemorySource, type MemoryTable } from '../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
+import type { MemoryTable } from '../../src/agent/sources/memory/tables.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
 

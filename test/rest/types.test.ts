@@ -32,7 +32,9 @@ const common = (dialect: Dialect): Kinds => ({
   bytes: [
     { sqlite: 'blob', mariadb: 'varbinary(20)', postgres: 'bytea' }[dialect],
     dialect === 'postgres' ? `'\\x00ff10'` : `x'00ff10'`,
-    '00ff10',
+    // By the column: a short declared length is shown in hexadecimal digits, another as a file.
+    dialect === 'mariadb' ? '00ff10' : 'data:application/octet-stream;base64,AP8Q',
+    dialect === 'mariadb' ? '00ff10' : '"data:application/octet-stream;base64,AP8Q"',
   ],
 });
 const kinds: { readonly [D in Dialect]: Kinds } = {

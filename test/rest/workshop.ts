@@ -2,7 +2,7 @@
 // relation, a key of two columns, and actions and charts of every kind.
 import { Readable } from 'node:stream';
 import type { EngineAgent } from '../../src/agent/agent.ts';
-import type { CollectionPermission } from '../../src/store/rights-types.ts';
+import type { CollectionPermission } from '../../src/store/permissions/types.ts';
 import { servers, type TestDatabase } from '../databases.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../server.ts';
 import { askSql, runSql } from '../sql/schemas.ts';

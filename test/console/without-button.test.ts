@@ -1,0 +1,73 @@
+// The same as test/oauth/without-button.test.ts, of the forms of the console.
+import { TOTP } from 'otpauth';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { type Account, createBrowser, type Page } from '../oauth/flow.ts';
+import { beginSignIn, frontOrigin } from '../rest/front-end.ts';
+import { wrongCode } from '../wrong-code.ts';
+import { openPlace, type Place } from './place.ts';
+
+let late = 0;
+const clock: Clock = { ...systemClock, now: () => systemClock.now() + late };
+let place: Place;
+let users = 0;
+let eve: Account;
+
+beforeAll(async () => {
+  place = await openPlace({ app: { clock }, env: { SERVICE_AGENT_ORIGINS: frontOrigin } });
+});
+afterAll(() => place.stop());
+beforeEach(async () => {
+  eve = await place.addUser({ email: `eve${++users}@example.com`, firstName: 'Eve', level: 'editor' });
+});
+
+const heading = (page: Page): string => /<h1>(.*?)<\/h1>/s.exec(page.html)?.[1] ?? '';
+const alertOf = (page: Page): string | undefined => /role="(?:alert|status)">([^<]+)</.exec(page.html)?.[1];
+
+describe('sent without a button', () => {
+  test('the sign-in, and its second step', async () => {
+    const { id } = await place.userOf(eve);
+    const { secret } = await place.store.secondFactors.propose(eve.email, 'Test');
+    const codeNow = () => new TOTP({ secret }).generate({ timestamp: clock.now() });
+    await place.store.secondFactors.switchOn(id, secret, codeNow());
+    late += 60_000;
+    const browser = createBrowser();
+    const code = await browser.submit(await browser.open(place.at('/account')), 'sign-in', { ...eve });
+    expect(heading(code)).toBe('One more step');
+    const wrong = await browser.submit(code, 'code', { code: wrongCode(secret, clock.now()) });
+    expect([heading(wrong), alertOf(wrong)]).toEqual([
+      'One more step',
+      expect.stringContaining('This code is not right'),
+    ]);
+    const account = await browser.submit(wrong, 'code', { code: codeNow() });
+    expect([account.status, account.url]).toEqual([200, place.at('/account')]);
+  });
+
+  test('a new password of a link', async () => {
+    const { id } = await place.userOf(eve);
+    const { token } = await place.store.links.make(id, 'reset');
+    const browser = createBrowser();
+    const page = await browser.open(place.at(`/welcome/${token}`));
+    const password = 'a few words of hers';
+    await browser.submit(page, 'choose', { new: password, again: password });
+    expect((await place.browse({ ...eve, password })).page.html).not.toContain('name="password"');
+  });
+
+  test('the password of somebody who is signed in', async () => {
+    const { browser } = await place.browse(eve);
+    const page = await browser.open(place.at('/account'));
+    const password = 'other words of hers';
+    const changed = await browser.submit(page, 'password', { password: eve.password, new: password, again: password });
+    expect([changed.status, new URL(changed.url).search]).toEqual([200, '?done=password']);
+    expect((await place.browse({ ...eve, password })).page.html).not.toContain('name="password"');
+  });
+
+  test('whether a front end may work in their name is asked again, and not taken for a no', async () => {
+    const { browser } = await place.browse(eve);
+    const { url } = await beginSignIn(place.apiUrl);
+    const page = await browser.open(url);
+    const undecided = await browser.submit(page, 'allow');
+    expect([undecided.status, heading(undecided), undecided.leftTo]).toEqual([400, heading(page), undefined]);
+    expect((await browser.press(undecided, 'allow')).leftTo?.searchParams.get('code')).toEqual(expect.any(String));
+  });
+});

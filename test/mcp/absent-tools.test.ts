@@ -1,0 +1,258 @@
+// A caller is never advised to call a tool that they are not shown: every text, for every tool set, with typical mistakes.
+import { afterEach, describe, expect, test } from 'vitest';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
+import { fullAccess, type Verb } from '../../src/core/caller.ts';
+import { withoutTools } from '../../src/mcp/results/absent-tools.ts';
+import { toolNames } from '../../src/mcp/tools.ts';
+import { createRandom } from '../agent/oracle/random.ts';
+import { ask } from './asking.ts';
+import { type House, type HouseOptions, legacy, modern, notes, openHouse, post, withExtras } from './house.ts';
+
+let house: House | undefined;
+afterEach(() => house?.close());
+
+const people = {
+  name: 'people',
+  columns: [
+    { name: 'id', type: 'Number' as const },
+    { name: 'name', type: 'String' as const },
+  ],
+  primaryKey: ['id'],
+  rows: [
+    [1, 'Ada'],
+    [2, 'Bo'],
+  ],
+};
+const linked = { ...notes, foreignKeys: [{ columns: ['owner'], table: 'people', targetColumns: ['id'] }] };
+
+const open = (options: HouseOptions = {}) =>
+  openHouse({
+    source: createMemorySource('memory', [people, linked]),
+    customize: withExtras('notes'),
+    workflowOn: 'notes',
+    ...options,
+  });
+
+const collectionName = 'notes';
+const long = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`unknown_field_${at}`, 'x'.repeat(20)]));
+/** What models get wrong. */
+const mistakes: readonly Record<string, unknown>[] = [
+  {},
+  { nonsense: 1 },
+  { collectionName: 'nothing' },
+  { collectionName },
+  { collectionName, fields: ['titel'], attributes: { titel: 1 }, recordIds: ['1'], recordId: '1', groups: ['titel'] },
+  { collectionName, filters: { field: 'text', operator: 'Before', value: 'x' }, operation: 'count' },
+  { collectionName, filters: { titel: 'x' }, operation: 'count' },
+  { collectionName: 'people', fields: ['notes:text'], groups: ['notes:text'], operation: 'count' },
+  { collectionName: 'people', operation: 'sum', field: 'notes:id' },
+  { collectionName, relationName: 'nothing', parentRecordId: '1' },
+  { collectionName, relationName: 'nothing', parentRecordId: '1', targetRecordId: '1' },
+  { collectionName, relationName: 'nothing', parentRecordId: '1', targetRecordIds: ['1'] },
+  { collectionName: 'people', relationName: 'notes', parentRecordId: '99' },
+  { collectionName, attributes: long },
+  { collectionName: 'people', attributes: { name: 'Cy', notes: [1] } },
+  { collectionName, recordId: '1', attributes: long },
+  { collectionName, recordIds: ['1', '999'] },
+  { collectionName, actionName: 'Nothing', recordIds: ['1'] },
+  { collectionName, actionName: 'Archive' },
+  { collectionName, actionName: 'Archive', recordIds: ['1'], values: long },
+  { chartName: 'nothing' },
+  { collectionName, chartName: 'age' },
+  { workflowId: 'nothing', recordId: '1' },
+  { runId: 'nothing' },
+  { collectionName, pagination: { size: 5000 }, limit: 5000, operation: 'count' },
+];
+
+// These are English words too, and name a tool after one of these.
+const words = ['list', 'create', 'update', 'delete'];
+const pattern = (name: string) =>
+  words.includes(name) ? `(?:with|in|as|by|call|use|then) ${name}\\b(?! of)` : `\\b${name}\\b`;
+
+/** Names of the tools that a text speaks of. Quotes hold data and arguments. */
+function namedIn(text: string): string[] {
+  const said = text.replace(/(?<!\w)'[^']*'|"[^"]*"/g, '');
+  return toolNames.filter((name) => new RegExp(pattern(name), 'i').test(said));
+}
+
+interface Listed {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: { readonly properties: Record<string, { readonly description?: string }> };
+}
+
+interface Said {
+  readonly note?: string;
+  readonly unseen?: readonly string[];
+}
+
+/** Of prompts and resources: what the lists say of them, and their texts. */
+async function shelf(at: House, authorization: string): Promise<[string, string][]> {
+  const ask = async (
+    method: string,
+    params: { readonly uri?: string } & Record<string, unknown> = {},
+  ): Promise<unknown> => {
+    const { body, headers } = modern(method, params);
+    const answer = await post(at, body, {
+      ...headers,
+      authorization,
+      ...(params.uri !== undefined && { 'mcp-name': params.uri }),
+    });
+    const { result, error } = answer.body as { result?: unknown; error?: { message: string } };
+    if (error) throw new Error(`${method} ${JSON.stringify(params)}: ${error.message}`);
+    return result;
+  };
+  const texts: [string, string][] = [];
+  const { prompts } = (await ask('prompts/list')) as { prompts: { name: string; arguments?: { name: string }[] }[] };
+  for (const prompt of prompts) {
+    const given = Object.fromEntries(
+      (prompt.arguments ?? []).map(({ name }) => [name, name === 'period' ? 'Month' : 'notes']),
+    );
+    const got = await ask('prompts/get', { name: prompt.name, arguments: given });
+    texts.push([`prompt ${prompt.name}`, saidIn(prompt)], [`prompt ${prompt.name}: text`, saidIn(got)]);
+  }
+  const { resources } = (await ask('resources/list')) as { resources: { uri: string }[] };
+  const { resourceTemplates } = (await ask('resources/templates/list')) as { resourceTemplates: object[] };
+  for (const each of resourceTemplates) texts.push(['template', saidIn(each)]);
+  for (const { uri, ...more } of resources) {
+    texts.push([`resource ${uri}`, saidIn(more)], [uri, saidIn(await ask('resources/read', { uri }))]);
+  }
+  return texts;
+}
+
+/** All texts of a value, each in a line. */
+function saidIn(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null) return '';
+  return Object.values(value).map(saidIn).join('\n ');
+}
+
+/** What is wrong for this caller: texts that name a tool that they lack, and texts that are empty. */
+async function misled(at: House, token = 'user-2'): Promise<{ asked: number; wrong: string[] }> {
+  const authorization = `Bearer ${token}`;
+  const { body } = await post(at, legacy('tools/list'), { authorization });
+  const { tools } = (body as { result: { tools: Listed[] } }).result;
+  const has = new Set(tools.map(({ name }) => name));
+  const discover = modern('server/discover');
+  const told = await post(at, discover.body, { ...discover.headers, authorization });
+  const { instructions } = (told.body as { result: { instructions: string } }).result;
+  const texts: [string, string][] = [['instructions', instructions]];
+  for (const { name, description, inputSchema } of tools) {
+    texts.push([`${name}: description`, description]);
+    for (const [argument, { description: about = '' }] of Object.entries(inputSchema.properties))
+      texts.push([`${name}.${argument}`, `${about} `]);
+    for (const given of mistakes) {
+      const call = legacy('tools/call', { name, arguments: given });
+      const { body: answer } = await post(at, call, { authorization });
+      // Without a result it is the challenge to step up.
+      const text = (answer as { result?: { content: [{ text: string }] } }).result?.content[0].text;
+      const where = `${name} ${JSON.stringify(given).slice(0, 80)}`;
+      if (text === undefined) continue;
+      // Of an answer, what it says besides data.
+      const { note = '', unseen = [] } = text.startsWith('{') ? (JSON.parse(text) as Said) : { note: text };
+      for (const each of [note, ...unseen]) texts.push([where, `${each} `]);
+    }
+  }
+  texts.push(...(await shelf(at, authorization)));
+  const wrong = texts.flatMap(([where, text]) => {
+    if (text === '' || /^[A-Z_]+:\s*$/.test(text)) return [`${where} is empty`];
+    return namedIn(text)
+      .filter((name) => !has.has(name))
+      .map((name) => `${where} names ${name}: ${text}`);
+  });
+  return { asked: texts.length, wrong };
+}
+
+describe('no text names a tool that the caller is not shown', () => {
+  test.each(toolNames)('only %s is enabled', async (name) => {
+    house = await open({ settings: { enabledTools: [name] } });
+    const { asked, wrong } = await misled(house);
+    expect(wrong).toEqual([]);
+    expect(asked).toBeGreaterThan(5);
+  });
+
+  test.each(toolNames)('all but %s are enabled', async (name) => {
+    house = await open({ settings: { enabledTools: toolNames.filter((each) => each !== name) } });
+    expect((await misled(house)).wrong).toEqual([]);
+  });
+
+  // Also those that no single tool decides.
+  test.each(Array.from({ length: 8 }, (_, at) => at + 1))('random ones, seed %i', async (seed) => {
+    const random = createRandom(seed);
+    const enabledTools = random.some(toolNames, 2, toolNames.length - 2);
+    house = await open({ settings: { enabledTools } });
+    expect((await misled(house)).wrong, enabledTools.join(' ')).toEqual([]);
+  });
+
+  test.each(['user-2', 'reader-2'])('the scopes of %s', async (token) => {
+    house = await open();
+    expect((await misled(house, token)).wrong).toEqual([]);
+  });
+
+  test('a role that may only browse', async () => {
+    const access: HouseOptions['access'] = (id) => {
+      const full = fullAccess({
+        ...{ id, email: 'ada@example.test', firstName: 'Ada', lastName: 'Byron', team: 'Operations', role: 'Member' },
+        ...{ tags: {}, timezone: 'UTC', permissionLevel: 'user' as const, renderingId: 1 },
+      });
+      return { ...full, can: (verb: Verb) => verb === 'read' || verb === 'browse' };
+    };
+    house = await open({ access });
+    expect((await misled(house)).wrong).toEqual([]);
+  });
+});
+
+test.each<[verb: Verb, collection: string, shown: readonly string[]]>([
+  ['add', 'people', ['create']],
+  ['edit', 'people', ['update']],
+  ['delete', 'people', ['delete']],
+  ['edit', 'notes', ['update', 'associate', 'dissociate']],
+  ['delete', 'notes', ['delete']],
+  ['add', 'pairs', ['create', 'associate']],
+  ['delete', 'pairs', ['delete', 'dissociate']],
+  ['browse', 'notes', []],
+])('the right to %s %s shows the tools of it, and no other that writes', async (verb, collection, shown) => {
+  const access: HouseOptions['access'] = (id) => {
+    const full = fullAccess({
+      ...{ id, email: 'ada@example.test', firstName: 'Ada', lastName: 'Byron', team: 'Operations', role: 'Member' },
+      ...{ tags: {}, timezone: 'UTC', permissionLevel: 'user' as const, renderingId: 1 },
+    });
+    const can = (asked: Verb, of: string) =>
+      asked === 'read' || asked === 'browse' || (asked === verb && of === collection);
+    return { ...full, can };
+  };
+  const column = (name: string) => ({ name, type: 'Number' as const });
+  const pairs = {
+    ...{ name: 'pairs', columns: [column('note_id'), column('person_id')], primaryKey: ['note_id', 'person_id'] },
+    foreignKeys: [
+      { columns: ['note_id'], table: 'notes', targetColumns: ['id'] },
+      { columns: ['person_id'], table: 'people', targetColumns: ['id'] },
+    ],
+    rows: [],
+  };
+  house = await open({ access, source: createMemorySource('memory', [people, linked, pairs]) });
+  const { body } = await post(house, legacy('tools/list'), { authorization: 'Bearer user-2' });
+  const { tools } = (body as { result: { tools: Listed[] } }).result;
+  const writing = ['create', 'update', 'delete', 'associate', 'dissociate'];
+  expect(tools.map(({ name }) => name).filter((name) => writing.includes(name))).toEqual(shown);
+});
+
+test('an advice is kept for those who can follow it', async () => {
+  house = await open();
+  expect(await ask(house, 'list', { collectionName: 'nothing' })).toContain('Call describeCollection');
+  expect(await ask(house, 'list', {})).toContain('describeCollection without a name lists them');
+});
+
+test.each([
+  ['Wrong. Call getChart for all.', 'Wrong.'],
+  ['Send a name; getChart lists them.', 'Send a name.'],
+  ['Do it (getChart shows how), then rest.', 'Do it, then rest.'],
+  ["No field 'getChart'. Near: a.", "No field 'getChart'. Near: a."],
+  ['send {"tool":"getChart. Or"}. Done.', 'send {"tool":"getChart. Or"}. Done.'],
+  ["The record's own. It's as in list.", "The record's own."],
+  ['Send a list of names.', 'Send a list of names.'],
+  ['Only getChart.', 'Only getChart.'],
+  ['One.\ngetChart shows more.\nTwo.', 'One.\nTwo.'],
+])('%j without getChart and list', (text, left) => {
+  expect(withoutTools(text, new Set(['getChart', 'list']))).toBe(left);
+});

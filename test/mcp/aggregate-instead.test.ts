@@ -1,0 +1,159 @@
+// A figure over a relation to many is refused with the whole call to send, which answers what was asked.
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
+import { type House, openHouse } from './house.ts';
+
+const shop = () =>
+  createMemorySource('memory', [
+    {
+      name: 'customers',
+      columns: [
+        { name: 'id', type: 'Number' },
+        { name: 'name', type: 'String' },
+        { name: 'country', type: 'String' },
+      ],
+      primaryKey: ['id'],
+      rows: [
+        [1, 'Ada', 'NO'],
+        [2, 'Bo', 'NO'],
+        [3, 'Cy', null],
+      ],
+    },
+    {
+      name: 'orders',
+      columns: [
+        { name: 'id', type: 'Number' },
+        { name: 'customer_id', type: 'Number' },
+        { name: 'total', type: 'Number' },
+        { name: 'status', type: 'String' },
+        { name: 'placed_at', type: 'Date' },
+      ],
+      primaryKey: ['id'],
+      foreignKeys: [{ columns: ['customer_id'], table: 'customers', targetColumns: ['id'] }],
+      rows: [
+        [1, 1, 10, 'paid', '2024-01-31T23:30:00.000Z'],
+        [2, 1, 20, 'open', '2024-01-15T00:00:00.000Z'],
+        [3, 2, 40, 'open', '2024-02-15T00:00:00.000Z'],
+        [4, 3, 80, 'paid', '2024-03-15T00:00:00.000Z'],
+        // Of no customer: no figure about customers may hold it.
+        [5, null, 1000, 'paid', '2024-03-15T00:00:00.000Z'],
+      ],
+    },
+  ]);
+
+let house: House;
+let client: Client;
+beforeAll(async () => {
+  house = await openHouse({
+    source: shop(),
+    customize: (agent) =>
+      agent.customizeCollection('customers', (customers) =>
+        customers.addSegment('of A', { field: 'name', operator: 'StartsWith', value: 'A' }),
+      ),
+  });
+  client = new Client({ name: 'test', version: '1' });
+  const requestInit = { headers: { authorization: 'Bearer user-2' } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(house.url), { requestInit }) as never);
+});
+afterAll(async () => {
+  await client.close();
+  await house.close();
+});
+
+async function call(name: string, given: Record<string, unknown>): Promise<string> {
+  const result = await client.callTool({ name, arguments: given });
+  return (result.content as unknown as [{ text: string }])[0].text;
+}
+
+/** The calls that a refusal holds, in its order. */
+function callsIn(text: string): Record<string, unknown>[] {
+  const found: Record<string, unknown>[] = [];
+  for (let from = text.indexOf('{"'); from >= 0; from = text.indexOf('{"', from)) {
+    let depth = 0;
+    let to = from;
+    do depth += text[to] === '{' ? 1 : text[to] === '}' ? -1 : 0;
+    while (++to < text.length && depth > 0);
+    found.push(JSON.parse(text.slice(from, to)));
+    from = to;
+  }
+  return found;
+}
+
+const rowsOf = async (given: Record<string, unknown>) => JSON.parse(await call('aggregate', given)).rows;
+const sum = { collectionName: 'customers', operation: 'sum', field: 'orders:total' };
+const norway = { field: 'country', operator: 'Equal', value: 'NO' };
+const paid = { field: 'orders:status', operator: 'Equal', value: 'paid' };
+
+test.each<[what: string, given: Record<string, unknown>, rows: readonly unknown[]]>([
+  ['alone', {}, [[150]]],
+  [
+    'groups',
+    { groups: ['country'], order: 'groups' },
+    [
+      ['NO', 70],
+      [null, 80],
+    ],
+  ],
+  [
+    'a group of the other end',
+    { groups: ['orders:status'] },
+    [
+      ['paid', 90],
+      ['open', 60],
+    ],
+  ],
+  ['a filter', { filters: norway }, [[70]]],
+  ['a filter that a null satisfies', { filters: { field: 'country', operator: 'Missing' } }, [[80]]],
+  [
+    'a quantified filter',
+    { filters: { none: 'orders', where: { field: 'status', operator: 'Equal', value: 'paid' } } },
+    [[40]],
+  ],
+  [
+    'an Or',
+    { filters: { aggregator: 'Or', conditions: [norway, { field: 'country', operator: 'Missing' }] } },
+    [[150]],
+  ],
+  [
+    'periods of a timezone, with a limit',
+    { groups: [{ field: 'orders:placed_at', bucket: 'Month' }], timezone: 'Europe/Paris', order: 'groups', limit: 1 },
+    [['2024-01-01', 20]],
+  ],
+  [
+    'what is counted',
+    { operation: 'count', field: undefined, groups: ['orders:status'] },
+    [
+      ['paid', 2],
+      ['open', 2],
+    ],
+  ],
+])('%s', async (_, given, rows) => {
+  const refusal = await call('aggregate', { ...sum, ...given });
+  expect(refusal).toMatch(/^INVALID_ARGUMENT: (field|groups): 'orders' leads to many records: send \{/);
+  const [instead, ...others] = callsIn(refusal);
+  expect(others).toEqual([]);
+  const answer = await rowsOf(instead ?? {});
+  expect(new Set(answer)).toEqual(new Set(rows));
+});
+
+test('a filter on the records that are added up has two meanings, and both calls', async () => {
+  for (const filters of [paid, { aggregator: 'And', conditions: [paid, norway] }]) {
+    const refusal = await call('aggregate', { ...sum, filters });
+    const [own, all] = callsIn(refusal);
+    const isNorway = 'aggregator' in filters;
+    expect(refusal).toMatch(/if only those .* count, send .*; if all of 'customers' with one of those count, send/);
+    expect([await rowsOf(own ?? {}), await rowsOf(all ?? {})]).toEqual(isNorway ? [[[10]], [[30]]] : [[[90]], [[110]]]);
+  }
+});
+
+test.each([
+  ['a segment', { segment: 'of A' }],
+  ['a search', { search: 'Ada', filters: norway }],
+])('%s: the list, then the figure', async (_, given) => {
+  const refusal = await call('aggregate', { ...sum, ...given });
+  const [list, figure] = callsIn(refusal);
+  const ids = JSON.parse(await call('list', list ?? {})).rows.flat();
+  const filters = { ...(figure?.filters as object), value: ids };
+  expect([ids, await rowsOf({ ...figure, filters })]).toEqual([[1], [[30]]]);
+});

@@ -1,0 +1,22 @@
+// An error that is too long for its budget loses the least useful part, never the name of a field to send.
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { expect, test } from 'vitest';
+import { AppError } from '../../src/core/errors.ts';
+import { operators } from '../../src/core/filter.ts';
+import { ERROR_TOKENS, errorText } from '../../src/mcp/results/result.ts';
+
+test('every field of a refused record is named, and the first problems are whole', () => {
+  const names = ['address', 'district', 'city_id', 'phone', 'MediaTypeId', 'Milliseconds', 'UnitPrice', 'language_id'];
+  const problems = names.map((field) => ({ field, problem: 'must be given: send a Number.' }));
+  const text = errorText(new AppError('INVALID_RECORD', { collection: 'Track', problems }));
+  expect(names.filter((name) => !text.includes(name))).toEqual([]);
+  expect(text).toContain('address: must be given: send a Number.');
+  expect(text).not.toContain(' ... ');
+  expect(countTokens(text)).toBeLessThanOrEqual(ERROR_TOKENS);
+});
+
+test('the operators that are used most come first', () => {
+  const details = { collection: 'Invoice', field: 'Total', operator: 'Like', allowed: [...operators].reverse() };
+  const text = errorText(new AppError('OPERATOR_NOT_ALLOWED', details as never));
+  for (const name of ['Equal', 'NotEqual', 'In', 'GreaterThan']) expect(text).toMatch(new RegExp(`\\b${name}\\b`));
+});

@@ -1,0 +1,119 @@
+// The text about the query language: every example in it is a call that works, and it names every operator.
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { operators } from '../../src/core/filter.ts';
+import { servers, type TestDatabase } from '../databases.ts';
+import { runSql } from '../sql/schemas.ts';
+import { ask } from './asking.ts';
+import { type House, openHouse } from './house.ts';
+
+interface Sent {
+  readonly tool: string;
+  readonly given: Record<string, unknown>;
+}
+
+/** Whole JSON objects in a text, with what stands before them in it. */
+function examplesIn(text: string): { before: string; json: string }[] {
+  const found: { before: string; json: string }[] = [];
+  for (let at = text.indexOf('{"'); at >= 0; at = text.indexOf('{"', at)) {
+    let depth = 0;
+    let end = at;
+    do {
+      if (text[end] === '{') depth++;
+      if (text[end] === '}') depth--;
+      end++;
+    } while (depth > 0 && end < text.length);
+    found.push({ before: text.slice(0, at), json: text.slice(at, end) });
+    at = end;
+  }
+  return found;
+}
+
+const filterKeys = ['field', 'aggregator', 'some', 'none', 'every'];
+
+function callOf({ before, json }: { before: string; json: string }): Sent {
+  const value = JSON.parse(json) as Record<string, unknown>;
+  const collectionName = /"(some|none|every)"/.test(json) ? 'customers' : 'orders';
+  if (value.operation) return { tool: 'aggregate', given: { collectionName, ...value } };
+  if (Object.keys(value).some((key) => filterKeys.includes(key)))
+    return { tool: 'list', given: { collectionName, filters: value } };
+  expect(before).toContain('# Query language');
+  return { tool: 'list', given: { collectionName, ...value } };
+}
+
+describe.each(servers)('$dialect', (server) => {
+  let database: TestDatabase;
+  let house: House;
+  beforeAll(async () => {
+    database = await server.create();
+    const time = server.dialect === 'postgres' ? 'TIMESTAMPTZ' : 'DATETIME';
+    await runSql(database, [
+      'CREATE TABLE customers (id INTEGER PRIMARY KEY, name VARCHAR(40), country VARCHAR(2))',
+      `CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id), status VARCHAR(10),
+        total DECIMAL(8,2), note TEXT, placed_at ${time})`,
+      "INSERT INTO customers VALUES (1, 'Ada', 'FR'), (2, 'Bo', 'DE'), (3, 'Cy', 'IT')",
+      "INSERT INTO orders VALUES (1, 1, 'paid', 120, 'late', '2024-03-01 10:00:00'), (2, 2, 'open', 5, NULL, '2024-03-31 10:00:00')",
+    ]);
+    house = await openHouse({
+      source: createSqlSource(database.url, { observe: () => undefined, clock: systemClock }),
+    });
+  });
+  afterAll(async () => {
+    await house.close();
+    await database.drop();
+  });
+
+  test('every JSON example is a call that works', async () => {
+    const text = await ask(house, 'describeCollection', { detail: 'query' });
+    const examples = examplesIn(text);
+    expect(examples.length).toBeGreaterThanOrEqual(12);
+    const answers = await Promise.all(
+      examples.map(async (example) => {
+        const { tool, given } = callOf(example);
+        return [example.json, (await ask(house, tool, given)).slice(0, 10)];
+      }),
+    );
+    expect(answers).toEqual(
+      examples.map(({ json }) => [json, json.includes('"format":"records"') ? '{"records"' : '{"columns"']),
+    );
+  });
+
+  test('the quantified examples mean what is said of them', async () => {
+    const text = await ask(house, 'describeCollection', { detail: 'query' });
+    const ids: Record<string, unknown> = {};
+    for (const example of examplesIn(text)) {
+      const key = /^\{"(none|some|every)"/.exec(example.json)?.[1];
+      if (!key) continue;
+      const { given } = callOf(example);
+      ids[key] = JSON.parse(await ask(house, 'list', { ...given, fields: ['id'] })).rows.flat();
+    }
+    // Customer 3 has no order; the order of customer 2 is not paid, and not over 9.
+    expect(ids).toEqual({ none: [3], some: [2], every: [1, 3] });
+  });
+});
+
+describe('the text', () => {
+  let house: House;
+  beforeAll(async () => {
+    house = await openHouse();
+  });
+  afterAll(() => house.close());
+
+  test('names every operator, and costs at most 920 tokens', async () => {
+    const text = await ask(house, 'describeCollection', { detail: 'query' });
+    // One sentence stands for the four of the present period.
+    const named = new Set([...text.matchAll(/\w+/g)].map(([word]) => word));
+    const periods = operators.filter((name) => /^Previous(Week|Quarter|Year)ToDate$/.test(name));
+    expect(operators.filter((name) => !named.has(name))).toEqual(periods);
+    expect(countTokens(text)).toBeLessThanOrEqual(920);
+  });
+
+  test('leaves out the sections of tools that are not served', async () => {
+    const only = await openHouse({ settings: { enabledTools: ['describeCollection', 'list'] } });
+    const text = await ask(only, 'describeCollection', { detail: 'query' });
+    await only.close();
+    expect([text.includes('## Records'), text.includes('aggregate')]).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,53 @@
+// Names are input too: how many a caller sends, how often each, and what the answer says of them.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
+import { estimateTokens } from '../../src/mcp/results/tokens.ts';
+import { type House, modern, openHouse, post } from './house.ts';
+
+const columns = Array.from({ length: 900 }, (_, at) => `a_rather_long_name_of_the_column_${at}_of_a_wide_table`);
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse({
+    source: createMemorySource('wide', [
+      {
+        name: 'notes',
+        columns: [
+          { name: 'id', type: 'Number' },
+          { name: 'owner', type: 'Number' },
+          ...columns.map((name) => ({ name, type: 'String' as const, nullable: true })),
+        ],
+        primaryKey: ['id'],
+        rows: Array.from({ length: 100 }, (_, at) => [at + 1, 2, ...columns.map(() => 'x')]),
+      },
+    ]),
+  });
+});
+afterAll(() => house.close());
+
+async function list(given: object): Promise<string> {
+  const call = modern('tools/call', { name: 'list', arguments: { collectionName: 'notes', ...given } });
+  const { body } = await post(house, call.body, call.headers);
+  return (body as { result: { content: [{ text: string }] } }).result.content[0].text;
+}
+
+test('a field that is named twice stands in the answer once', async () => {
+  const answer = JSON.parse(await list({ fields: ['id', 'owner', 'id', ' id ', 'owner'], pagination: { size: 1 } }));
+  expect([answer.columns, answer.rows]).toEqual([['id', 'owner'], [[1, 2]]]);
+});
+
+test('100,000 names are refused, and so are as many in one text', async () => {
+  const many = Array(100_000).fill('id');
+  for (const fields of [many, many.join(',')])
+    expect(await list({ fields })).toContain('fields: at most 1000 fields, got 100000.');
+});
+
+test('names of columns count for the budget of an answer', async () => {
+  const few = await list({ fields: columns.slice(0, 200), pagination: { size: 100 } });
+  expect(JSON.parse(few).columns).toHaveLength(200);
+  expect(estimateTokens(few)).toBeLessThan(house.config.answerTokens * 1.05);
+  for (const format of ['table', 'records'])
+    expect(await list({ fields: columns, format })).toMatch(
+      /fields: one record with 900 columns .* Name fewer fields\./,
+    );
+});
