@@ -3,6 +3,7 @@ import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { redirectUri } from '../app/shop.ts';
 import { connect, refresh, register } from '../oauth/client.ts';
 import { createBrowser } from '../oauth/flow.ts';
+import { freePort } from '../ports.ts';
 import { buildOnce, makePlace, type Place, portico, startServer } from './command.ts';
 
 let place: Place;
@@ -20,7 +21,7 @@ test('apps are listed, revoked and blocked, keys rotated and retired, while the 
     const { stdout } = await portico(['user', 'password', 'ada@example.com'], place);
     const account = { email: 'ada@example.com', password: `${/Password: (\S+)/.exec(stdout)?.[1]}` };
     const issuer = server.mcpUrl.replace(/\/mcp$/, '');
-    const metadata = { client_name: 'Note\u001b[2Jbook', redirect_uris: [redirectUri] };
+    const metadata = { client_name: 'Note\u001b[2J\u3164\u202ebook', redirect_uris: [redirectUri] };
     const browser = createBrowser();
     const [first, second] = [
       await connect(await register(issuer, metadata), account, { redirectUri, browser }),
@@ -111,4 +112,24 @@ test('with nothing there yet each says so', async () => {
     [0, 'No app is connected.\n'],
     [0, 'There is no key yet: each is made when it is first needed.\n'],
   ]);
+});
+
+test.each(['-', '--', '-a-', '--A'])('an id that begins with %s is an id', async (start) => {
+  const id = start.padEnd(43, 'aB3_');
+  const { code, stderr } = await portico(['apps', 'revoke', id], place);
+  expect([code, stderr]).toEqual([
+    1,
+    `portico: id: there is no connection '${id}'. 'portico apps list' shows the ids.\n`,
+  ]);
+});
+
+test('a secret that begins with a dash is the value of its option', async () => {
+  const server = `http://127.0.0.1:${await freePort()}`;
+  const secret = `-${'a'.repeat(42)}`;
+  const said = [];
+  for (const option of ['--env-secret', '-e'])
+    said.push(await portico(['cloud', 'bootstrap', option, secret, '--server', server], place));
+  expect(said.map(({ code, stderr }) => [code, stderr])).toEqual(
+    Array(2).fill([1, expect.stringContaining(`No server answers at ${server}`)]),
+  );
 });

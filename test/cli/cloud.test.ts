@@ -5,8 +5,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadSqliteDriver } from '../../src/core/sqlite.ts';
+import { freePort } from '../ports.ts';
 import { type CloudPlace, openCloud, runSigningIn } from './cloud-server.ts';
-import { compileFolder, linkModules, portico, takePort } from './command.ts';
+import { compileFolder, linkModules, portico } from './command.ts';
 
 let cloud: CloudPlace;
 beforeAll(async () => {
@@ -70,6 +72,19 @@ test('bootstrap makes a folder that compiles; an edited one is typed anew, and r
   expect(read('typings.d.ts')).toContain('shout: "String" | null;');
   const again = await run('update-typings');
   expect(again.stdout).toBe('typings.d.ts is as it was.\n');
+
+  // A table that was made while the server runs is typed without a restart.
+  const { driver } = loadSqliteDriver();
+  const change = (sql: string) => {
+    const database = new driver(join(cloud.folder, '.portico', 'demo.sqlite'));
+    database.prepare(sql).run();
+    database.close();
+  };
+  change('create table parcels (id integer primary key, label text not null)');
+  const later = await run('update-typings');
+  change('drop table parcels');
+  expect([later.code, later.stdout]).toEqual([0, 'typings.d.ts is written anew.\n']);
+  expect(read('typings.d.ts')).toMatch(/parcels: \{/);
 });
 
 describe('what goes wrong', { timeout: 120_000 }, () => {
@@ -97,8 +112,7 @@ describe('what goes wrong', { timeout: 120_000 }, () => {
   });
 
   test('a server that is down, is none of ours, is not https, or calls itself something else', async () => {
-    const { port, free } = await takePort();
-    await free();
+    const port = await freePort();
     const other = createServer((_req, res) => res.end('<h1>Welcome</h1>'));
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const origin = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;

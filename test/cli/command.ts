@@ -1,7 +1,6 @@
 // The command as users run it: built, in a process of its own, in a folder of its own.
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +9,8 @@ import { loadSqliteDriver, type SqliteKind } from '../../src/core/sqlite.ts';
 /** The SQLite drivers that this machine has: the native one may be missing, the other never is. */
 export const sqliteKinds: readonly SqliteKind[] = loadSqliteDriver().kind === 'native' ? ['native', 'wasm'] : ['wasm'];
 
-const root = resolve(import.meta.dirname, '..', '..');
+/** Of this package. */
+export const root = resolve(import.meta.dirname, '..', '..');
 const main = join(root, 'dist', 'cli', 'main.js');
 
 export interface Outcome {
@@ -64,6 +64,10 @@ export interface Run {
   readonly folder: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** Of another copy of the package; this one where it is absent. */
+  readonly root?: string | undefined;
+  /** In place of the command; it prints the address of MCP as the command does. */
+  readonly script?: string | undefined;
 }
 
 /** For what starts the command itself. */
@@ -88,7 +92,7 @@ export function runShell(script: string, folder: string): Promise<Outcome> {
 
 export interface Running {
   readonly ended: Promise<Outcome>;
-  /** Resolves with the first group of what is printed to standard output; rejects when the command ends before. */
+  /** Resolves with the first group of a whole line on standard output; rejects when the command ends before. */
   printed(pattern: RegExp): Promise<string>;
 }
 
@@ -103,17 +107,22 @@ export function beginPortico(args: readonly string[], { folder, env = {} }: Omit
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
   });
+  let isClosed = false;
   const ended = new Promise<Outcome>((resolve) => {
-    child.once('close', (code) => resolve({ code, stdout, stderr }));
+    child.once('close', (code) => {
+      isClosed = true;
+      resolve({ code, stdout, stderr });
+    });
   });
   child.stdin.end();
   return {
     ended,
     async printed(pattern) {
       for (;;) {
-        const found = pattern.exec(stdout)?.[1];
+        // What is printed may arrive in pieces, and its end after the process has ended.
+        const found = pattern.exec(stdout.slice(0, stdout.lastIndexOf('\n') + 1))?.[1];
         if (found !== undefined) return found;
-        if (child.exitCode !== null) throw new Error(`the command ended: ${stdout}${stderr}`);
+        if (isClosed) throw new Error(`the command ended: ${stdout}${stderr}`);
         await sleep(20);
       }
     },
@@ -154,7 +163,9 @@ function collect(command: string, args: readonly string[], cwd: string, env: Nod
 
 export interface StartedServer {
   readonly pid: number;
+  /** To the end of the welcome. */
   readonly stdout: string;
+  /** Up to now: it comes on a way of its own, perhaps after the welcome. */
   readonly stderr: string;
   readonly mcpUrl: string;
   readonly origin: string;
@@ -168,12 +179,14 @@ export interface StartedServer {
 /** Runs `portico start` (on a free port unless one is given) and waits for the welcome; rejects with what was printed when it ends before. */
 export function startServer(
   args: readonly string[],
-  { folder, env = {} }: Run,
+  { folder, env = {}, root: at = root, script }: Run,
   command: readonly string[] = ['start'],
 ): Promise<StartedServer> {
   const bornAt = performance.now();
   const port = args.includes('--port') ? [] : ['--port', '0'];
-  const child = spawn(process.execPath, [main, ...command, ...port, ...args], {
+  const started =
+    script === undefined ? [join(at, 'dist', 'cli', 'main.js'), ...command, ...port, ...args] : [script, ...args];
+  const child = spawn(process.execPath, started, {
     cwd: folder,
     env: environment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -195,19 +208,12 @@ export function startServer(
       const milliseconds = performance.now() - bornAt;
       const signal = (name: NodeJS.Signals) => child.kill(name);
       const { origin } = new URL(mcpUrl);
-      resolve({ pid: child.pid!, stdout, stderr, mcpUrl, origin, milliseconds, signal, ended });
-    });
-  });
-}
-
-/** A port of 127.0.0.1 that is taken until `free` is called. */
-export function takePort(): Promise<{ readonly port: number; free(): Promise<void> }> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      resolve({ port, free: () => new Promise((done) => server.close(() => done())) });
+      resolve({
+        ...{ pid: child.pid!, stdout, mcpUrl, origin, milliseconds, signal, ended },
+        get stderr() {
+          return stderr;
+        },
+      });
     });
   });
 }

@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { loadCustomization } from '../../src/cli/customization.ts';
-import { writeDemo } from '../../src/cli/demo.ts';
-import { customizeDemo } from '../../src/cli/demo-customization.ts';
+import { loadConfigFile, loadCustomization } from '../../src/cli/customization.ts';
+import { customizeDemo } from '../../src/cli/demo/customization.ts';
+import { writeDemo } from '../../src/cli/demo/shop.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { loadConfig } from '../../src/core/config.ts';
 import { loadSqliteDriver } from '../../src/core/sqlite.ts';
 import { createEngineAgent, createMemoryDataSource, createSqlDataSource } from '../../src/index.ts';
 import { accessOf } from '../agent/shop.ts';
@@ -129,4 +130,30 @@ test('the actions of the demo shop look at the state of the orders first', async
   expect(byStatus).toContainEqual({ key: 'delivered', value: expect.any(Number) });
   expect(spent).toMatchObject({ countCurrent: expect.any(Number) });
   await close();
+});
+
+test('settings that the file exports are used below flags and environment, and above defaults', async () => {
+  write(
+    'portico.config.mjs',
+    "export const options = { pageSize: 7, pageSizeLimit: '70', enabledTools: ['list'], querySeconds: 8 };",
+  );
+  const { options, customize } = await loadConfigFile(folder);
+  const config = loadConfig({
+    file: options,
+    env: { SERVICE_PAGE_SIZE_LIMIT: '71', SERVICE_MCP_ENABLED_TOOLS: 'list,create' },
+  });
+  const { pageSize, pageSizeLimit, enabledTools, querySeconds, origins } = config;
+  expect({ customize, pageSize, pageSizeLimit, enabledTools, querySeconds }).toEqual({
+    ...{ customize: undefined, pageSize: 7, pageSizeLimit: 71, enabledTools: ['list', 'create'], querySeconds: 8 },
+  });
+  expect([origins.pageSize, origins.pageSizeLimit]).toEqual(['file', 'environment']);
+});
+
+test.each([
+  ['a misspelt setting', '{ pageSise: 7 }', /no setting 'pageSise'. Near: pageSize/],
+  ['a wrong value', '{ pageSize: 0 }', /'pageSize': expected a whole number/],
+  ['no object', '[]', /options must be an object/],
+])('%s among the settings of the file is an error that names it', async (_what, options, problem) => {
+  write('portico.config.mjs', `export const options = ${options};`);
+  await expect(loadConfigFile(folder)).rejects.toThrow(problem);
 });

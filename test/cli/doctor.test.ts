@@ -2,10 +2,11 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { writeDemo } from '../../src/cli/demo.ts';
-import { systemClock } from '../../src/core/clock.ts';
 import { loadSqliteDriver } from '../../src/core/sqlite.ts';
-import { buildOnce, makePlace, type Place, portico, takePort } from './command.ts';
+import { copyDemo } from '../demo.ts';
+import { takePort } from '../ports.ts';
+import { buildOnce, makePlace, type Place, portico } from './command.ts';
+import { addPerson } from './prepared.ts';
 
 let place: Place;
 beforeAll(buildOnce);
@@ -91,8 +92,8 @@ test('what is wrong is said, each in one line, with exit code 1', async () => {
   expect([code, ...findings(stdout).slice(2)]).toEqual([
     1,
     'wrong Data folder ~/file is not a folder',
-    'wrong Storage: cannot be opened (ECONNREFUSED)',
-    expect.stringMatching(/^wrong Database: .*cannot be reached/),
+    expect.stringMatching(/^wrong Storage: PostgreSQL at host 127\.0\.0\.1, port 1: nothing listens there/),
+    expect.stringMatching(/^wrong Database: MySQL or MariaDB at host 127\.0\.0\.1, port 1: nothing listens there/),
     'wrong Address: SERVICE_PUBLIC_URL is http; assistants and browsers sign in over https only',
     `wrong Port ${taken.port} is taken, perhaps by Portico itself; stop that program, or set MCP_SERVER_PORT`,
     'wrong Metrics: port 1 of 192.0.2.1 cannot be listened on (EADDRNOTAVAIL); set SERVICE_METRICS_PORT or SERVICE_METRICS_HOST',
@@ -104,9 +105,8 @@ test('what is wrong is said, each in one line, with exit code 1', async () => {
 });
 
 test('a storage and a database that are there are counted', async () => {
-  const { driver } = loadSqliteDriver();
-  await portico(['user', 'add', 'ada@example.com'], place);
-  writeDemo(join(place.folder, '.portico', 'demo.sqlite'), { driver, clock: systemClock });
+  await addPerson(place, { email: 'ada@example.com' });
+  copyDemo(join(place.folder, '.portico', 'demo.sqlite'));
   const { stdout } = await portico(['doctor', '--port', '0'], place);
   expect(findings(stdout).slice(2, 5)).toEqual([
     'ok Data folder ~/.portico can be written to',
@@ -118,6 +118,14 @@ test('a storage and a database that are there are counted', async () => {
 test('a wide binding without https is warned of', async () => {
   const { code, stdout } = await portico(['doctor', '--host', '0.0.0.0', '--port', '0'], place);
   expect([code, findings(stdout)[5]]).toEqual([0, expect.stringMatching(/^note Listening on 0\.0\.0\.0 without/)]);
+  const warns = async (host: string, publicUrl: string) => {
+    const told = await portico(['doctor', '--host', host, '--port', '0', '--public-url', publicUrl], place);
+    return findings(told.stdout).some((line) => /Listening on .* without/.test(line));
+  };
+  expect([await warns('0.0.0.0', 'http://data.example.com'), await warns('::', 'https://data.example.com')]).toEqual([
+    true,
+    false,
+  ]);
 });
 
 test('a storage of a newer version is wrong, and is left alone', async () => {
@@ -132,5 +140,25 @@ test('a storage of a newer version is wrong, and is left alone', async () => {
     1,
     expect.stringContaining("made by a newer Portico (it has '999-from-the-future')"),
     true,
+  ]);
+});
+
+test('filters that can mean several things today are named, with those to choose from', async () => {
+  copyDemo(join(place.folder, 'demo.sqlite'));
+  writeFileSync(
+    join(place.folder, 'portico.config.mjs'),
+    `export default (agent) => agent.customizeCollection('customers', (customers) => customers
+      .addSegment('new', { field: 'orders:status', operator: 'NotEqual', value: 'paid' })
+      .addSegment('clear', { none: 'orders', where: { field: 'status', operator: 'Equal', value: 'paid' } }));`,
+  );
+  const env = { SERVICE_DATABASE_URL: `sqlite:${join(place.folder, 'demo.sqlite')}` };
+  const { code, stdout } = await portico(['doctor', '--port', '0'], { ...place, env });
+  const found = findings(stdout);
+  const at = found.findIndex((line) => line.startsWith('note Filters'));
+  expect([code, found[at], found[at + 1], stdout.includes("'clear'")]).toEqual([
+    0,
+    'note Filters that keep their meaning, and cannot be saved again as they are:',
+    `the segment 'new' of 'customers': 'orders:status' leads to many records, so NotEqual can mean two things. If it must hold for every record: {"none":"orders","where":{"field":"status","operator":"Equal","value":"paid"}}. If one record is enough: {"some":"orders","where":{"field":"status","operator":"NotEqual","value":"paid"}}.`,
+    false,
   ]);
 });

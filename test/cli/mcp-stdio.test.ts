@@ -10,9 +10,10 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as FormerClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as FormerTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { demoPath } from '../../src/cli/demo.ts';
+import { demoPath } from '../../src/cli/demo/shop.ts';
 import { loadSqliteDriver } from '../../src/core/sqlite.ts';
 import { buildOnce, commandOf, makePlace, type Place, portico, startServer } from './command.ts';
+import { addPerson, makeToken } from './prepared.ts';
 
 let place: Place;
 let token: string;
@@ -20,16 +21,14 @@ let token: string;
 beforeAll(async () => {
   await buildOnce();
   place = makePlace();
-  await portico(['user', 'add', 'ada@example.com', '--level', 'admin'], place);
-  token = await makeToken('assistant', 'mcp:read,mcp:write,mcp:action');
+  await addPerson(place, ada);
+  token = await tokenOf('assistant', 'mcp:read', 'mcp:write', 'mcp:action');
   await portico(['mcp', '--stdio'], { ...place, env: { SERVICE_MCP_TOKEN: token } });
 });
 afterAll(() => place.remove());
 
-async function makeToken(name: string, scopes: string): Promise<string> {
-  const args = ['token', 'create', '--user', 'ada@example.com', '--name', name, '--scopes', scopes];
-  return (await portico(args, place)).stdout.trim();
-}
+const ada = { email: 'ada@example.com', level: 'admin' } as const;
+const tokenOf = (name: string, ...scopes: string[]) => makeToken(place, ada.email, { name, scopes });
 const sql = (text: string): unknown[][] => {
   const database = new (loadSqliteDriver().driver)(demoPath(join(place.folder, '.portico')));
   try {
@@ -240,7 +239,7 @@ describe('the token', () => {
   });
 
   test('one for the public API is refused, and one in a file is taken', async () => {
-    const api = await makeToken('api', 'notes:read');
+    const api = await tokenOf('api', 'notes:read');
     const refused = await portico(['mcp', '--stdio'], { ...place, env: { SERVICE_MCP_TOKEN: api } });
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/The token is for the public API/)]);
     writeFileSync(join(place.folder, 'token'), `${token}\n`, { mode: 0o600 });
@@ -250,7 +249,7 @@ describe('the token', () => {
   });
 
   test('is checked with every call: one that is revoked by another process opens nothing more', async () => {
-    const own = await makeToken('short-lived', 'mcp:read');
+    const own = await tokenOf('short-lived', 'mcp:read');
     const talking = talk([], { SERVICE_MCP_TOKEN: own });
     await shake(talking);
     talking.send(call(1, 'list', cheap));
@@ -265,7 +264,7 @@ describe('the token', () => {
   });
 
   test('tools of a scope that it lacks are not shown, and refused when they are called', async () => {
-    const reader = await makeToken('reader', 'mcp:read');
+    const reader = await tokenOf('reader', 'mcp:read');
     const talking = talk([], { SERVICE_MCP_TOKEN: reader });
     await shake(talking);
     talking.send(
@@ -370,9 +369,8 @@ describe('the process', () => {
   getValues: () => new Promise((resolve) => setTimeout(resolve, 60_000, [])),
 }));`,
       );
-      await portico(['user', 'add', 'ada@example.com', '--level', 'admin'], other);
-      const args = ['token', 'create', '--user', 'ada@example.com', '--name', 'a', '--scopes', 'mcp:read'];
-      const own = (await portico(args, other)).stdout.trim();
+      await addPerson(other, ada);
+      const own = await makeToken(other, ada.email, { name: 'a', scopes: ['mcp:read'] });
       const talking = talk([], { SERVICE_MCP_TOKEN: own }, other.folder);
       await shake(talking);
       talking.send(call(1, 'list', { collectionName: 'suppliers', fields: ['slow'], pagination: { size: 1 } }));
@@ -384,6 +382,68 @@ describe('the process', () => {
     } finally {
       other.remove();
     }
+  });
+
+  describe('a client that stops reading in the middle of an answer', () => {
+    /** Answers fill the pipe, which nobody reads; then its reading end is closed, and the rest has nowhere to go. */
+    async function leave(lines: readonly string[], close: (child: Talk['child']) => void) {
+      const { command, args, env } = commandOf(['mcp', '--stdio'], {
+        SERVICE_MCP_TOKEN: token,
+        SERVICE_ANSWER_TOKENS: '20000',
+      });
+      const child = spawn(command, args, { cwd: place.folder, env, stdio: 'pipe' });
+      started.push(child);
+      let stderr = '';
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        stderr += text;
+      });
+      child.stdin.on('error', () => undefined);
+      child.stdout.pause();
+      const big = { collectionName: 'orders', pagination: { size: 1000 } };
+      const many = Array.from({ length: 12 }, (_, at) => call(at + 10, 'list', big));
+      child.stdin.write([initialize, ...lines, ...many].map((line) => `${line}\n`).join(''));
+      await once(child.stdout, 'readable');
+      close(child);
+      const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+      return { code, signal, stderr };
+    }
+    const calm = { code: 0, signal: null, stderr: expect.not.stringMatching(/EPIPE|Error|unhandled|\n {4}at /i) };
+
+    test('and keeps its own end open: the process ends by itself', async () => {
+      expect(await leave([], (child) => child.stdout.destroy())).toEqual(calm);
+    });
+
+    test('and is gone altogether', async () => {
+      expect(
+        await leave([], (child) => {
+          child.stdout.destroy();
+          child.stdin.destroy();
+          child.stderr.destroy();
+        }),
+      ).toEqual(calm);
+    });
+
+    test('writes are done and in the log, or neither', async () => {
+      const cities = Array.from({ length: 8 }, (_, at) => `Left ${at}`);
+      const writes = cities.map((city, at) =>
+        call(at + 1, 'update', { collectionName: 'suppliers', recordId: at + 1, attributes: { city } }),
+      );
+      expect(await leave(writes, (child) => child.stdout.destroy())).toEqual(calm);
+      const done = sql("SELECT id FROM suppliers WHERE city LIKE 'Left %' ORDER BY id").map(([id]) => String(id));
+      const store = new (loadSqliteDriver().driver)(join(place.folder, '.portico', 'portico.sqlite'));
+      const entries = store
+        .prepare("SELECT record_ids, outcome FROM activity_logs WHERE action = 'update' AND collection = 'suppliers'")
+        .all() as { record_ids: string | null; outcome: string }[];
+      store.close();
+      const logged = entries
+        .filter(({ outcome }) => outcome === 'completed')
+        .flatMap((entry) => JSON.parse(entry.record_ids!));
+      expect([done.length > 0, logged.sort(), entries.filter(({ outcome }) => outcome === 'unknown')]).toEqual([
+        true,
+        done,
+        [],
+      ]);
+    });
   });
 
   test('ends with code 0 at SIGTERM', async () => {
@@ -404,9 +464,8 @@ export default (agent) => agent.customizeCollection('suppliers', (suppliers) => 
   getValues: (records) => { console.log('asked'); process.stdout.write('again'); return records.map(({ name }) => name.toUpperCase()); },
 }));`,
       );
-      await portico(['user', 'add', 'ada@example.com', '--level', 'admin'], other);
-      const args = ['token', 'create', '--user', 'ada@example.com', '--name', 'a', '--scopes', 'mcp:read'];
-      const own = (await portico(args, other)).stdout.trim();
+      await addPerson(other, ada);
+      const own = await makeToken(other, ada.email, { name: 'a', scopes: ['mcp:read'] });
       const talking = talk([], { SERVICE_MCP_TOKEN: own }, other.folder);
       await shake(talking);
       talking.send(call(1, 'list', { collectionName: 'suppliers', fields: ['shout'], pagination: { size: 1 } }));

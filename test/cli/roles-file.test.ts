@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { findNetworkWarnings } from '../../src/cli/roles/network-warnings.ts';
 import { readRolesFile } from '../../src/cli/roles/read.ts';
 import { verbs } from '../../src/core/caller.ts';
-import { diffRights } from '../../src/store/rights.ts';
-import { writeRolesFile } from '../../src/store/rights-file.ts';
-import type { CollectionPermission, Right } from '../../src/store/rights-types.ts';
-import { describeChanges, describeEffects } from '../../src/store/rights-words.ts';
+import { diffRights } from '../../src/store/permissions/rights.ts';
+import { writeRolesFile } from '../../src/store/permissions/rights-file.ts';
+import { describeChanges, describeEffects } from '../../src/store/permissions/rights-words.ts';
+import type { CollectionPermission, Right } from '../../src/store/permissions/types.ts';
 
 const base = `organization: Acme
 project: Shop
@@ -86,6 +86,7 @@ describe('pulled and pushed', () => {
       return {
         ...Object.fromEntries(verbs.map((verb) => [verb, held.includes(verb)])),
         ...Object.fromEntries(Object.entries(parts).filter(([, value]) => Object.keys(value).length > 0)),
+        ...pick([{}, {}, { cascades: 'deny' }]),
       } as unknown as CollectionPermission;
     };
     const names = (count: number) => [...new Set(Array.from({ length: count }, name))];
@@ -186,9 +187,21 @@ rolls: {}
       '18:28 roles.Clerk.Production.orders.actions.Refund: expected always, never, or when: with a filter.',
       "18:47 roles.Clerk.Production.orders.actions.Remind: 'trigger' is missing: expected always, never, or when: with a filter.",
       "18:87 roles.Clerk.Production.orders.actions.Cancel.trigger: there is nothing called 'whn' here. Near: when.",
-      "19:9 roles.Clerk.Production.orders: there is nothing called 'colour' here. Known: may, fields, approval, actions.",
+      "19:9 roles.Clerk.Production.orders: there is nothing called 'colour' here. Known: may, fields, approval, actions, cascades.",
       "20:1 : there is nothing called 'rolls' here. Near: roles.",
     ]);
+  });
+
+  // RFC 8259 section 6: a number that the file cannot hold would name another record.
+  test('is a number that is read as another one, also in the filter of a row scope', () => {
+    const text = `${base}#\n`.replace(
+      'South: {}',
+      'South: { Production: { orders: { field: id, operator: Equal, value: 9007199254740993 } } }',
+    );
+    expect(told(text)?.join()).toMatch(
+      /^\d+:\d+ : the number 9007199254740993 .*Write its digits in quotes: "9007199254740993"\.$/,
+    );
+    expect(told(text.replace('9007199254740993', '"9007199254740993"'))).toBeUndefined();
   });
 
   test.each([
@@ -299,6 +312,15 @@ describe('what a change allows that was not allowed', () => {
         '- a: to add: denied (was: the assistant asks)',
         '- a: to delete: nobody is asked (was: denied)',
         '! a: to edit: a person must say yes in the console (was: another person must say yes)',
+      ],
+    ],
+    [
+      'whether the database may extend writes',
+      ['a: { may: [delete], cascades: deny }', 'b: { may: [delete] }'],
+      ['a: { may: [delete] }', 'b: { may: [delete], cascades: deny }'],
+      [
+        '! a: the database may extend writes to other records',
+        '- b: the database may no longer extend writes to other records',
       ],
     ],
     [

@@ -3,10 +3,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { compareSchemas } from '../../src/agent/schema-difference.ts';
-import type { SchemaFile } from '../../src/agent/schema-file.ts';
-import { findJsonFault } from '../../src/app/json-fault.ts';
+import { compareSchemas } from '../../src/agent/artifacts/schema-diff.ts';
+import type { SchemaFile } from '../../src/agent/artifacts/schema-file.ts';
 import { loadSqliteDriver } from '../../src/core/sqlite.ts';
+import { findJsonFault } from '../../src/server/agent/json-fault.ts';
 import { buildOnce, makePlace, type Place, portico } from './command.ts';
 
 beforeAll(() => buildOnce());

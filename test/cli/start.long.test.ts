@@ -1,7 +1,8 @@
 // How long a start takes, raw: this runs when nothing else does. bench/start.ts measures the same for RESULTS.md.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { takePort } from '../ports.ts';
 import { getToken, list, printed } from './asking.ts';
-import { buildOnce, makePlace, type Place, type StartedServer, startServer, takePort } from './command.ts';
+import { buildOnce, makePlace, type Place, type StartedServer, startServer } from './command.ts';
 
 let place: Place;
 beforeAll(async () => {

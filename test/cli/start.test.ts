@@ -4,9 +4,9 @@ import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { writeDemo } from '../../src/cli/demo.ts';
-import { systemClock } from '../../src/core/clock.ts';
 import { loadSqliteDriver } from '../../src/core/sqlite.ts';
+import { copyDemo } from '../demo.ts';
+import { takePort } from '../ports.ts';
 import { getToken, list, printed } from './asking.ts';
 import {
   buildOnce,
@@ -17,7 +17,6 @@ import {
   type StartedServer,
   sqliteKinds,
   startServer,
-  takePort,
 } from './command.ts';
 
 /** The WebAssembly one is warned of, which is tested by itself. */
@@ -140,9 +139,8 @@ test('health checks answer, and /mcp asks for a token', async () => {
 });
 
 test('a database that is named is served, and no demo shop is made', async () => {
-  const { driver } = loadSqliteDriver();
   const file = join(place.folder, 'own.sqlite');
-  writeDemo(file, { driver, clock: systemClock });
+  copyDemo(file);
   const server = await begin(['--database', `sqlite:${file}`]);
   const token = await getToken(server, printed(server, 'Password'));
   const answer = await list(server.mcpUrl, token, {
@@ -173,7 +171,7 @@ test.each([
   [
     'a server that does not answer',
     ['--database', 'postgres://reader:hunter2@127.0.0.1:1/shop'],
-    /^portico: .*cannot be reached/,
+    /^portico: .*port 1: nothing listens there.*SERVICE_DATABASE_URL/,
   ],
   [
     'a scheme that nobody knows',
@@ -192,12 +190,13 @@ test.runIf(isNative)(
   'listening beyond this machine without https is warned of loudly, and not with https',
   async () => {
     const bare = await begin(['--host', '0.0.0.0']);
+    await end(bare);
     expect([bare.stdout, bare.stderr]).toEqual([
       expect.stringContaining('! Listening on 0.0.0.0 without a public https address'),
       expect.stringContaining('Listening on 0.0.0.0 without a public https address'),
     ]);
-    await end(bare);
     const proxied = await begin(['--host', '0.0.0.0', '--public-url', 'https://data.example.com']);
+    await end(proxied);
     expect([proxied.stdout.includes('!'), proxied.stderr]).toEqual([false, '']);
     expect(proxied.mcpUrl).toBe('https://data.example.com/mcp');
   },
@@ -213,10 +212,13 @@ test('SIGTERM lets a request under way finish, and refuses new ones', async () =
   });
   const closed = new Promise((resolve) => socket.once('close', resolve));
   socket.write('GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n');
+  // An answer to another request: the first one has been read.
   await sleep(100);
+  await fetch(`${server.origin}/healthz`);
   server.signal('SIGTERM');
-  await sleep(100);
-  await expect(fetch(`${server.origin}/healthz`)).rejects.toThrow();
+  await expect
+    .poll(() => fetch(`${server.origin}/healthz`).catch(() => 'refused'), { timeout: 10_000 })
+    .toBe('refused');
   socket.write('\r\n');
   await closed;
   const { code } = await server.ended;

@@ -1,8 +1,9 @@
 // `portico token`: made, listed and revoked beside a server that runs on the same data.
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { tokenScopes } from '../../src/store/tokens.ts';
+import { tokenScopes } from '../../src/store/oauth/tokens.ts';
 import { list } from './asking.ts';
 import { buildOnce, makePlace, type Place, portico, startServer } from './command.ts';
+import { addPerson } from './prepared.ts';
 
 let place: Place;
 beforeAll(buildOnce);
@@ -20,7 +21,7 @@ test('the help says of every scope what it opens', async () => {
 });
 
 test('the token alone goes to standard output, and what is said of it to standard error', async () => {
-  await portico(['user', 'add', 'ada@example.com'], place);
+  await addPerson(place, { email: 'ada@example.com' });
   const { code, stdout, stderr } = await portico(create, place);
   const listed = await portico(['token', 'list'], place);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^svc_[\w-]{43}\n$/)]);
@@ -42,7 +43,7 @@ test.each([
   [['--user', 'nobody@example.com'], /--user: no user has the address 'nobody@example.com'/],
   [['--scopes', 'mcp:read,all'], /scopes: expected some of mcp:read.*a token has never both/],
 ])('%j is told what to do', async (change, problem) => {
-  await portico(['user', 'add', 'ada@example.com'], place);
+  await addPerson(place, { email: 'ada@example.com' });
   const { code, stdout, stderr } = await portico([...create, ...change], place);
   expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(problem)]);
 });

@@ -4,6 +4,7 @@ import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
 import { buildOnce, makePlace, type Place, portico } from './command.ts';
 
 let place: Place;
@@ -13,9 +14,13 @@ beforeEach(() => {
 });
 afterEach(() => place.remove());
 
-async function verify(email: string, password: string): Promise<boolean> {
+function open(): Promise<Store> {
   const config = loadConfig({ env: { SERVICE_DATA_DIR: join(place.folder, '.portico') } });
-  const store = await openStore({ config, observe: () => {}, clock: systemClock });
+  return openStore({ config, observe: () => {}, clock: systemClock });
+}
+
+async function verify(email: string, password: string): Promise<boolean> {
+  const store = await open();
   const user = await store.identity.verifyPassword(email, password);
   await store.close();
   return user?.email === email;
@@ -62,6 +67,18 @@ test('users are listed with level, team and role', async () => {
     ['grace@example.com', '-', 'user', 'Sales', 'Clerk', 'active'],
     [''],
   ]);
+});
+
+test('a user who signs in elsewhere is active, and one who was only invited is not', async () => {
+  const store = await open();
+  const ada = { issuer: 'host', subject: 'u-1', email: 'ada@example.com', emailVerified: false, rights: {} };
+  const admitted = await store.identities.admit(ada, { link: false });
+  await store.identity.addUser({ email: 'grace@example.com' });
+  await store.close();
+  expect(admitted.state).toBe('ok');
+  const { stdout } = await portico(['user', 'list'], place);
+  expect(stdout).toMatch(/^ada@example\.com .* active$/m);
+  expect(stdout).toMatch(/^grace@example\.com .* invited$/m);
 });
 
 test.each([

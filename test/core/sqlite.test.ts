@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import knex from 'knex';
 import { afterEach, describe, expect, test } from 'vitest';
 import { loadSqliteDriver, type SqliteConnection } from '../../src/core/sqlite.ts';
-import { createKnexClient } from '../../src/store/sqlite-client.ts';
+import { createKnexClient } from '../../src/store/database/sqlite-client.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'portico-sqlite-'));
 let files = 0;

@@ -1,6 +1,6 @@
 // What is asked of many activity entries (fill-activity.ts): every filter by itself, and the pairs that people ask for, with entries in
 // common and without.
-import type { ActivityFilter } from '../../src/store/log-types.ts';
+import type { ActivityFilter } from '../../src/store/audit/activity-types.ts';
 import { timeOf } from './fill-activity.ts';
 
 export function filtersOf(rows: number): Readonly<Record<string, ActivityFilter>> {

@@ -3,8 +3,8 @@
 // over a clean stop. LOAD_ROWS makes it smaller.
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import { createActivitySearch } from '../../src/store/activity-search.ts';
-import type { ActivitySearch, LoggedActivity } from '../../src/store/log-types.ts';
+import { createActivitySearch } from '../../src/store/audit/activity-search.ts';
+import type { ActivitySearch, LoggedActivity } from '../../src/store/audit/activity-types.ts';
 import type { OpenedStore } from '../../src/store/open.ts';
 import { indexesOf, measureDatabase, readsAll } from '../database-time.ts';
 import { filtersOf } from './activity-filters.ts';

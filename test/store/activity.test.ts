@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { Clock } from '../../src/core/clock.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { createActivityLog } from '../../src/store/activity.ts';
-import { createActivityRows } from '../../src/store/activity-rows.ts';
-import type { ActivityEntry } from '../../src/store/activity-types.ts';
+import { createActivityLog } from '../../src/store/audit/activity.ts';
+import { createActivityRows } from '../../src/store/audit/activity-rows.ts';
+import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
 import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 
 cleanUpAfterEach();
@@ -105,7 +105,7 @@ describe.each(variants)('the activity log on $name', (variant) => {
 
     // On a machine under load the rows may come a little later; the timer itself is what `one timer a batch` proves.
     let after = await other.activity.list({ limit: 500 });
-    for (let turn = 0; turn < 40 && after.length < 120; turn++) {
+    for (let turn = 0; turn < 400 && after.length < 120; turn++) {
       await systemClock.sleep(50);
       after = await other.activity.list({ limit: 500 });
     }

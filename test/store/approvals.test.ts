@@ -1,7 +1,7 @@
 // Requests for approval on every store, and the steps that only one of several processes may make.
 import { describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
-import type { Approval, ApprovalRequest } from '../../src/store/approval-types.ts';
+import type { Approval, ApprovalRequest } from '../../src/store/approvals/types.ts';
 import { cleanUpAfterEach, createPlace, openPair, variants } from './stores.ts';
 
 cleanUpAfterEach();
@@ -128,6 +128,20 @@ describe.each(variants)('approvals on $name', (variant) => {
     ]);
   });
 
+  test('open are those of a user that wait, or were approved, and are not over', async () => {
+    const { clock, move } = movable();
+    const { approvals } = await (await createPlace(variant)).open({ clock });
+    const ask = async (args: string, userId = 7) => filed(await approvals.ask(request({ args, userId }))).id;
+    const [waiting, approved, denied] = [await ask('1'), await ask('2'), await ask('3')];
+    await ask('1', 8);
+    await approvals.decide(approved, yes);
+    await approvals.decide(denied, { by: 9, verdict: 'denied' });
+    const open = async () => (await approvals.openOfUser(7)).map(({ id }) => id).sort();
+    const before = await open();
+    move(900_000);
+    expect([before, await open()]).toEqual([[waiting, approved].sort(), [waiting]]);
+  });
+
   test('it waits an hour to be decided and a quarter of one to be used', async () => {
     const { clock, move } = movable();
     const { approvals } = await (await createPlace(variant)).open({ clock });
@@ -166,6 +180,19 @@ describe.each(variants)('approvals on $name', (variant) => {
       [3, 2],
       [1],
     ]);
+  });
+
+  // CWE-770: who asks fifty times takes no place of who asks once.
+  test('who waits takes turns in the list, and its end is reached in pages', async () => {
+    const { clock, move } = movable();
+    const { approvals } = await (await createPlace(variant)).open({ clock });
+    const asked: string[] = [];
+    for (const userId of [7, 8, 8, 9, 7, 7, 7, 7]) {
+      asked.push(filed(await approvals.ask(request({ userId, args: `${asked.length}` }))).id);
+      move(1);
+    }
+    const page = async (from: number) => (await approvals.list('pending', 3, from)).map(({ id }) => asked.indexOf(id));
+    expect([await page(0), await page(3), await page(6), await page(9)]).toEqual([[7, 3, 2], [6, 1, 5], [4, 0], []]);
   });
 
   test('a user has room for fifty that wait, and nobody else is hindered', async () => {

@@ -5,8 +5,8 @@ import { isAway } from '../../src/core/errors/away.ts';
 import { retryAfterOf } from '../../src/core/errors/retry-after.ts';
 import { AppError, toAppError } from '../../src/core/errors.ts';
 import type { Observation } from '../../src/core/observe.ts';
-import { createActivityLog } from '../../src/store/activity.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { createActivityLog } from '../../src/store/audit/activity.ts';
+import { openDatabase } from '../../src/store/database/database.ts';
 
 const withCode = (code: string) => Object.assign(new Error('of a driver'), { code });
 const refused = withCode('ECONNREFUSED');
@@ -47,7 +47,12 @@ test.each(['mysql', 'postgres'])('%s: the error is one of ours, without values, 
   }
   await database.close();
   expect(observed).toEqual([
-    { type: 'warning', message: expect.stringMatching(/^SERVICE_STORAGE_URL: .* does not answer \(ECONNREFUSED\)/) },
+    {
+      type: 'warning',
+      message: expect.stringMatching(
+        /^The storage is not available\. .* port 1: .*\(ECONNREFUSED\).* Its address: SERVICE_STORAGE_URL\./,
+      ),
+    },
   ]);
 });
 

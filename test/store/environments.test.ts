@@ -23,7 +23,6 @@ describe.each(variants)('on $name', (variant) => {
     const staging = await place.open({ environment: 'Staging' });
     const { id } = await production.identity.addUser({
       email: 'ada@b.example',
-      password: 'correct horse',
       team: 'South',
       role: 'Clerk',
     });
@@ -59,7 +58,7 @@ describe('which one is served', () => {
         "SERVICE_ENVIRONMENT: the storage holds several environments, and a process serves one. Set it to one of 'Live', 'Staging'.",
     });
     // What is about the whole project needs no choice.
-    await second.identity.addUser({ email: 'bo@b.example', password: 'correct horse' });
+    await second.identity.addUser({ email: 'bo@b.example' });
   });
 
   test('a name that is not there is an error that says which are', async () => {
@@ -74,7 +73,7 @@ describe('which one is served', () => {
   test('one that is taken away while it is served lets nobody in', async () => {
     const place = await createPlace(variants[0]!);
     const store = await place.open();
-    const { id } = await store.identity.addUser({ email: 'ada@b.example', password: 'correct horse', level: 'admin' });
+    const { id } = await store.identity.addUser({ email: 'ada@b.example', level: 'admin' });
     await store.identity.place();
     const { knex } = place.tables();
     await knex('role_permissions').delete();

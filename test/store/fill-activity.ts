@@ -1,9 +1,9 @@
 // Fills the activity log with millions of entries, quickly: one statement that the server runs by itself, into a table whose
 // indexes are taken away before and made again after, as the server says that they were. An entry at a time would be put in its
 // place in each of them, most of which lie on the disk by then.
-import { clientKeyOf } from '../../src/store/activity-keys.ts';
-import { RECORDS, TABLE } from '../../src/store/activity-row.ts';
-import type { Database } from '../../src/store/database.ts';
+import { clientKeyOf } from '../../src/store/audit/activity-keys.ts';
+import { RECORDS, TABLE } from '../../src/store/audit/activity-row.ts';
+import type { Database } from '../../src/store/database/database.ts';
 
 /** Of the first entry; each next one is 10 ms later. */
 export const FROM = 1_700_000_000_000;

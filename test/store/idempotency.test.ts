@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
-import type { IdempotencyClaim } from '../../src/store/approval-types.ts';
+import type { IdempotencyClaim } from '../../src/store/approvals/types.ts';
 import { cleanUpAfterEach, createPlace, openPair, variants } from './stores.ts';
 
 cleanUpAfterEach();

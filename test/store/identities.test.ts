@@ -1,6 +1,6 @@
 // Users who are known elsewhere, on every store: who becomes whom, and what the issuer's word changes.
 import { describe, expect, test } from 'vitest';
-import type { ExternalIdentity } from '../../src/store/identity-types.ts';
+import type { ExternalIdentity } from '../../src/store/users/types.ts';
 import { cleanUpAfterEach, createPlace, openPair, variants } from './stores.ts';
 
 cleanUpAfterEach();
@@ -23,6 +23,10 @@ describe.each(variants)('identities on $name', (variant) => {
     const admitted = await Promise.all([one.identities.admit(nina, apart), two.identities.admit(nina, apart)]);
     const ids = admitted.map((one) => (one.state === 'ok' ? one.user.id : one.why));
     expect(new Set(ids).size).toBe(1);
+    await one.identity.addUser({ email: 'invited@example.com' });
+    const known = (await two.identity.listUsers()).map((user) => [user.email, user.hasPassword, user.hasIdentity]);
+    expect(known).toContainEqual(['nina@example.com', false, true]);
+    expect(known).toContainEqual(['invited@example.com', false, false]);
     expect(await two.identities.findUserId(issuer, 'n-1')).toBe(ids[0]);
     expect(await one.identities.has(ids[0] as number, issuer)).toBe(true);
     expect(await one.identities.has(ids[0] as number, 'https://another.example')).toBe(false);

@@ -4,10 +4,10 @@
 import { systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import type { Observation } from '../../src/core/observe.ts';
-import { createActivityLog } from '../../src/store/activity.ts';
-import { createActivityRows } from '../../src/store/activity-rows.ts';
-import type { ActivityEntry } from '../../src/store/activity-types.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { createActivityLog } from '../../src/store/audit/activity.ts';
+import { createActivityRows } from '../../src/store/audit/activity-rows.ts';
+import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
+import { openDatabase } from '../../src/store/database/database.ts';
 import { openStore } from '../../src/store/open.ts';
 import { type KilledTold, type KilledWish, TICK_MS } from './killed-words.ts';
 

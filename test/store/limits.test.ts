@@ -26,6 +26,24 @@ describe.each(variants)('attempts on $name', (variant) => {
     expect(waits.every((wait) => wait > 880 && wait <= 900)).toBe(true);
   });
 
+  test('are counted anew where the clock was set back by more than a window, and go on where by less', async () => {
+    let now = systemClock.now();
+    const store = await (await createPlace(variant)).open({ clock: { ...systemClock, now: () => now } });
+    const limiter = limiterOf(store, () => now);
+    const wait = () =>
+      limiter.consume('somebody').then(
+        () => 0,
+        ({ details }) => details.retryAfterSeconds as number,
+      );
+    for (let turn = 0; turn < 10; turn++) await wait();
+    const waits = [await wait()];
+    now -= 600_000;
+    waits.push(await wait());
+    now -= 3_600_000;
+    waits.push(await wait());
+    expect(waits).toEqual([900, 1500, 0]);
+  });
+
   test('are given back one by one, or all; and a window that is over begins anew, and is swept', async () => {
     let now = systemClock.now();
     const clock = { ...systemClock, now: () => now };

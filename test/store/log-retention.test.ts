@@ -2,8 +2,8 @@
 // used to look at the logs as their readers do.
 import { expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
-import type { ActivityEntry } from '../../src/store/activity-types.ts';
-import type { LoggedActivity, LogPlace, WalkStep } from '../../src/store/log-types.ts';
+import type { ActivityEntry, LoggedActivity } from '../../src/store/audit/activity-types.ts';
+import type { LogPlace, WalkStep } from '../../src/store/audit/log-types.ts';
 import type { OpenedStore } from '../../src/store/open.ts';
 import { cleanUpAfterEach, createPlace, type Place, variants } from './stores.ts';
 
@@ -110,8 +110,11 @@ test.each(variants)(
     const { knex } = place.tables();
     const { id: log_id } = (await store.activity.list({ limit: 1 }))[0]!;
     await knex('activity_workflows').insert({ log_id, run_id: 'gone', name: 'w' });
+    await knex('activity_details').insert({ log_id, approval_id: 'gone' });
     const [newest] = await store.activity.search({ limit: 1 });
     await knex('activity_workflows').insert({ log_id: newest!.id, run_id: 'kept', name: 'w' });
+
+    await knex('activity_details').insert({ log_id: newest!.id, approval_id: 'kept' });
 
     await store.retention!.sweep();
 
@@ -119,6 +122,7 @@ test.each(variants)(
     expect(left.map(({ startedAt }) => (NOW - startedAt) / DAY)).toEqual([1, 30]);
     expect(await countOf(place, 'activity_records')).toBe(2);
     expect(await knex('activity_workflows').pluck<string[]>('run_id')).toEqual(['kept']);
+    expect(await knex('activity_details').pluck<string[]>('approval_id')).toEqual(['kept']);
     expect((await store.activity.search({ recordId: long, limit: 9 })).length).toBe(1);
     expect(await sweepsOf(store)).toEqual([sweepOf('activity', 522, NOW - 30 * DAY)]);
     expect(place.observed.filter(({ type }) => type === 'store.swept')).toEqual([{ type: 'store.swept', rows: 522 }]);

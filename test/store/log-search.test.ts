@@ -2,8 +2,8 @@
 // random filters; pages by cursor while entries are written.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ActivityEntry } from '../../src/store/activity-types.ts';
-import type { ActivityFilter, LoggedActivity, LogPlace } from '../../src/store/log-types.ts';
+import type { ActivityEntry, ActivityFilter, LoggedActivity } from '../../src/store/audit/activity-types.ts';
+import type { LogPlace } from '../../src/store/audit/log-types.ts';
 import type { OpenedStore } from '../../src/store/open.ts';
 import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 
@@ -106,7 +106,6 @@ test.each(variants)(
     const store = await place.open();
     const caller = await store.identity.addUser({
       email: 'ada@example.com',
-      password: 'correct horse battery',
       firstName: 'Ada',
     });
     const renderingId = (await store.permissions.caller(caller.id))!.renderingId;

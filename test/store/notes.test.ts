@@ -1,11 +1,11 @@
 // Notes in the storage: what a list costs, what its filters mean to the byte, and what holds when several write at once.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import { readNotes } from '../../src/store/note-search.ts';
-import type { NewNote } from '../../src/store/note-types.ts';
-import { createNotes, threadMost } from '../../src/store/notes.ts';
+import { createNotes, threadMost } from '../../src/store/notes/notes.ts';
+import { readNotes } from '../../src/store/notes/search.ts';
+import type { NewNote } from '../../src/store/notes/types.ts';
 import type { OpenedStore } from '../../src/store/open.ts';
-import { createPlaceReader } from '../../src/store/roles.ts';
+import { createPlaceReader } from '../../src/store/permissions/roles.ts';
 import { dropSpares } from './spares.ts';
 import { cleanUpAfterAll, createPlace, openPair, type Variant, variants } from './stores.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import type { OAuthRow } from '../../src/store/oauth-types.ts';
+import type { OAuthRow } from '../../src/store/oauth/types.ts';
 import { cleanUpAfterEach, createPlace, openPair, variants } from './stores.ts';
 
 cleanUpAfterEach();

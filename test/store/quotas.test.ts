@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { type Quota, type QuotaLimits, type Quotas, quotaWindows } from '../../src/core/limit.ts';
 import type { Observation } from '../../src/core/observe.ts';
-import { createRedisQuotas } from '../../src/store/redis-quotas.ts';
+import { createRedisQuotas } from '../../src/store/limits/redis-quotas.ts';
 import { redisUrl } from '../redis.ts';
 import { cleanUpAfterAll, createPlace, openPair, type Place, variants } from './stores.ts';
 
@@ -134,6 +134,24 @@ describe.each(counters)('calls counted in $name', ({ open, rows }) => {
     ).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     expect(taken(second).length).toBe(5);
     expect(new Set(second.filter(({ isExceeded }) => isExceeded).map(({ limit }) => limit))).toEqual(new Set([15]));
+  });
+
+  test('are not lost and hold nobody up for longer than two windows where the clock is set back', async () => {
+    const [quotas] = processes;
+    const key = randomUUID();
+    const limits = { minute: 1, hour: 100, day: 100 };
+    await quotas.take(key, limits);
+    // As another process, whose clock is behind.
+    now -= 30_000;
+    const behind = await quotas.take(key, limits);
+    now -= 3_600_000;
+    const later = [await quotas.take(key, limits), await quotas.take(key, limits)];
+    now += 3_630_000;
+    expect([behind, ...later].map(({ isExceeded, resetSeconds }) => [isExceeded, resetSeconds])).toEqual([
+      [true, 90],
+      [false, 60],
+      [true, 60],
+    ]);
   });
 
   test('of the largest limits that can be set are told exactly', async () => {

@@ -30,7 +30,7 @@ describe.each(servers.filter(({ dialect }) => dialect === 'postgres'))('readines
     const config = loadConfig({ env: { SERVICE_STORAGE_URL: database.url } });
     const store = await openStore({ config, observe: () => undefined, clock: systemClock });
 
-    await database.drop();
+    await database.drop(true);
 
     await expect(store.ready()).rejects.toMatchObject({ code: 'SOURCE_UNAVAILABLE' });
     await store.close();

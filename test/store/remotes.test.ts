@@ -1,7 +1,7 @@
 // Remote MCP servers and accounts there, in the storage: what is sealed, what an answer to a sign-in counts for, and that of
 // any number of processes one refreshes.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RemoteServer } from '../../src/store/remote-types.ts';
+import type { RemoteServer } from '../../src/store/remotes/types.ts';
 import { dropSpares } from './spares.ts';
 import { cleanUpAfterAll, createPlace, type Variant, variants } from './stores.ts';
 

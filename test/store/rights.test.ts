@@ -1,7 +1,7 @@
 // Who may do what, as one list that is read and made so in one transaction.
 import { describe, expect, test } from 'vitest';
-import { diffRights } from '../../src/store/rights.ts';
-import type { CollectionPermission, Right } from '../../src/store/rights-types.ts';
+import { diffRights } from '../../src/store/permissions/rights.ts';
+import type { CollectionPermission, Right } from '../../src/store/permissions/types.ts';
 import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 
 cleanUpAfterEach();
@@ -110,8 +110,7 @@ describe.each(variants)('on $name', (variant) => {
   test('what would leave somebody without a team or role is refused whole', async () => {
     const place = await createPlace(variant);
     const store = await place.open();
-    const password = 'correct horse';
-    await store.identity.addUser({ email: 'ada@b.example', password, team: 'South', role: 'Clerk' });
+    await store.identity.addUser({ email: 'ada@b.example', team: 'South', role: 'Clerk' });
     const before = await store.rights.read();
     const without = (kind: Right['kind'], name: string) =>
       before.filter((right) => right.kind !== kind || right.path[0] !== name);
@@ -142,7 +141,7 @@ describe.each(variants)('on $name', (variant) => {
   test('an environment that is alone and has another name is the same one', async () => {
     const place = await createPlace(variant);
     const store = await place.open();
-    const { id } = await store.identity.addUser({ email: 'ada@b.example', password: 'correct horse', level: 'admin' });
+    const { id } = await store.identity.addUser({ email: 'ada@b.example', level: 'admin' });
     const before = await store.rights.read();
     const after = before.map(
       (right): Right =>
@@ -163,7 +162,6 @@ describe.each(variants)('on $name', (variant) => {
     await store.rights.apply(first, [...rich, named('role', 'Member')]);
     const { id } = await store.identity.addUser({
       email: 'ada@b.example',
-      password: 'correct horse',
       tags: { region: 'north', desk: '4' },
       role: 'Member',
     });
@@ -209,7 +207,7 @@ test.each([
   ],
 ])('%j is refused', async (change, message) => {
   const store = await (await createPlace(variants[0]!)).open();
-  const { id } = await store.identity.addUser({ email: 'ada@b.example', password: 'correct horse' });
+  const { id } = await store.identity.addUser({ email: 'ada@b.example' });
   await expect(store.members.change(id, { firstName: 'Eve', ...change })).rejects.toMatchObject({ message });
   expect((await store.identity.findUser(id))!.firstName).toBe('');
 });

@@ -1,7 +1,7 @@
 // Workflows and runs in the storage: what is one at a time, who holds what, and what somebody who is late can no longer write.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import type { Claim, NewRun, Workflow } from '../../src/store/workflow-types.ts';
+import type { Claim, NewRun, Workflow } from '../../src/store/workflows/types.ts';
 import { dropSpares } from './spares.ts';
 import { cleanUpAfterAll, createPlace, openPair, type Variant, variants } from './stores.ts';
 

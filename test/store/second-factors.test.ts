@@ -2,6 +2,7 @@
 import { TOTP } from 'otpauth';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
+import { wrongCode } from '../wrong-code.ts';
 import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 
 cleanUpAfterEach();
@@ -22,9 +23,9 @@ describe.each(variants)('second factors on $name', (variant) => {
   };
 
   test('are switched on by a code of the app, which is the one that an app reads from the address', async () => {
-    const { store, id, secret, uri, codeAt } = await open();
+    const { store, id, secret, uri, codeAt, clock } = await open();
     const { secondFactors } = store;
-    const wrong = await secondFactors.switchOn(id, secret, codeAt(5));
+    const wrong = await secondFactors.switchOn(id, secret, wrongCode(secret, clock.now()));
     const off = await secondFactors.of(id);
     const codes = (await secondFactors.switchOn(id, secret, ` ${codeAt(0).replace(/(...)/, '$1 ')}`))!;
     expect([wrong, off, (await secondFactors.of(id))?.recoveryCodes, new Set(codes).size]).toEqual([
@@ -45,12 +46,12 @@ describe.each(variants)('second factors on $name', (variant) => {
   });
 
   test('take a code of the step before and after, none further away, and none twice, nor an older one', async () => {
-    const { store, id, secret, codeAt, wait } = await open();
+    const { store, id, secret, codeAt, wait, clock } = await open();
     const { secondFactors } = store;
     await secondFactors.switchOn(id, secret, codeAt(-1));
     const check = (steps: number) => secondFactors.check(id, codeAt(steps));
     wait(10);
-    const far = [await check(-2), await check(2), await secondFactors.check(id, '000000')];
+    const far = [await check(-2), await check(2), await secondFactors.check(id, wrongCode(secret, clock.now()))];
     const near = [await check(-1), await check(-1), await check(1), await check(0), await check(1)];
     expect([far, near]).toEqual([
       [undefined, undefined, undefined],

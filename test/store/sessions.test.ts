@@ -6,7 +6,7 @@ import { cleanUpAfterEach, createPlace, openPair, variants } from './stores.ts';
 cleanUpAfterEach();
 
 const hour = 3_600_000;
-const ada = { email: 'ada@example.com', password: 'correct horse battery' };
+const ada = { email: 'ada@example.com' };
 
 function heldClock(): { clock: Clock; wait(ms: number): void } {
   let now = systemClock.now();

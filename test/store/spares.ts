@@ -1,11 +1,12 @@
-// Databases of a server with our tables in them, kept from one test of a file for the next: to make thirty tables takes a
-// server longer than most tests do. Given back, a database is as the migrations made it: the same rows, ids from the
-// beginning. SQLite has none, where a new file costs less.
+// Databases of a server with our tables in them, kept from one test for the next, of other files too: to make fifty tables takes
+// a server longer than most tests do. Given back, a database is as the migrations made it: the same rows, ids from the
+// beginning. SQLite has none, where a file is copied (../storage.ts).
 import type { Knex } from 'knex';
 import { systemClock } from '../../src/core/clock.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
-import { migrate } from '../../src/store/schema.ts';
+import { type Database, openDatabase } from '../../src/store/database/database.ts';
+import { migrate } from '../../src/store/migrations/migrations.ts';
 import type { TestDatabase, TestServer } from '../databases.ts';
+import { prepareStorage } from '../storage.ts';
 
 export interface Spare {
   readonly url: string;
@@ -38,7 +39,20 @@ export async function takeSpare(server: TestServer): Promise<Spare> {
   };
 }
 
+/** What `takeSpare` gives, for who wants a database of its own; on SQLite a file with our tables. */
+export async function createStorage(server: TestServer): Promise<TestDatabase> {
+  if (server.dialect === 'sqlite') {
+    const database = await server.create();
+    await prepareStorage({ storageUrl: database.url, dataDir: '/', sqlite: 'auto' });
+    return database;
+  }
+  const { url, release } = await takeSpare(server);
+  return { dialect: server.dialect, url, drop: release };
+}
+
+/** Where they do not go with the run (../run.ts). */
 export async function dropSpares(): Promise<void> {
+  if (process.env.TEST_RUN !== undefined) return;
   const all = [...kept.values()].flat();
   kept.clear();
   for (const { database } of all) await database.drop();

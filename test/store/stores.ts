@@ -9,9 +9,10 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import type { Observation } from '../../src/core/observe.ts';
 import type { SqliteWish } from '../../src/core/sqlite.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import { type Database, openDatabase } from '../../src/store/database/database.ts';
 import { type OpenedStore, openStore } from '../../src/store/open.ts';
 import { servers, type TestServer } from '../databases.ts';
+import { prepareStorage } from '../storage.ts';
 import { dropSpares, takeSpare } from './spares.ts';
 
 export interface Variant {
@@ -48,7 +49,11 @@ const undo: (() => unknown)[] = [];
 
 /** A database with nothing but our tables, and a data folder, taken back after the test with everything that was opened on it. */
 export async function createPlace(variant: Variant): Promise<Place> {
-  if (variant.server.dialect === 'sqlite') return createEmptyPlace(variant);
+  if (variant.server.dialect === 'sqlite') {
+    const place = await createEmptyPlace(variant);
+    await prepareStorage({ storageUrl: place.url, dataDir: place.dataDir, sqlite: variant.sqlite });
+    return place;
+  }
   const spare = await takeSpare(variant.server);
   undo.push(() => spare.release());
   return placeAt(spare.url, variant);

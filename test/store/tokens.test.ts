@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { hashToken } from '../../src/core/secret.ts';
-import { resourceScopes } from '../../src/oauth/scopes.ts';
-import { isApplicationToken, tokenScopes } from '../../src/store/tokens.ts';
+import { resourceScopes } from '../../src/oauth/server/scopes.ts';
+import { isApplicationToken, tokenScopes } from '../../src/store/oauth/tokens.ts';
 import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 
 cleanUpAfterEach();
-
-const password = 'correct horse battery';
 
 test('the scopes that open /mcp are the OAuth scopes of the resource', () => {
   expect(tokenScopes.mcp).toEqual(resourceScopes);
@@ -17,7 +15,7 @@ describe.each(variants)('application tokens on $name', (variant) => {
   async function open() {
     const place = await createPlace(variant);
     const store = await place.open();
-    const user = await store.identity.addUser({ email: 'ada@example.com', password });
+    const user = await store.identity.addUser({ email: 'ada@example.com' });
     return { place, store, user };
   }
 

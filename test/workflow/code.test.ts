@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
-import type { WorkflowSource } from '../../src/agent/workflow-entry.ts';
-import { customizeDemo } from '../../src/cli/demo-customization.ts';
-import { demoSchema } from '../../src/cli/demo-schema.ts';
-import { checkAgainstModel } from '../../src/workflow/check-model.ts';
-import { createCodeReader } from '../../src/workflow/code.ts';
-import { readDefinition } from '../../src/workflow/definition.ts';
+import type { WorkflowSource } from '../../src/agent/customize/workflow-entry.ts';
+import { customizeDemo } from '../../src/cli/demo/customization.ts';
+import { demoSchema } from '../../src/cli/demo/schema.ts';
+import { checkAgainstModel } from '../../src/workflows/definition/check-model.ts';
+import { createCodeReader } from '../../src/workflows/definition/code.ts';
+import { readDefinition } from '../../src/workflows/definition/definition.ts';
 import { connect } from '../agent/connection.ts';
 import { accessOf, databases, type Shop } from '../agent/shop.ts';
 import { servers } from '../databases.ts';

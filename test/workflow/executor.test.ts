@@ -162,6 +162,27 @@ describe.each(variants)('runs on $name', (variant) => {
     expect(await totalOf(3)).toBe(6);
   });
 
+  // CWE-400: a step that ends each process that comes to it would end all of them, one after the other.
+  test('a run whose processes were gone three times at one step waits for a person; one that moves is counted anew', async () => {
+    const id = await at.start(await at.publish([{ ...look, next: 'set' }, set(9)]), '3');
+    const lose = async () => {
+      const [gone] = await at.store.runs.claim({ owner: 'gone', leaseMs: 1000, limit: 1, ids: [id] });
+      at.wait(2000);
+      return gone!.run.lostLeases;
+    };
+    const counts = [await lose(), await lose(), await lose()];
+    const run = await at.go(id);
+    expect([counts, run]).toMatchObject([[0, 1, 2], { state: 'awaiting-input', reason: 'uncertain', stepId: 'look' }]);
+    expect(await yes(run, at.userId, 'again')).toBe(true);
+    expect(await at.go(id)).toMatchObject({ state: 'succeeded' });
+    const other = await at.start(await at.publish([{ ...look, next: 'set' }, set(7)]), '3');
+    for (let turn = 0; turn < 2; turn++) {
+      await at.store.runs.claim({ owner: 'gone', leaseMs: 1000, limit: 1, ids: [other] });
+      at.wait(2000);
+    }
+    expect(await at.go(other)).toMatchObject({ state: 'succeeded', lostLeases: 0 });
+  });
+
   test('what only read is written with the next mark; cut off before it, it is read again and nothing else', async () => {
     const circle = { id: 'again', type: 'read-record', fields: ['id'], next: 'set' };
     const id = await at.start(await at.publish([{ ...look, next: 'again' }, circle, set(8)]), '2');

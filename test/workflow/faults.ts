@@ -1,7 +1,7 @@
 // What must be true of runs whatever dies: none is lost, no change is made twice, what nobody can know waits for a person, and
 // no record is held by a run that nobody holds. The same at two sizes: a sample with every run of the tests, the whole in the long ones.
 import { expect } from 'vitest';
-import type { Run } from '../../src/store/workflow-types.ts';
+import type { Run } from '../../src/store/workflows/types.ts';
 import type { TestServer } from '../databases.ts';
 import { type Changing, type Field, fourSteps, openField, type Worker } from './field.ts';
 import type { OwnRedis } from './own-redis.ts';

@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/database/database.ts';
 import { type OpenedStore, openStore } from '../../src/store/open.ts';
-import type { Workflow } from '../../src/store/workflow-types.ts';
-import { readDefinition } from '../../src/workflow/definition.ts';
+import type { Workflow } from '../../src/store/workflows/types.ts';
+import { readDefinition } from '../../src/workflows/definition/definition.ts';
 import type { Dialect, TestServer } from '../databases.ts';
 import type { WorkerOrder, WorkerTold, WorkerWish } from './worker.ts';
 

@@ -2,7 +2,7 @@
 // gives none that can be used, or does not answer.
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import type { Run } from '../../src/store/workflow-types.ts';
+import type { Run } from '../../src/store/workflows/types.ts';
 import { failing, openProvider, type Reply, saying } from '../agent/ai-server.ts';
 import { dropSpares } from '../store/spares.ts';
 import { cleanUpAfterAll, variants } from '../store/stores.ts';

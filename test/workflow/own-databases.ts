@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
-import { takePort } from '../cli/command.ts';
 import type { Dialect, TestServer } from '../databases.ts';
+import { takePort } from '../ports.ts';
 import { createMuteProxy } from './mute-proxy.ts';
 
 export type ServerDialect = Exclude<Dialect, 'sqlite'>;

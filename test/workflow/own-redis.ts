@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
-import { takePort } from '../cli/command.ts';
+import { freePort } from '../ports.ts';
 
 export const hasRedisServer = spawnSync('redis-server', ['--version']).status === 0;
 if (!hasRedisServer) {
@@ -23,8 +23,7 @@ export interface OwnRedis {
 
 /** Not started yet. */
 export async function makeRedis(): Promise<OwnRedis> {
-  const { port, free } = await takePort();
-  await free();
+  const port = await freePort();
   const url = `redis://127.0.0.1:${port}/0`;
   let child: ChildProcess | undefined;
   const ask = async <T>(run: (redis: Redis) => Promise<T>): Promise<T> => {

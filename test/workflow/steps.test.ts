@@ -1,10 +1,10 @@
 // What each type of step does in each of its modes, on the records of a real database.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
-import type { Run } from '../../src/store/workflow-types.ts';
+import type { Run } from '../../src/store/workflows/types.ts';
 import { dropSpares } from '../store/spares.ts';
 import { cleanUpAfterAll, variants } from '../store/stores.ts';
-import { openWorkflowPlace, type WorkflowPlace } from './place.ts';
+import { everything, openWorkflowPlace, type WorkflowPlace } from './place.ts';
 
 afterAll(dropSpares);
 
@@ -14,6 +14,7 @@ const executed: unknown[] = [];
 function customize(agent: EngineAgent): void {
   agent.customizeCollection('orders', (orders) =>
     orders
+      .importField('first', { path: 'customer:name' })
       .addAction('refund', {
         scope: 'Single',
         form: [
@@ -85,6 +86,28 @@ describe.each(variants)('steps on $name', (variant) => {
     expect(await on('99', [none, ...ends])).toMatchObject({ failure: { code: 'RECORD_NOT_FOUND' } });
   });
 
+  test('condition: a filter of old through a relation to many keeps its meaning, and a quantified one is taken', async () => {
+    const field = 'customer:orders:total';
+    const old = {
+      aggregator: 'And',
+      conditions: [
+        { field, operator: 'NotEqual', value: -1 },
+        { field, operator: 'GreaterThan', value: 15 },
+      ],
+    };
+    const none = { none: 'customer:orders', where: { field: 'total', operator: 'GreaterThan', value: 15 } };
+    const options = [
+      { id: 'dear', when: old, next: 'to-dear' },
+      { id: 'cheap', when: none, next: 'to-cheap' },
+    ];
+    const step = { id: 'which', type: 'condition', options };
+    for (const [id, option] of [
+      ['1', 'cheap'],
+      ['2', 'dear'],
+    ] as const)
+      expect(await at.steps((await on(id, [step, ...ends])).id)).toMatchObject([{ outcome: { option } }, {}]);
+  });
+
   test('condition: a person chooses, or confirms what was found', async () => {
     const options = [{ ...way('dear', 15), label: 'Too dear' }, way('cheap', 0)];
     const confirm = await on('2', [{ id: 'which', type: 'condition', mode: 'confirm', options }, ...ends]);
@@ -139,12 +162,48 @@ describe.each(variants)('steps on $name', (variant) => {
     expect(await total(3)).toBe(99);
   });
 
+  test('update-record: a field of another collection needs the approval of that collection, and is shown and logged', async () => {
+    await at.store.permissions.setRole('Clerk', {
+      '*': everything,
+      customers: { ...everything, approval: { edit: 'ask-person' } },
+    });
+    try {
+      const values = { first: 'Eve' };
+      const run = await on('1', [{ id: 'set', type: 'update-record', mode: 'automatic', values }]);
+      expect(run).toMatchObject({ state: 'awaiting-input', reason: 'approval' });
+      const name = async () => {
+        const { rows } = await at.engine.get(await access(), { collection: 'customers', id: 1, fields: ['name'] });
+        return rows[0]![0];
+      };
+      const effect = { collection: 'customers', change: 'updated', cause: 'relation', count: 1 };
+      const changes = [{ id: '1', fields: { name: { before: await name(), after: 'Eve' } } }];
+      expect([(await question(run)).effects, await name()]).toMatchObject([[{ ...effect, changes }], 'Ada']);
+      expect(await answer(run, 'confirm')).toMatchObject({ state: 'succeeded' });
+      expect(await name()).toBe('Eve');
+      const [entry] = await at.store.activity.search({ action: 'update', limit: 1 });
+      expect(entry).toMatchObject({ collection: 'orders', effects: [{ ...effect, ids: ['1'] }] });
+    } finally {
+      await at.store.permissions.setRole('Clerk', { '*': everything });
+    }
+    const denied = { '*': everything, customers: { ...everything, approval: { edit: 'deny' as const } } };
+    await at.store.permissions.setRole('Clerk', denied);
+    try {
+      const step = { id: 'set', type: 'update-record', mode: 'automatic', values: { first: 'Mallory' } };
+      expect(await on('1', [step])).toMatchObject({ state: 'failed', failure: { code: 'FORBIDDEN' } });
+    } finally {
+      await at.store.permissions.setRole('Clerk', { '*': everything });
+      await at.engine.update(await access(), { collection: 'customers', ids: [1], values: { name: 'Ada' } });
+    }
+  });
+
   test('update-record: a person gives the values', async () => {
     const run = await on('4', [{ id: 'set', type: 'update-record', mode: 'manual', values: { total: 31 } }]);
     expect(run).toMatchObject({ reason: 'form' });
     expect((await question(run)).fields).toMatchObject([{ name: 'total', type: 'number', value: 31, required: true }]);
     const given = { decision: 'save', values: { total: 'much' } };
     await expect(at.room.answer(await access(), run.id, 1, given)).rejects.toThrow('expected a number');
+    const rounded = { decision: 'save', values: { total: '9007199254740993' } };
+    await expect(at.room.answer(await access(), run.id, 1, rounded)).rejects.toThrow('a number of at most 15 digits');
     expect(await answer(run, 'save', { total: '32.5' })).toMatchObject({ state: 'succeeded' });
     expect(await total(4)).toBe(32.5);
   });

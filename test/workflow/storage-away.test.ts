@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { stepHandlers } from '../../src/workflow/steps.ts';
-import { createTriggerAddresses } from '../../src/workflow/trigger-address.ts';
+import { stepHandlers } from '../../src/workflows/steps/table.ts';
+import { createTriggerAddresses } from '../../src/workflows/triggers/trigger-address.ts';
 import { dropSpares } from '../store/spares.ts';
 import { cleanUpAfterAll, variants } from '../store/stores.ts';
 import { openWorkflowPlace, type WorkflowPlace } from './place.ts';
@@ -72,6 +72,25 @@ test('a run that waits for a database is put back when its process ends', async 
   await going;
   expect(await at.store.runs.find(id)).toMatchObject({ state: 'queued' });
   expect(await at.go(id)).toMatchObject({ state: 'succeeded' });
+});
+
+// RFC 4291 section 2.5.1: who has one address of an IPv6 network has all of it.
+test('unknown keys are looked for a few times for all of an IPv6 /64 together', async () => {
+  let looked = 0;
+  const { keys } = at.store;
+  const of: typeof keys.of = (...args) => {
+    looked++;
+    return keys.of(...args);
+  };
+  const addresses = createTriggerAddresses({
+    store: { ...at.store, keys: { ...keys, of } },
+    address: 'http://127.0.0.1/v1',
+  });
+  const forged = `${'k'.repeat(16)}.${'x'.repeat(20)}.${'s'.repeat(43)}`;
+  for (let n = 1; n <= 12; n++) expect(await addresses.read(forged, `2001:db8:1:2:${n}::${n}`)).toBeUndefined();
+  expect(looked).toBe(5);
+  await addresses.read(forged, '2001:db8:1:3::1');
+  expect(looked).toBe(6);
 });
 
 test('an address that could not be looked up while the storage was away is good when it is back', async () => {

@@ -3,12 +3,12 @@
 // change, and the code of an action), and where it is told to, it kills itself there: nothing of it is said goodbye to.
 import { createEngineAgent } from '../../src/agent/agent.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
-import { openWorkflows } from '../../src/app/workflows.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import type { Observation } from '../../src/core/observe.ts';
+import { openWorkflows } from '../../src/server/workflows.ts';
 import { openStore } from '../../src/store/open.ts';
-import type { Runs } from '../../src/store/workflow-types.ts';
+import type { Runs } from '../../src/store/workflows/types.ts';
 
 export interface WorkerWish {
   readonly env: Readonly<Record<string, string>>;

@@ -1,10 +1,10 @@
 // Accounts at remote servers that have people sign in. The remote server is another Portico, with its real authorization server
 // and its real pages; two rooms over one storage stand for two processes.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createRemoteFetch } from '../../../src/app/remotes.ts';
 import { Stop } from '../../../src/core/clock/stop.ts';
-import type { RemoteAddresses } from '../../../src/workflow/remote/registration.ts';
-import { createRemoteRoom, type RemoteRoom } from '../../../src/workflow/remote/room.ts';
+import { createRemoteFetch } from '../../../src/server/remotes.ts';
+import type { RemoteAddresses } from '../../../src/workflows/remote-mcp/registration.ts';
+import { createRemoteRoom, type RemoteRoom } from '../../../src/workflows/remote-mcp/remote-servers.ts';
 import { openShop, type Shop } from '../../app/shop.ts';
 import { signIn } from '../../oauth/flow.ts';
 import { type HeldClock, holdClock } from './server.ts';
@@ -31,12 +31,12 @@ const roomOf = (store: Pick<Shop['store'], 'remotes'> = shop.store): RemoteRoom 
     hosts,
     version: '1',
     addresses,
-    async fetch(url, init) {
+    fetch: (server) => async (url, init) => {
       if (`${url}`.endsWith('/oauth/token')) {
         tokenRequests.push(new URLSearchParams(`${init?.body}`));
         if (spoil) return spoil();
       }
-      return fetchRemote(url, init);
+      return fetchRemote(server)(url, init);
     },
   });
 let one: RemoteRoom;

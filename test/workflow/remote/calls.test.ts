@@ -5,11 +5,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createRemoteFetch } from '../../../src/app/remotes.ts';
 import { Stop } from '../../../src/core/clock/stop.ts';
 import { loadConfig } from '../../../src/core/config.ts';
+import { createRemoteFetch } from '../../../src/server/remotes.ts';
 import { type OpenedStore, openStore } from '../../../src/store/open.ts';
-import { createRemoteRoom, type RemoteRoom, TOOLS_MS } from '../../../src/workflow/remote/room.ts';
+import { createRemoteRoom, type RemoteRoom, TOOLS_MS } from '../../../src/workflows/remote-mcp/remote-servers.ts';
 import { type HeldClock, holdClock, openRemote, type RemoteFixture, until } from './server.ts';
 
 let remote: RemoteFixture;
@@ -250,9 +250,32 @@ describe('an address', () => {
     expect(await codeOf(call(await add({ url })))).toContain('REMOTE_UNAVAILABLE');
   });
 
+  const fetchOf = (named: readonly string[], url = remote.url, issuer?: string) =>
+    createRemoteFetch(named)({ url, client: issuer === undefined ? null : { id: 'portico', issuer } });
+  const post = { method: 'POST' };
+
   test('of this machine is reached where its host was named, and not where it was not', async () => {
-    await expect(createRemoteFetch([])(remote.url)).rejects.toThrow('without https');
-    await expect(createRemoteFetch(['other.internal'])(remote.url)).rejects.toThrow('without https');
-    expect((await createRemoteFetch(hosts)(remote.url, { method: 'POST' })).status).toBeGreaterThan(0);
+    await expect(fetchOf([])(remote.url)).rejects.toThrow('without https');
+    await expect(fetchOf(['other.internal'])(remote.url)).rejects.toThrow('without https');
+    expect((await fetchOf(hosts)(remote.url, post)).status).toBeGreaterThan(0);
+    expect((await fetchOf(['127.0.0.1.'])(remote.url, post)).status).toBeGreaterThan(0);
+  });
+
+  // CWE-918: SERVICE_REMOTE_HOSTS opens a host to the server that is there, and to nobody else.
+  test.each([
+    ['a server on the internet', 'https://remote.example/mcp', undefined],
+    ['a server at another port of that host', 'http://127.0.0.1:1/mcp', undefined],
+    ['a server with an issuer elsewhere', 'https://remote.example/mcp', 'https://login.example'],
+  ])('of this machine is not reached for %s, though the host was named', async (_, url, issuer) => {
+    await expect(fetchOf(hosts, url, issuer)(remote.url, post)).rejects.toThrow('without https');
+    await expect(fetchOf(hosts, url, issuer)(remote.url.replace('http:', 'https:'), post)).rejects.toThrow(
+      'not a public address',
+    );
+    expect(remote.authorizations).toEqual([]);
+  });
+
+  test('of this machine is reached for a server whose issuer an administrator typed there', async () => {
+    const fetch = fetchOf(hosts, 'https://remote.example/mcp', new URL(remote.url).origin);
+    expect((await fetch(remote.url, post)).status).toBeGreaterThan(0);
   });
 });

@@ -5,11 +5,11 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createRemoteFetch } from '../../../src/app/remotes.ts';
 import { Stop } from '../../../src/core/clock/stop.ts';
-import type { RemoteServer } from '../../../src/store/remote-types.ts';
-import type { RemoteAddresses } from '../../../src/workflow/remote/registration.ts';
-import { createRemoteRoom, type RemoteRoom } from '../../../src/workflow/remote/room.ts';
+import { createRemoteFetch } from '../../../src/server/remotes.ts';
+import type { RemoteServer } from '../../../src/store/remotes/types.ts';
+import type { RemoteAddresses } from '../../../src/workflows/remote-mcp/registration.ts';
+import { createRemoteRoom, type RemoteRoom } from '../../../src/workflows/remote-mcp/remote-servers.ts';
 import { issuerOf, openShop, type Shop } from '../../app/shop.ts';
 import { register } from '../../oauth/client.ts';
 import { signIn } from '../../oauth/flow.ts';
@@ -33,6 +33,8 @@ let spoil: ((place: string) => Response | undefined) | undefined;
 let other: Server;
 let otherIssuer: string;
 const otherGot: string[] = [];
+/** Stands for an authorization server on the internet. */
+let isOtherPublic = false;
 
 beforeAll(async () => {
   clock = holdClock();
@@ -61,15 +63,16 @@ beforeAll(async () => {
     hosts,
     version: '1',
     addresses,
-    async fetch(url, init) {
+    fetch: (server) => async (url, init) => {
       const { origin, pathname } = new URL(url);
-      if (origin !== issuerOf(shop)) return fetchRemote(url, init);
+      if (origin === otherIssuer && isOtherPublic) return fetch(url, init);
+      if (origin !== issuerOf(shop)) return fetchRemote(server)(url, init);
       if (pathname.startsWith('/oauth/')) {
         sent.push(`${pathname}: ${new Headers(init?.headers).get('authorization') ?? ''} ${init?.body}`);
         const answer = spoil?.(pathname);
         if (answer) return answer;
       }
-      const response = await fetchRemote(url, init);
+      const response = await fetchRemote(server)(url, init);
       if (!pathname.startsWith('/.well-known/')) return response;
       return Response.json(change((await response.json()) as Record<string, unknown>));
     },
@@ -82,6 +85,7 @@ afterAll(async () => {
 beforeEach(() => {
   change = (metadata) => metadata;
   spoil = undefined;
+  isOtherPublic = false;
   hasDocument.now = false;
   sent.length = 0;
   otherGot.length = 0;
@@ -180,6 +184,7 @@ test('a wrong secret is the concern of the administrator, and another client tha
 test('a client is of one authorization server: where people sign in elsewhere nothing of it is sent', async () => {
   const server = await add();
   await enter(server);
+  isOtherPublic = true;
   change = (metadata) => ('resource' in metadata ? { ...metadata, authorization_servers: [otherIssuer] } : metadata);
   expect(await problemOf(begin(await current(server)))).toBe(
     `REMOTE_REFUSED: its client id is for ${issuerOf(shop)}, and people sign in elsewhere by now. An administrator can enter a client id of the other.`,
@@ -198,6 +203,16 @@ test('a client is of one authorization server: where people sign in elsewhere no
     [],
     false,
   ]);
+});
+
+// CWE-918: the metadata of a server is a stranger's, and its own host was named, not that of the other port.
+test('an authorization server at another port of a named host is reached only where an administrator typed it', async () => {
+  const server = await add();
+  change = (metadata) => ('resource' in metadata ? { ...metadata, authorization_servers: [otherIssuer] } : metadata);
+  expect(await problemOf(begin(server))).toContain('REMOTE_UNAVAILABLE');
+  expect(otherGot).toEqual([]);
+  await room.enterClient(server, { id: 'portico', secret: '', issuer: otherIssuer }, userId);
+  expect((await begin(await current(server))).origin).toBe(otherIssuer);
 });
 
 test('an authorization server that says it is another one is not believed', async () => {

@@ -1,13 +1,13 @@
 // Steps that call tools of remote servers, in runs: on the first database alone, since what they write is what every step writes.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createRemoteFetch } from '../../../src/app/remotes.ts';
 import { systemClock } from '../../../src/core/clock.ts';
-import { readDefinition } from '../../../src/workflow/definition.ts';
-import type { Executor } from '../../../src/workflow/executor.ts';
-import { createRemoteRoom, type RemoteRoom } from '../../../src/workflow/remote/room.ts';
-import { readTools, ruleOf, writeTools } from '../../../src/workflow/remote/tools.ts';
-import { createMcpStep } from '../../../src/workflow/steps/mcp.ts';
-import { stepHandlers } from '../../../src/workflow/steps.ts';
+import { createRemoteFetch } from '../../../src/server/remotes.ts';
+import { readDefinition } from '../../../src/workflows/definition/definition.ts';
+import { createRemoteRoom, type RemoteRoom } from '../../../src/workflows/remote-mcp/remote-servers.ts';
+import { readTools, ruleOf, writeTools } from '../../../src/workflows/remote-mcp/tools.ts';
+import type { Executor } from '../../../src/workflows/runs/executor.ts';
+import { createMcpStep } from '../../../src/workflows/steps/mcp.ts';
+import { stepHandlers } from '../../../src/workflows/steps/table.ts';
 import { dropSpares } from '../../store/spares.ts';
 import { cleanUpAfterAll, variants } from '../../store/stores.ts';
 import { openWorkflowPlace, type WorkflowPlace } from '../place.ts';
@@ -92,7 +92,7 @@ test('else a person sees the tool, its server and the arguments first, and what 
   // Nobody says yes to what he is not shown.
   const editor = await at.addUser({ email: 'tom@b.example', level: 'editor' });
   const asEditor = (await at.store.permissions.accessOf(editor))!;
-  expect(JSON.stringify(await at.room.question(asEditor, id))).not.toContain('10.5');
+  expect(JSON.stringify(await at.room.question(asEditor, id))).not.toContain('amount');
   await expect(at.room.answer(asEditor, id, 1, { decision: 'confirm' })).rejects.toMatchObject({ code: 'DENIED' });
   expect([(await answer(id, 1, 'confirm')).state, remote.charged]).toEqual(['succeeded', [{ amount: 10.5 }]]);
 });
@@ -101,6 +101,9 @@ test('one that a person declines is not called', async () => {
   const { id } = await run([charge]);
   expect(await answer(id, 1, 'decline')).toMatchObject({ state: 'failed', failure: { code: 'STEP_DECLINED' } });
   expect(remote.charged).toEqual([]);
+  await at.store.activity.flush();
+  const [told] = await at.store.activity.list({ limit: 1 });
+  expect(told).toMatchObject({ action: 'abortWorkflow', outcome: 'denied', code: 'STEP_DECLINED' });
 });
 
 test('where the user has no account it waits for him to connect one', async () => {

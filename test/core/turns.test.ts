@@ -1,0 +1,48 @@
+// Whose calls begin when many of one user came together: shown by the order in which they begin, each as long as a turn and more.
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { createUserTurns } from '../../src/core/limit/turns.ts';
+
+/** Work of the main thread that is more than a turn, on any machine. */
+function work(milliseconds: number): void {
+  const from = systemClock.monotonic();
+  while (systemClock.monotonic() - from < milliseconds);
+}
+
+async function orderOf(calls: readonly (readonly [user: number, after: number])[], milliseconds: number) {
+  const turn = createUserTurns();
+  const began: number[] = [];
+  const call = async (user: number) => {
+    await turn(user);
+    began.push(user);
+    work(milliseconds);
+  };
+  /** As requests arrive: each in a callback of its own, after so many rounds of the event loop. */
+  const arrive = (user: number, after: number): Promise<void> =>
+    new Promise((resolve, reject) => {
+      setImmediate(() => (after === 0 ? call(user) : arrive(user, after - 1)).then(resolve, reject));
+    });
+  await Promise.all(calls.map(([user, after]) => arrive(user, after)));
+  return began;
+}
+
+const ten = Array.from({ length: 10 }, () => [1, 0] as const);
+
+test('who comes while ten calls of another user wait begins after one or two of them, and nobody is forgotten', async () => {
+  const order = await orderOf([...ten, [2, 1]], 10);
+  expect(order).toHaveLength(11);
+  expect(order.indexOf(2)).toBeLessThanOrEqual(3);
+});
+
+test('several users have a turn in each round', async () => {
+  const order = await orderOf([...ten, ...ten.map(() => [2, 0] as const), [3, 2]], 10);
+  expect(order.filter((user) => user === 2)).toHaveLength(10);
+  expect(order.slice(0, 8)).toContain(3);
+  expect(order.slice(0, 4)).toContain(2);
+});
+
+test('calls that take no time do not wait', () => {
+  const turn = createUserTurns();
+  expect(turn(1)).toBeUndefined();
+  expect(turn(2)).toBeUndefined();
+});

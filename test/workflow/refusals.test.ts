@@ -1,0 +1,95 @@
+// Steps that the user of a run may not do any more: nothing is done, and the log says that it was denied, by the rule of every way in,
+// whenever in the step it was found out.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { dropSpares } from '../store/spares.ts';
+import { cleanUpAfterAll, variants } from '../store/stores.ts';
+import { everything, openWorkflowPlace, type WorkflowPlace } from './place.ts';
+
+cleanUpAfterAll();
+let at: WorkflowPlace;
+let userId: number;
+/** After the mark of a change, and before it is made. */
+let meanwhile: () => Promise<void>;
+beforeAll(async () => {
+  at = await openWorkflowPlace(variants[0]!);
+});
+beforeEach(async () => {
+  userId = await at.addUser({ email: `eve${Math.random()}@b.example` });
+  await at.store.permissions.setRole('Clerk', { '*': everything });
+  meanwhile = async () => undefined;
+});
+afterAll(async () => {
+  await at.close();
+  await dropSpares();
+});
+
+const step = { id: 'set', type: 'update-record', mode: 'automatic', values: { total: 99 } };
+const wait = { id: 'wait', type: 'guidance', text: 'Wait.', next: 'set' };
+
+/** Runs it, and gives what became of it, what the log says of it, and what the order holds. */
+async function run(steps: readonly object[], before?: () => Promise<void>) {
+  const { activity } = at.store;
+  const begin: typeof activity.begin = async (entry) => {
+    const intent = await activity.begin(entry);
+    await meanwhile();
+    return intent;
+  };
+  const executor = at.another({ store: { ...at.store, activity: { ...activity, begin } } });
+  const id = await at.start(await at.publish(steps), '2', userId);
+  await executor.take([id]);
+  if (before) {
+    await before();
+    const { position } = (await at.store.runs.find(id))!;
+    await at.store.runs.answer(id, { position, by: at.userId, value: { decision: 'done', values: {} } });
+    await executor.take([id]);
+  }
+  await executor.stop(0);
+  await activity.flush();
+  const entries = await activity.list({ limit: 20 });
+  const told = entries.filter(({ workflow, action }) => workflow?.runId === id && /^(update|abort)/.test(action));
+  const { state, failure } = (await at.store.runs.find(id))!;
+  const rows = await at.engine.get((await at.store.permissions.accessOf(at.userId))!, {
+    ...{ collection: 'orders', id: 2, fields: ['total'] },
+  });
+  return {
+    end: [state, failure?.code],
+    told: told.map(({ action, outcome, code }) => [action, outcome, code]).reverse(),
+    total: rows.rows[0]![0],
+  };
+}
+
+const denied = ['denied', 'FORBIDDEN'] as const;
+
+test('before the step is begun', async () => {
+  const { total: before } = await run([{ id: 'look', type: 'read-record', fields: ['id'] }]);
+  const { end, told, total } = await run([wait, step], () => at.store.identity.setDisabled(userId, true));
+  expect([end, told, total]).toEqual([['failed', 'FORBIDDEN'], [['abortWorkflow', ...denied]], before]);
+});
+
+test('between the mark of the change and the change', async () => {
+  const { total: before } = await run([{ id: 'look', type: 'read-record', fields: ['id'] }]);
+  meanwhile = () => at.store.identity.setDisabled(userId, true);
+  const { end, told, total } = await run([step]);
+  expect([end, told, total]).toEqual([
+    ['failed', 'FORBIDDEN'],
+    [
+      ['update', ...denied],
+      ['abortWorkflow', ...denied],
+    ],
+    before,
+  ]);
+});
+
+test('by the change itself, with the rights of that moment', async () => {
+  const { total: before } = await run([{ id: 'look', type: 'read-record', fields: ['id'] }]);
+  meanwhile = () => at.store.permissions.setRole('Clerk', { '*': { ...everything, edit: false } });
+  const { end, told, total } = await run([step]);
+  expect([end, told, total]).toEqual([
+    ['failed', 'FORBIDDEN'],
+    [
+      ['update', 'failed', 'APPROVAL_OVERTAKEN'],
+      ['abortWorkflow', ...denied],
+    ],
+    before,
+  ]);
+});
