@@ -1,21 +1,16 @@
 // The addresses of actions, asked over HTTP.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
-import { loadConfig } from '../../src/core/config.ts';
-import { openStore } from '../../src/store/open.ts';
 import { makeFolder, shopAgent } from '../app/agent.ts';
 import { frontOrigin, sessionToken } from '../rest/front-end.ts';
+import { addUserIn } from '../users.ts';
 
 const account = { email: 'ada@example.com', password: 'correct horse battery' };
 
 /** How each address of the second action of orders ends. */
 async function ends(useUnsafeActionEndpoint: boolean): Promise<number[]> {
   const dataDir = join(makeFolder(), 'data');
-  const config = loadConfig({ file: { dataDir } });
-  const store = await openStore({ config, observe: () => undefined, clock: systemClock });
-  await store.identity.addUser({ ...account, firstName: 'Ada', lastName: 'Byron', level: 'admin' });
-  await store.close();
+  await addUserIn(dataDir, { ...account, firstName: 'Ada', lastName: 'Byron', level: 'admin' });
   const { agent } = shopAgent({ useUnsafeActionEndpoint, settings: { dataDir, agentOrigins: [frontOrigin] } });
   agent.customizeCollection('orders', (orders) =>
     orders

@@ -1,8 +1,11 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { type AgentOptions, createAgent } from '../../src/index.ts';
-import { emptyAgent, makeFolder, messageOf, secrets, shopAgent } from '../app/agent.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { type AgentOptions, createAgent, createMemoryDataSource } from '../../src/index.ts';
+import { createTestableAgent } from '../../src/testing/index.ts';
+import { shopTables } from '../agent/shop.ts';
+import { type Logged, makeFolder, messageOf, secrets, shopAgent } from '../app/agent.ts';
+import { freePort } from '../ports.ts';
 
 const make = (options: object) => messageOf(() => createAgent({ ...secrets, ...options } as AgentOptions));
 const line = /\(.*2\.1-agent-options\.test\.ts:\d+\)$/;
@@ -44,11 +47,14 @@ describe('agent options', () => {
       await agent.stop();
       return message;
     };
-    expect([await begin('one'), await begin('another'), await begin('one')]).toEqual([
-      'it worked',
-      expect.stringMatching(/^envSecret: the storage belongs to an environment with another secret/),
-      'it worked',
-    ]);
+    const another = expect.stringMatching(/^envSecret: the storage belongs to an environment with another secret/);
+    expect([
+      await begin('one'),
+      await begin('another'),
+      await begin('One'),
+      await begin('one '),
+      await begin('one'),
+    ]).toEqual(['it worked', another, another, another, 'it worked']);
   });
 
   test('isProduction | boolean | no | production mode reads the schema file, and writes nothing', async () => {
@@ -97,6 +103,32 @@ describe('agent options', () => {
         ['Info', expect.stringMatching(/^server\.started: address=http:\/\/127\.0\.0\.1:\d+ milliseconds=\d+$/)],
       ]),
     );
+
+    // The third argument is the error itself, as the code of the customer threw it.
+    const thrown = new Error('the printer is on fire');
+    const lines: Logged[] = [];
+    const place = await createTestableAgent(
+      (agent) =>
+        agent.addDataSource(createMemoryDataSource('shop', shopTables)).customizeCollection('orders', (orders) =>
+          orders.addAction('Print', {
+            scope: 'Global',
+            execute: () => {
+              throw thrown;
+            },
+          }),
+        ),
+      { agent: { logger: (...entry) => void lines.push(entry) } },
+    );
+    onTestFinished(() => place.close());
+    const print = await place.client.collection('orders').action('Print');
+    await expect(print.execute()).rejects.toThrow();
+    await place.mcp.call('executeAction', { collectionName: 'orders', actionName: 'Print' }).catch(() => undefined);
+    const ofPrint = lines.filter(([level]) => level === 'Error');
+    expect(ofPrint).toHaveLength(2);
+    for (const [, message, error] of ofPrint) {
+      expect(message).toMatch(/Print/);
+      expect(error).toBe(thrown);
+    }
   });
 
   test('logger: one that throws stops nothing', async () => {
@@ -179,10 +211,38 @@ describe('agent options', () => {
   });
 
   test.each<[string, object, RegExp]>([
-    ['an unknown option', { isProd: true }, /no option 'isProd'\. Near: isProduction/],
-    ['a flag that is a text', { isProduction: 'true' }, /'isProduction' must be true or false/],
-    ['a logger that is none', { logger: console }, /'logger' must be a function \(level, message, error\?\)/],
-    ['a depth of nothing', { typingsMaxDepth: 0 }, /'typingsMaxDepth' must be a whole number from 1 to 10/],
+    ['authSecret: an empty one', { authSecret: '' }, /'authSecret' must be a text that is not empty/],
+    ['authSecret: a number', { authSecret: 1 }, /'authSecret' must be a text that is not empty/],
+    ['envSecret: an empty one', { envSecret: '' }, /'envSecret' must be a text that is not empty/],
+    ['envSecret: a list', { envSecret: ['x'] }, /'envSecret' must be a text that is not empty/],
+    ['loggerLevel: in another case', { loggerLevel: 'debug' }, /'loggerLevel' must be one of Debug, Info, Warn, Error/],
+    [
+      'useUnsafeActionEndpoint: a text',
+      { useUnsafeActionEndpoint: 'false' },
+      /'useUnsafeActionEndpoint' must be true or false/,
+    ],
+    [
+      'typingsPath: in a folder that is not there',
+      { typingsPath: '/nowhere/at/all.ts' },
+      /'typingsPath' must be the path of a file/,
+    ],
+    ['typingsPath: an empty one', { typingsPath: '' }, /'typingsPath' must be the path of a file/],
+    ['schemaPath: an empty one', { schemaPath: '' }, /'schemaPath' must be the path of a file/],
+    ['typingsMaxDepth: too deep', { typingsMaxDepth: 11 }, /'typingsMaxDepth' must be a whole number from 1 to 10/],
+    [
+      'typingsMaxDepth: no whole number',
+      { typingsMaxDepth: 2.5 },
+      /'typingsMaxDepth' must be a whole number from 1 to 10/,
+    ],
+    ['isProduction: null', { isProduction: null }, /'isProduction' must be true or false/],
+    ['isProduction: an unknown option', { isProd: true }, /no option 'isProd'\. Near: isProduction/],
+    ['isProduction: a flag that is a text', { isProduction: 'true' }, /'isProduction' must be true or false/],
+    ['logger: one that is none', { logger: console }, /'logger' must be a function \(level, message, error\?\)/],
+    [
+      'typingsMaxDepth: a depth of nothing',
+      { typingsMaxDepth: 0 },
+      /'typingsMaxDepth' must be a whole number from 1 to 10/,
+    ],
     ['a setting that is none', { settings: { dataDirectory: 'x' } }, /no setting 'dataDirectory'\. Near: dataDir/],
     ['a setting that is wrong', { settings: { pageSize: 0 } }, /settings: 'pageSize': expected a whole number from 1/],
     ['the served database as a setting', { settings: { database: 'sqlite:x' } }, /what addDataSource names/],
@@ -197,10 +257,18 @@ describe('agent options', () => {
 });
 
 test('environment variables of the MCP server: SERVICE_MCP_ENABLED_TOOLS and MCP_SERVER_PORT', async () => {
-  const { agent } = emptyAgent();
+  onTestFinished(() => void vi.unstubAllEnvs());
+  vi.stubEnv('SERVICE_MCP_ENABLED_TOOLS', 'list, aggregate');
+  const place = await createTestableAgent((agent) => agent.addDataSource(createMemoryDataSource('shop', shopTables)));
+  onTestFinished(() => place.close());
+  expect((await place.mcp.listTools()).map(({ name }) => name).sort()).toEqual(['aggregate', 'list']);
+
+  const port = await freePort();
+  vi.stubEnv('MCP_SERVER_PORT', `${port}`);
+  const { agent } = shopAgent();
   expect(agent.standaloneServerPort).toBeUndefined();
-  const { loadConfig } = await import('../../src/index.ts');
-  const env = { SERVICE_MCP_ENABLED_TOOLS: 'list, aggregate', MCP_SERVER_PORT: '4000' };
-  const { enabledTools, port } = loadConfig({ env });
-  expect([enabledTools, port, loadConfig().port]).toEqual([['list', 'aggregate'], 4000, 3931]);
+  agent.mountAiMcpServer().mountOnStandaloneServer();
+  await agent.start();
+  const { status } = await fetch(`http://127.0.0.1:${port}/mcp`, { method: 'POST' });
+  expect([agent.standaloneServerPort, status]).toEqual([port, 401]);
 });

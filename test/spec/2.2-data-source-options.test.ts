@@ -1,15 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { accessOf, shopTables } from '../agent/shop.ts';
 import { emptyAgent, messageOf, shopAgent } from '../app/agent.ts';
 
 type Options = Parameters<ReturnType<typeof emptyAgent>['agent']['addDataSource']>[1];
-
-async function served(options: Options): Promise<Record<string, readonly string[]>> {
-  const { agent } = emptyAgent();
-  const { engine } = await agent.addDataSource(() => createMemorySource('shop', shopTables), options).start();
-  return Object.fromEntries(engine.index(accessOf()).map(({ name, relations }) => [name, relations]));
-}
 
 describe('data source options', () => {
   test('factory | DataSourceFactory | datasource factory function, given the log and the clock, async ones too', async () => {
@@ -31,37 +25,65 @@ describe('data source options', () => {
     );
   });
 
-  test('include | string[] | collections to include: these alone, and relations between them', async () => {
-    expect(await served({ include: ['orders', 'customers'] })).toEqual({ customers: ['orders'], orders: ['customer'] });
-  });
-
-  test('exclude | string[] | collections to exclude', async () => {
-    expect(await served({ exclude: ['customers', 'line_notes'] })).toEqual({
-      order_lines: ['order'],
-      orders: ['order_lines'],
-    });
-  });
-
-  test('rename | Record<string, string> | rename collections: relations follow', async () => {
-    expect(await served({ include: ['orders', 'customers'], rename: { customers: 'clients' } })).toEqual({
-      clients: ['orders'],
-      orders: ['customer'],
-    });
-  });
-
   test.each<[string, unknown, RegExp]>([
     ['include', { include: ['order'] }, /shop holds no 'order'\. Near: orders/],
     ['exclude', { exclude: ['order'] }, /shop holds no 'order'\. Near: orders/],
     ['rename', { rename: { order: 'x' } }, /shop holds no 'order'\. Near: orders/],
     ['rename to a name that is there', { rename: { orders: 'customers' } }, /'customers' is published by both/],
-    ['an unknown option', { includes: [] }, /no option 'includes'\. Near: include/],
-    ['a list that is none', { include: 'orders' }, /'include' must be a list of names/],
-    ['a map that is none', { rename: ['orders'] }, /'rename' must map names/],
+    ['include: the second of two', { include: ['orders', 'Customers'] }, /shop holds no 'Customers'\. Near: customers/],
+    ['exclude: the second of two', { exclude: ['orders', 'customer'] }, /shop holds no 'customer'\. Near: customers/],
+    [
+      'rename: the second of two',
+      { rename: { orders: 'a', customer: 'b' } },
+      /shop holds no 'customer'\. Near: customers/,
+    ],
+    ['rename to nothing', { rename: { orders: '' } }, /'' cannot be a name/],
+    ['rename to a path', { rename: { customers: 'people', orders: 'a:b' } }, /'a:b' cannot be a name/],
+    ['rename to one name twice', { rename: { customers: 'x', orders: 'x' } }, /'x' is published by both/],
+    ['rename to what is no text', { rename: { orders: 1 } }, /'rename' must be a map of names/],
+    ['include: a list of what is no text', { include: ['orders', 1] }, /'include' must be a list of names/],
+    ['exclude: a list of what is no text', { exclude: [null] }, /'exclude' must be a list of names/],
+    ['exclude: a text', { exclude: 'orders' }, /'exclude' must be a list of names/],
+    ['include, exclude, rename: an unknown option', { includes: [] }, /no option 'includes'\. Near: include/],
+    ['include: a list that is none', { include: 'orders' }, /'include' must be a list of names/],
+    ['rename: a map that is none', { rename: ['orders'] }, /'rename' must be a map of names/],
   ])('%s that cannot be is told with the line', async (_what, options, problem) => {
-    const message = await messageOf(() => served(options as Options));
+    const { agent } = emptyAgent();
+    const message = await messageOf(() =>
+      agent.addDataSource(() => createMemorySource('shop', shopTables), options as Options).start(),
+    );
     expect([message, message]).toEqual([
       expect.stringMatching(problem),
       expect.stringMatching(/\(.*2\.2-data-source-options\.test\.ts:\d+\)$/),
     ]);
+  });
+
+  test.each<[string, unknown, RegExp]>([
+    ['a data source in place of its factory', createMemorySource('shop', shopTables), /^addDataSource needs a factory/],
+    ['an address', 'sqlite:shop.sqlite', /^addDataSource needs a factory/],
+    ['nothing', undefined, /^addDataSource needs a factory/],
+    ['one that gives nothing', () => undefined, /must give a data source/],
+    ['one that gives something else', async () => ({ name: 'shop' }), /must give a data source/],
+  ])('factory: %s is refused with the line', async (_, factory, problem) => {
+    const { agent } = emptyAgent();
+    const message = await messageOf(() => agent.addDataSource(factory as never).start());
+    expect([message, message]).toEqual([
+      expect.stringMatching(problem),
+      expect.stringMatching(/\(.*2\.2-data-source-options\.test\.ts:\d+\)$/),
+    ]);
+  });
+
+  test('factory: several are called in their order, each when the one before has given its source', async () => {
+    const { agent } = emptyAgent();
+    const called: string[] = [];
+    for (const name of ['first', 'second', 'third'])
+      agent.addDataSource(async () => {
+        called.push(name);
+        await new Promise(setImmediate);
+        called.push(`${name} given`);
+        return createMemorySource(name, [{ ...shopTables[0]!, name, foreignKeys: [] }]);
+      });
+    await agent.start();
+    expect(called).toEqual(['first', 'first given', 'second', 'second given', 'third', 'third given']);
   });
 });

@@ -119,7 +119,7 @@ describe.each(sellers)('$name', (seller) => {
     expect([refused.code, refused.message?.includes('city')]).toEqual(['FORBIDDEN', false]);
   });
 
-  test('setFieldNullable removes Present', async () => {
+  test('Present | validation | setFieldNullable removes Present', async () => {
     const other = await seller.open({
       customize: on('customers', (customers) =>
         customers.addFieldValidation('city', 'Present').setFieldNullable('city'),

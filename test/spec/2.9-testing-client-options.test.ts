@@ -1,11 +1,14 @@
 // Spec 2.9, with 4.7: the options of the test client. "Here `Forest` stands for the neutral word `service` in the option names."
 import { rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createMemoryDataSource } from '../../src/index.ts';
 import { createAgentTestClient, createForestServerSandbox, type TestClientOptions } from '../../src/testing/index.ts';
 import { shopTables } from '../agent/shop.ts';
 import { emptyAgent, makeFolder, messageOf, secrets } from '../app/agent.ts';
+import { openShop } from '../app/shop.ts';
 
 /** A sandbox, and an agent that has been started with it. */
 async function openPlace() {
@@ -63,10 +66,15 @@ test('agentForestAuthSecret | string | the authSecret of the agent; agentService
   const rest = without(options, 'agentForestAuthSecret');
   expect([
     await namesOf({ ...rest, agentServiceAuthSecret: secrets.authSecret }),
+    await namesOf(options),
+    await messageOf(() => namesOf({ ...options, agentForestAuthSecret: secrets.authSecret.toUpperCase() })),
+    await messageOf(() => namesOf({ ...options, agentForestAuthSecret: `${secrets.authSecret} ` })),
+    await messageOf(() => namesOf({ ...options, agentServiceAuthSecret: secrets.authSecret })),
     await messageOf(() => namesOf(rest)),
     await messageOf(() => namesOf({ ...options, agentForestAuthSecret: 'another' })),
   ]).toEqual([
-    names,
+    ...[names, names, expect.stringMatching(/401/), expect.stringMatching(/401/)],
+    expect.stringMatching(/are one option: give one of them/),
     expect.stringMatching(/needs 'agentServiceAuthSecret': the authSecret that the agent was created with/),
     expect.stringMatching(/401 .*agentServiceAuthSecret must be the agent's authSecret/),
   ]);
@@ -87,6 +95,29 @@ test('agentUrl | string | where the agent listens, with its prefix or without', 
     expect.stringMatching(/'agentUrl' must be the address at which the agent listens/),
     expect.stringMatching(/GET \/authentication\/session: 404/),
   ]);
+  expect([
+    await namesOf({ ...options, agentUrl: `${options.agentUrl}/service///` }),
+    await namesOf({ ...options, agentUrl: `${options.agentUrl}//` }),
+    await messageOf(() => namesOf({ ...options, agentUrl: options.agentUrl.replace('http:', 'https:') })),
+    await messageOf(() => namesOf({ ...options, agentUrl: 'ftp://127.0.0.1' })),
+    await messageOf(() => namesOf({ ...options, agentUrl: 'http://' })),
+    await messageOf(() => namesOf({ ...options, agentUrl: '' })),
+    await messageOf(() => namesOf({ ...options, agentUrl: 3931 as never })),
+  ]).toEqual([
+    ...[names, names, expect.stringMatching(/cannot be reached/)],
+    ...Array(4).fill(expect.stringMatching(/'agentUrl' must be the address at which the agent listens/)),
+  ]);
+  // The token of the test is for this address, and goes to no other one (CWE-601).
+  const led: unknown[] = [];
+  const elsewhere = createServer((req, res) => {
+    led.push(req.url);
+    res.writeHead(302, { location: `${options.agentUrl}${req.url}` }).end();
+  });
+  await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void elsewhere.close());
+  const { port } = elsewhere.address() as AddressInfo;
+  const message = await messageOf(() => namesOf({ ...options, agentUrl: `http://127.0.0.1:${port}` }));
+  expect([message, led]).toEqual([expect.stringContaining(': 302 '), ['/service/authentication/session']]);
   await agent.stop();
   expect(await messageOf(() => namesOf(options))).toMatch(
     /cannot be reached: has the agent been started, and is agentUrl/,
@@ -100,10 +131,21 @@ test('serverUrl | string | the address of the sandbox', async () => {
   expect([
     await messageOf(() => namesOf(without(options, 'serverUrl'))),
     await messageOf(() => namesOf({ ...options, serverUrl: 'ftp://x' })),
+    await messageOf(() => namesOf({ ...options, serverUrl: '' })),
+    await namesOf({ ...options, serverUrl: `${sandbox.url}//` }),
   ]).toEqual([
     expect.stringMatching(/needs 'serverUrl': the address of the sandbox: its 'url'/),
     expect.stringMatching(/'serverUrl' must be the address of the sandbox/),
+    expect.stringMatching(/'serverUrl' must be the address of the sandbox/),
+    names,
   ]);
+  // A server with people and data of its own is no place for tests.
+  const envSecret = 'a secret of thirty-two characters or more';
+  const platform = await openShop({ env: { SERVICE_ENV_SECRET: envSecret, SERVICE_PLATFORM_DOOR: 'true' } });
+  onTestFinished(() => platform.stop());
+  expect(
+    await messageOf(() => namesOf({ ...options, agentForestEnvSecret: envSecret, serverUrl: platform.address })),
+  ).toMatch(/is a platform, and no sandbox for tests/);
   await sandbox.close();
   expect(await messageOf(() => namesOf(options))).toMatch(/serverUrl: nothing answers at .* Start the platform there/);
   expect(await messageOf(() => client.collection('customers').list())).toMatch(/GET \/customers: 503 /);
@@ -121,6 +163,16 @@ test('agentSchemaPath | string | the schema file that the agent writes', async (
   ]);
   writeFileSync(other, '[]');
   expect(await messageOf(() => namesOf({ ...options, agentSchemaPath: other }))).toMatch(/has no collections/);
+  const refused = [];
+  for (const text of ['', '{', 'null', '{"collections":{}}']) {
+    writeFileSync(other, text);
+    refused.push(await messageOf(() => namesOf({ ...options, agentSchemaPath: other })));
+  }
+  refused.push(await messageOf(() => namesOf({ ...options, agentSchemaPath: '' })));
+  expect(refused).toEqual([
+    ...Array(4).fill(expect.stringContaining('other.json')),
+    expect.stringMatching(/'agentSchemaPath' must be the path of the schema file/),
+  ]);
   rmSync(other);
   // What the agent says anew is read anew.
   const client = await createAgentTestClient(options);

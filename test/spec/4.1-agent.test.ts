@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
 import {
   type AiAnswer,
@@ -109,7 +109,7 @@ describe('programmatic operations of the agent', () => {
       async (collection, options: { label: string }) => {
         seen.push([collection.name, options.label]);
         await Promise.resolve();
-        if (collection.name !== 'line_notes')
+        if (!['line_notes', 'order_lines'].includes(collection.name))
           collection.addSegment(options.label, { field: 'id', operator: 'Present' });
       },
       { label: 'all' },
@@ -169,7 +169,7 @@ describe('programmatic operations of the agent', () => {
     ]);
   });
 
-  test('start that fails closes what it opened, and can be tried again', async () => {
+  test('addDataSource, start: start that fails closes what it opened, and can be tried again', async () => {
     const closed: string[] = [];
     let fails = true;
     const { agent } = emptyAgent();
@@ -403,7 +403,7 @@ describe('what comes too late, or has nothing to stand on', () => {
     );
   });
 
-  test('a customizer that was kept refuses what is said after its callback has ended', async () => {
+  test('customizeCollection: a customizer that was kept refuses what is said after its callback has ended', async () => {
     const { agent } = shopAgent();
     let late: (() => unknown) | undefined;
     agent.customizeCollection('orders', (orders) => {
@@ -414,17 +414,17 @@ describe('what comes too late, or has nothing to stand on', () => {
   });
 
   test.each<[string, RegExp, (agent: ReturnType<typeof emptyAgent>['agent']) => unknown]>([
-    ['no data source', /has no data source: addDataSource/, () => {}],
-    ['a factory that is none', /needs a factory/, (agent) => agent.addDataSource('sqlite:x' as never)],
-    ['MCP without a server', /Call mountOnStandaloneServer\(port\?, host\?\), or mountOnExpress\(app\) or its like/, (agent) => agent.mountAiMcpServer()],
-    ['two servers', /was called before: an agent has one server/, (agent) => agent.mountOnStandaloneServer(0).mountOnStandaloneServer(0)],
-    ['MCP twice', /was called before/, (agent) => agent.mountAiMcpServer().mountAiMcpServer()],
-    ['an unknown tool', /no tool 'lits'\. Near: list/, (agent) => agent.mountAiMcpServer({ enabledTools: ['lits'] })],
-    ['an unknown option of MCP', /no option 'basepath'\. Near: basePath/, (agent) => agent.mountAiMcpServer({ basepath: '/x' } as never)],
-    ['a wrong base path', /basePath: expected segments/, (agent) => agent.mountAiMcpServer({ basePath: 'a b' })],
-    ['a wrong port', /a number from 0 to 65535/, (agent) => agent.mountOnStandaloneServer(70_000)],
-    ['a plugin that is none', /use needs a plugin/, (agent) => agent.use({} as never)],
-    ['an async plugin of the agent', /must not be async/, (agent) => agent.use({ customizeAgent: async () => {} } as never)],
+    ['start, addDataSource: no data source', /has no data source: addDataSource/, () => {}],
+    ['addDataSource: a factory that is none', /needs a factory/, (agent) => agent.addDataSource('sqlite:x' as never)],
+    ['mountAiMcpServer: MCP without a server', /Call mountOnStandaloneServer\(port\?, host\?\), or mountOnExpress\(app\) or its like/, (agent) => agent.mountAiMcpServer()],
+    ['start: two servers', /was called before: an agent has one server/, (agent) => agent.mountOnStandaloneServer(0).mountOnStandaloneServer(0)],
+    ['mountAiMcpServer: MCP twice', /was called before/, (agent) => agent.mountAiMcpServer().mountAiMcpServer()],
+    ['mountAiMcpServer: an unknown tool', /no tool 'lits'\. Near: list/, (agent) => agent.mountAiMcpServer({ enabledTools: ['lits'] })],
+    ['mountAiMcpServer: an unknown option', /no option 'basepath'\. Near: basePath/, (agent) => agent.mountAiMcpServer({ basepath: '/x' } as never)],
+    ['mountAiMcpServer: a wrong base path', /basePath: expected segments/, (agent) => agent.mountAiMcpServer({ basePath: 'a b' })],
+    ['start: a wrong port', /a number from 0 to 65535/, (agent) => agent.mountOnStandaloneServer(70_000)],
+    ['use: a plugin that is none', /use needs a plugin/, (agent) => agent.use({} as never)],
+    ['use: an async plugin of the agent', /must not be async/, (agent) => agent.use({ customizeAgent: async () => {} } as never)],
   ])('%s is an error that says what to do', async (_what, problem, add) => {
     const { agent } = emptyAgent();
     const act = async () => {
@@ -438,9 +438,12 @@ describe('what comes too late, or has nothing to stand on', () => {
 describe('every error of a customization names the line of the user', () => {
   const failing = (name: string) => ({ columnType: 'Number', dependencies: [name], getValues: () => [] }) as const;
   test.each<[string, (agent: ReturnType<typeof shopAgent>['agent']) => unknown]>([
-    ['in a callback', (agent) => agent.customizeCollection('orders', (each) => each.addField('x', failing('nam')))],
     [
-      'after waiting in a callback',
+      'customizeCollection: in a callback',
+      (agent) => agent.customizeCollection('orders', (each) => each.addField('x', failing('nam'))),
+    ],
+    [
+      'customizeCollection: after waiting in a callback',
       (agent) =>
         agent.customizeCollection('orders', async (each) => {
           await new Promise(setImmediate);
@@ -448,17 +451,17 @@ describe('every error of a customization names the line of the user', () => {
         }),
     ],
     [
-      'of a callback that throws',
+      'customizeCollection: of a callback that throws',
       (agent) => agent.customizeCollection('orders', () => Promise.reject(new Error('gone'))),
     ],
-    ['of a collection that is not there', (agent) => agent.customizeCollection('ordrs', () => {})],
+    ['customizeCollection: of a collection that is not there', (agent) => agent.customizeCollection('ordrs', () => {})],
   ])('%s', async (_where, say) => {
     const { agent } = shopAgent();
     say(agent);
     expect(await messageOf(() => agent.start())).toMatch(here);
   });
 
-  test('through a plugin: the line that uses it, and the line within it', async () => {
+  test('use: through a plugin: the line that uses it, and the line within it', async () => {
     const { plugin, laterPlugin, wrongPlugin } = await import('../app/plugins.ts');
     for (const each of [plugin, laterPlugin, wrongPlugin]) {
       const onCollection = shopAgent();
@@ -503,3 +506,18 @@ test('start: where the platform does not answer, it says so and leaves nothing r
     undefined,
   ]);
 });
+
+test('addAi | can be called once only; it needs a provider of the factory, with name, provider, apiKey and model', async () => {
+  const ai = (more: object = {}) =>
+    createAiProvider({ ...{ name: 'house', provider: 'openai', apiKey: 'k', model: 'm' }, ...more } as Parameters<typeof createAiProvider>[0]);
+  const { agent } = emptyAgent();
+  agent.addAi(ai());
+  expect([
+    await messageOf(() => agent.addAi(ai())),
+    await messageOf(() => emptyAgent().agent.addAi({} as never)),
+    await messageOf(() => ai({ provider: 'other' })),
+    await messageOf(() => ai({ apiKey: '' })),
+    await messageOf(() => ai({ model: undefined })),
+    await messageOf(() => ai({ name: undefined })),
+  ]).toEqual([/addAi/, /addAi/, /provider/, /apiKey/, /model/, /name/].map((problem) => expect.stringMatching(problem)));
+}); // biome-ignore format: short

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { BinaryMode } from '../../src/agent/customize/definitions.ts';
-import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { openShop } from './opened.ts';
 
 const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(40)]);
@@ -30,15 +30,16 @@ const open = (field: string, mode: BinaryMode) =>
 test('Fields | replaceFieldBinaryMode(name, mode): what callers are shown, while both forms are read', async () => {
   const request = { collection: 'files', fields: ['id', 'body', 'parts'], limit: 1 };
   const uri = `data:image/png;base64,${png.toString('base64')}`;
+  const parts = ['data:application/octet-stream;base64,/w==', null];
   const [plain, hex, data] = [
     await openShop(() => {}, { sources: [files()] }),
     await open('body', 'hex'),
     await open('id', 'datauri'),
   ];
   expect([await plain.list(request), await hex.list(request), await data.list(request)]).toEqual([
-    [['0001', uri, ['ff', null]]],
-    [['0001', png.toString('hex'), ['ff', null]]],
-    [['data:application/octet-stream;base64,AAE=', uri, ['ff', null]]],
+    [['0001', uri, parts]],
+    [['0001', png.toString('hex'), parts]],
+    [['data:application/octet-stream;base64,AAE=', uri, parts]],
   ]);
   for (const value of [uri, png.toString('hex')])
     expect(

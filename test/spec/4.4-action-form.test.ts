@@ -59,6 +59,7 @@ async function open(rights: Rights = {}) {
 }
 
 const fresh = {
+  description: 'Gives money back',
   fields: {
     amount: { type: 'Number', label: 'Amount', required: true, min: 1, max: 50, step: 0.5 },
     reason: { type: 'Enum', values: ['damaged', 'late', 'other'], reload: true },
@@ -93,7 +94,7 @@ describe('4.4 MCP tools', () => {
         { type: 'String', required: true },
         ['note'],
         false,
-        { notes: fresh.notes },
+        { description: fresh.description, notes: fresh.notes },
       ],
     );
   });
@@ -141,12 +142,12 @@ describe('4.4 MCP tools', () => {
 });
 
 describe('what goes wrong', () => {
-  test('names, records and ids that do not fit', async () => {
+  test('getActionForm: names, records and ids that do not fit', async () => {
     const form = await open();
     expect([
       await form({ actionName: 'Refunds', recordIds: [1] }),
       await form({ collectionName: 'customers', recordIds: [1] }),
-      await form({ collectionName: 'order', recordIds: [1] }),
+      await form({ collectionName: 'oders', recordIds: [1] }),
       await form({ recordIds: [99] }),
       await form({ recordIds: [1, 2] }),
       await form({ actionName: 'Close', recordIds: [1] }),
@@ -156,7 +157,7 @@ describe('what goes wrong', () => {
     ]).toEqual([
       "UNKNOWN_ACTION: 'orders' has no action 'Refunds'. Near: Refund.",
       "UNKNOWN_ACTION: 'customers' has no action 'Refund'.",
-      "UNKNOWN_COLLECTION: No collection 'order'. Near: orders, order_lines. Call describeCollection without a name for the list.",
+      "UNKNOWN_COLLECTION: No collection 'oders'. Near: orders. Call describeCollection without a name for the list.",
       "RECORD_NOT_FOUND: No record '99' in 'orders', or you may not see it.",
       "INVALID_ARGUMENT: recordIds: 'Refund' works on one record: send its id, and no other.",
       "INVALID_ARGUMENT: recordIds: 'Close' is not about chosen records: leave it out.",
@@ -166,7 +167,7 @@ describe('what goes wrong', () => {
     ]);
   });
 
-  test('an action or record that is hidden is as if it were not there', async () => {
+  test('getActionForm: an action or record that is hidden is as if it were not there', async () => {
     const scopes = { orders: { field: 'id', operator: 'Equal', value: 2 } } as const;
     const form = await open({ untriggered: ['orders.Refund'], scopes });
     expect([

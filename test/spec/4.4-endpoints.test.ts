@@ -4,10 +4,11 @@ import { UnauthorizedError as FormerUnauthorizedError } from '@modelcontextproto
 import { Client as FormerClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as FormerTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, test } from 'vitest';
+import { messageOf, shopAgent } from '../app/agent.ts';
 import { ask, callTool } from '../app/call.ts';
-import { account, hosted, type Mounted, mounts, tokenOf } from '../app/mounts.ts';
+import { account, hosted, type Mounted, mounts, redirectUri, tokenOf } from '../app/mounts.ts';
 import { createPerson } from '../clients/person.ts';
-import { register } from '../oauth/client.ts';
+import { connect, register } from '../oauth/client.ts';
 
 const at = (place: string) => mounts.find(([name]) => name === place)![1];
 
@@ -16,24 +17,33 @@ async function seen(method: string, url: string, init: RequestInit = {}): Promis
   return [method, response.status, response.headers.get('content-type')?.split(';')[0]];
 }
 
-/** Where an authorization request of a client is sent on to: its path. */
-async function authorize({ origin, prefix }: Mounted, method: 'GET' | 'POST'): Promise<unknown[]> {
+/** Where an authorization request of a client is sent on to: its path. `other`: what is sent otherwise, or left out. */
+async function authorize(
+  { origin, prefix }: Mounted,
+  method: 'GET' | 'POST',
+  other: Readonly<Record<string, string | undefined>> = {},
+): Promise<unknown[]> {
   const { client } = await register(`${origin}${prefix}`, {
     client_name: 'Notebook',
     redirect_uris: ['http://127.0.0.1:49152/callback'],
   });
-  const form = new URLSearchParams({
+  const fields: Record<string, string | undefined> = {
     response_type: 'code',
     client_id: client.client_id,
     redirect_uri: 'http://127.0.0.1:49152/callback',
     code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
     code_challenge_method: 'S256',
     resource: `${origin}${prefix}/mcp`,
-  });
+    ...other,
+  };
+  const sent = Object.entries(fields).filter((each): each is [string, string] => each[1] !== undefined);
+  const form = new URLSearchParams(sent);
   const url = `${origin}${prefix}/oauth/authorize`;
   const init = { method, redirect: 'manual' } as const;
   const response = await (method === 'GET' ? fetch(`${url}?${form}`, init) : fetch(url, { ...init, body: form }));
   const location = new URL(`${response.headers.get('location')}`, url);
+  if (location.searchParams.has('error'))
+    return [response.status, location.pathname, location.searchParams.get('error')];
   return [response.status, location.pathname.replace(/[^/]{20,}$/, '...'), location.searchParams.get('client_id')];
 }
 
@@ -47,7 +57,21 @@ describe.each([
     const mounted = await at(place)();
     const url = `${mounted.origin}${mounted.prefix}/mcp`;
     const without = await fetch(url, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } });
-    const { status } = await ask(url, await tokenOf(mounted), 'tools/list', {});
+    const token = await tokenOf(mounted);
+    const { status } = await ask(url, token, 'tools/list', {});
+    const wrong = [
+      (await ask(url, `${token}x`, 'tools/list', {})).status,
+      (
+        await fetch(url, {
+          method: 'POST',
+          body: '{',
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        })
+      ).status,
+      (await seen('DELETE', url))[1],
+      (await ask(url, token, 'tools/call', { name: 'list', arguments: { collectionName: 'orders' } })).status,
+    ];
+    expect(wrong).toEqual([401, 400, 405, 200]);
     expect([
       mounted.mcpUrl,
       without.status,
@@ -64,6 +88,21 @@ describe.each([
       [303, `${mounted.prefix}/oauth/interaction/...`, null],
       [303, `${mounted.prefix}/oauth/authorize`, expect.any(String)],
     ]);
+    // RFC 9700 section 4.11.2: before anybody has signed in and decided, what is wrong is shown here and sends nobody anywhere.
+    const wrong: readonly Readonly<Record<string, string | undefined>>[] = [
+      { code_challenge_method: 'plain' },
+      { code_challenge: undefined },
+      { response_type: 'token' },
+      { resource: 'https://other.example/mcp' },
+      { redirect_uri: 'https://evil.example/callback' },
+      { client_id: 'nobody' },
+    ];
+    const answers = [];
+    for (const fields of wrong) answers.push((await authorize(mounted, 'GET', fields))[0]);
+    expect([answers, (await seen('DELETE', `${mounted.origin}${mounted.prefix}/oauth/authorize`))[1]]).toEqual([
+      wrong.map(() => 400),
+      405,
+    ]);
   });
 
   test(`${shown}/oauth/token | POST | token exchange`, async () => {
@@ -78,6 +117,35 @@ describe.each([
       ],
       expect.stringMatching(/^[\w-]{20,}$/),
     ]);
+    const issuer = `${mounted.origin}${mounted.prefix}`;
+    const registered = await register(issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    const session = await connect(registered, account, { redirectUri, resource: mounted.mcpUrl });
+    const exchange = async (given: Record<string, string>) => {
+      const body = new URLSearchParams({ client_id: registered.client.client_id, ...given });
+      const response = await fetch(url, { method: 'POST', body });
+      return [response.status, ((await response.json()) as { error?: string }).error];
+    };
+    const { token_type, expires_in, refresh_token } = session.tokens;
+    expect([token_type.toLowerCase(), expires_in, typeof refresh_token]).toEqual(['bearer', 900, 'string']);
+    expect([
+      await exchange({ grant_type: 'refresh_token', refresh_token: `${refresh_token}` }),
+      await exchange({ grant_type: 'refresh_token', refresh_token: 'none' }),
+      await exchange({ grant_type: 'password', username: account.email, password: account.password }),
+      // A code is good once, and whoever has it again ends what was made of it.
+      await exchange({
+        grant_type: 'authorization_code',
+        code: `${session.code.parameters.get('code')}`,
+        redirect_uri: redirectUri,
+        code_verifier: session.code.verifier,
+      }),
+      [(await ask(mounted.mcpUrl, session.tokens.access_token, 'tools/list', {})).status],
+    ]).toEqual([
+      [200, undefined],
+      [400, 'invalid_grant'],
+      [400, 'unsupported_grant_type'],
+      [400, 'invalid_grant'],
+      [401],
+    ]);
   });
 
   test(`/.well-known/oauth-authorization-server${shown} | GET | authorization server metadata`, async () => {
@@ -86,7 +154,17 @@ describe.each([
       issuer: `${origin}${prefix}`,
       authorization_endpoint: `${origin}${prefix}/oauth/authorize`,
       token_endpoint: `${origin}${prefix}/oauth/token`,
+      registration_endpoint: `${origin}${prefix}/oauth/register`,
+      revocation_endpoint: `${origin}${prefix}/oauth/revoke`,
+      response_types_supported: ['code'],
+      grant_types_supported: expect.arrayContaining(['authorization_code', 'refresh_token']),
+      code_challenge_methods_supported: ['S256'],
+      scopes_supported: expect.arrayContaining(['mcp:read', 'mcp:write', 'mcp:action', 'offline_access']),
+      authorization_response_iss_parameter_supported: true,
     });
+    expect((await seen('GET', `${origin}/.well-known/oauth-authorization-server${prefix || '/other'}/more`))[1]).toBe(
+      404,
+    );
   });
 
   test(`/.well-known/oauth-protected-resource${shown}/mcp | GET | protected resource metadata`, async () => {
@@ -94,6 +172,8 @@ describe.each([
     expect(await metadata(`${origin}/.well-known/oauth-protected-resource${prefix}/mcp`)).toMatchObject({
       resource: mcpUrl,
       authorization_servers: [`${origin}${prefix}`],
+      scopes_supported: ['mcp:read', 'mcp:write', 'mcp:action'],
+      bearer_methods_supported: ['header'],
     });
   });
 });
@@ -175,7 +255,14 @@ describe('4.4 rules', () => {
       mounted.mcpUrl,
       await callTool(mounted.mcpUrl, await tokenOf(mounted), call.name, call.arguments),
       (await seen('POST', `${mounted.origin}/mcp`))[1],
-    ]).toEqual([`${mounted.origin}/mcp/mcp`, { json: expect.objectContaining({ columns: ['id'] }) }, 404]);
+      (await seen('GET', `${mounted.origin}/mcp/oauth/token`))[1],
+      (await metadata(`${mounted.origin}/.well-known/oauth-authorization-server/mcp`)).issuer,
+      (await metadata(`${mounted.origin}/.well-known/oauth-protected-resource/mcp/mcp`)).resource,
+    ]).toEqual([
+      `${mounted.origin}/mcp/mcp`,
+      { json: expect.objectContaining({ columns: ['id'] }) },
+      ...[404, 405, `${mounted.origin}/mcp`, `${mounted.origin}/mcp/mcp`],
+    ]);
   });
 
   test('capture: without basePath the whole /oauth/* and /.well-known/* namespaces and /mcp are ours, with it the host has its own', async () => {
@@ -211,5 +298,21 @@ describe('4.4 rules', () => {
       JSON.parse(text).result.tools.map(({ name }: { name: string }) => name),
       await callTool(mounted.mcpUrl, token, 'listRelated', {}),
     ]).toEqual([['describeCollection', 'list'], { error: expect.stringMatching(/-32602 .*listRelated/) }]);
+  });
+
+  test('enabledTools: a name that no tool has ends the start with near names, and so does an empty list', async () => {
+    const begin = (enabledTools: unknown) =>
+      messageOf(() => {
+        const { agent } = shopAgent();
+        return agent
+          .mountAiMcpServer({ enabledTools } as never)
+          .mountOnStandaloneServer(0)
+          .start();
+      });
+    expect([await begin(['lst', 'list']), await begin([]), await begin('list')]).toEqual([
+      expect.stringMatching(/no tool 'lst'.*list/),
+      expect.stringMatching(/enabledTools/),
+      expect.stringMatching(/enabledTools/),
+    ]);
   });
 });

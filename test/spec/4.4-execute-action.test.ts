@@ -143,14 +143,14 @@ describe('4.4 MCP tools', () => {
 });
 
 describe('what an action answers', () => {
-  test('an error is one, with its text', async () => {
+  test('executeAction: an error is one, with its text', async () => {
     const act = await openAnswering((builder) =>
       builder.error('Too late', { html: '<ul><li>Order <i>1</i></li></ul>' }),
     );
     expect(await act()).toBe('ACTION_REFUSED: Too late\nOrder 1');
   });
 
-  test('a path becomes the address of the application, another address stays', async () => {
+  test('executeAction: a path becomes the address of the application, another address stays', async () => {
     const settings = { publicUrl: 'https://shop.example' };
     const inside = await openAnswering((builder) => builder.redirectTo('/orders/1?x=2'), settings);
     const first = await inside();
@@ -162,7 +162,7 @@ describe('what an action answers', () => {
     ]);
   });
 
-  test('refused or broken in its code: the words that are meant to be read, or none', async () => {
+  test('executeAction: refused or broken in its code: the words that are meant to be read, or none', async () => {
     const refusing = await openAnswering(() => {
       throw new ActionError('The shop is closed on Sundays.');
     });
@@ -208,7 +208,7 @@ describe('webhooks', () => {
     ]);
   });
 
-  test('follow no redirect', async () => {
+  test('executeAction: follow no redirect', async () => {
     const host = await openOutside(302);
     const act = await openAnswering((builder) => builder.webhook(`http://${host}/`, 'GET'), {
       webhookHosts: ['127.0.0.1'],
@@ -233,7 +233,7 @@ describe('webhooks', () => {
 });
 
 describe('what never runs', () => {
-  test('an action without the records it needs: no ids never means all', async () => {
+  test('executeAction: an action without the records it needs: no ids never means all', async () => {
     const { execute, ran } = await open();
     expect([
       await execute({ actionName: 'Archive' }),
@@ -260,7 +260,7 @@ describe('what never runs', () => {
     ]);
   });
 
-  test('a form with mistakes: all of them are told by the names to send, within 80 tokens', async () => {
+  test('executeAction: a form with mistakes: all of them are told by the names to send, within 80 tokens', async () => {
     const { execute, ran } = await open();
     const wrong = await execute({
       actionName: 'Refund',
@@ -272,12 +272,12 @@ describe('what never runs', () => {
     expect([wrong, countTokens(long) <= 80, long, ran]).toEqual([
       expect.stringMatching(/amuont.*send amount.*50.*late/s),
       true,
-      expect.stringMatching(/ \d+ more: getActionForm with these values tells all\.$/),
+      expect.stringMatching(/ \d+ more; getActionForm with these values shows all\.$/),
       [],
     ]);
   });
 
-  test('what the caller may not trigger or see, as if it were not there', async () => {
+  test('executeAction: what the caller may not trigger or see, as if it were not there', async () => {
     const scopes = { orders: { field: 'id', operator: 'Equal', value: 2 } } as const;
     const { execute, ran } = await open({ untriggered: ['orders.Refund'], scopes, browse: ['orders'] });
     expect([
@@ -295,7 +295,7 @@ describe('what never runs', () => {
     ]);
   });
 
-  test('without the OAuth scope: 403 with what to ask for', async () => {
+  test('executeAction: without the OAuth scope: 403 with what to ask for', async () => {
     const { ran } = await open();
     const response = await fetch(counter.house.url, {
       method: 'POST',
@@ -309,12 +309,12 @@ describe('what never runs', () => {
     });
     expect([response.status, response.headers.get('www-authenticate'), ran]).toEqual([
       403,
-      'Bearer error="insufficient_scope", scope="mcp:action"',
+      'Bearer error="insufficient_scope", scope="mcp:write mcp:action"',
       [],
     ]);
   });
 
-  test('when the permissions were taken away meanwhile', async () => {
+  test('executeAction: when the permissions were taken away meanwhile', async () => {
     const { execute, ran } = await open();
     counter.house.holds.push(Promise.resolve(false));
     counter.house.revoked.add('user-4');

@@ -1,6 +1,6 @@
 // The tool listRelated, over the real endpoint.
 import { afterEach, describe, expect, test } from 'vitest';
-import { createMemorySource } from '../../src/agent/sources/memory.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { accessOf, type Rights, shopTables } from '../agent/shop.ts';
 import { ask } from '../mcp/asking.ts';
 import { type House, openHouse } from '../mcp/house.ts';
@@ -58,41 +58,41 @@ describe('4.4 MCP tools', () => {
 });
 
 describe('what goes wrong', () => {
-  test('says what to send, by the names of the tool', async () => {
+  test('listRelated: says what to send, by the names of the tool', async () => {
     const related = await open();
     expect([
-      await related({ relationName: 'order' }),
+      await related({ relationName: 'ordres' }),
       await related({ collectionName: 'orders', relationName: 'customer' }),
       await related({ parentRecordId: undefined }),
-      await related({ parentRecordId: { id: 2 } }),
+      await related({ parentRecordId: { nr: 2 } }),
       await related({ parentRecordId: 'two' }),
       await related({ parentRecordId: [2, 3] }),
       await related({ parentRecordId: 99 }),
-      await related({ pageSize: 3 }),
+      await related({ rowsPerView: 3 }),
       await related({ pagination: { size: 5000 } }),
-      await related({ fields: ['order:id'] }),
+      await related({ fields: ['parcel:id'] }),
     ]).toEqual([
-      "UNKNOWN_FIELD: 'customers' has no field 'order'. Near: orders. Call describeCollection for all fields.",
+      "UNKNOWN_RELATION: 'customers' has no relation 'ordres'. Near: orders.",
       "INVALID_ARGUMENT: relationName: 'customer' leads to one record: list 'orders' with fields such as 'customer:id'.",
       'INVALID_ARGUMENT: parentRecordId: send the id of the record.',
       'INVALID_ARGUMENT: parentRecordId: send one id, a number or a text.',
       'INVALID_VALUE: parentRecordId: expected a number, got "two".',
       'INVALID_VALUE: parentRecordId: expected one value, got [2,3].',
       "RECORD_NOT_FOUND: No record '99' in 'customers', or you may not see it.",
-      expect.stringMatching(/^INVALID_ARGUMENT: pageSize: unknown argument\. /),
+      expect.stringMatching(/^INVALID_ARGUMENT: rowsPerView: unknown argument\. /),
       'INVALID_ARGUMENT: pagination.size: at most 1000; go on with nextCursor.',
-      expect.stringMatching(/^UNKNOWN_FIELD: 'orders' has no field 'order:id'/),
+      expect.stringMatching(/^UNKNOWN_FIELD: 'orders' has no field 'parcel:id'/),
     ]);
   });
 
-  test('what is hidden is as if it were not there', async () => {
+  test('listRelated: what is hidden is as if it were not there', async () => {
     const scopes = { customers: { field: 'city', operator: 'Equal', value: 'Paris' } } as const;
     const related = await open({ browse: ['customers', 'order_lines', 'line_notes'], scopes });
     const unseen = await related({});
     house.close();
     const scoped = await open({ scopes });
     expect([unseen, await scoped({}), await scoped({ parentRecordId: 77 })]).toEqual([
-      "UNKNOWN_FIELD: 'customers' has no field 'orders'. Call describeCollection for all fields.",
+      "UNKNOWN_RELATION: 'customers' has no relation 'orders'.",
       "RECORD_NOT_FOUND: No record '2' in 'customers', or you may not see it.",
       "RECORD_NOT_FOUND: No record '77' in 'customers', or you may not see it.",
     ]);

@@ -5,25 +5,17 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import express from 'express';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
-import { loadConfig } from '../../src/core/config.ts';
 import { type Agent, type AgentOptions, createMemoryDataSource } from '../../src/index.ts';
-import { openStore } from '../../src/store/open.ts';
 import { shopTables } from '../agent/shop.ts';
 import { emptyAgent, makeFolder } from '../app/agent.ts';
 import { frontOrigin, sessionToken } from '../rest/front-end.ts';
+import { addUserIn } from '../users.ts';
 
 const account = { email: 'ada@example.com', password: 'correct horse battery' };
 
 async function prepare(options: Partial<AgentOptions>, publicUrl?: string): Promise<Agent> {
   const dataDir = join(makeFolder(), 'data');
-  const store = await openStore({
-    config: loadConfig({ file: { dataDir } }),
-    observe: () => undefined,
-    clock: systemClock,
-  });
-  await store.identity.addUser({ ...account, firstName: 'Ada', lastName: 'Byron', level: 'admin' });
-  await store.close();
+  await addUserIn(dataDir, { ...account, firstName: 'Ada', lastName: 'Byron', level: 'admin' });
   const settings = { dataDir, agentOrigins: [frontOrigin], ...(publicUrl !== undefined && { publicUrl }) };
   const { agent } = emptyAgent({ ...options, settings });
   agent.addDataSource(createMemoryDataSource('shop', shopTables)).mountAiMcpServer();

@@ -1,10 +1,11 @@
 // Spec 4.6: the commands of `portico cloud`, within this process; test/cli has them as users run them.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { bootstrap, login, updateTypings } from '../../src/cli/cloud.ts';
+import { bootstrap, login, updateTypings } from '../../src/cli/cloud/commands.ts';
 import type { Agent, MongoConnectionParams, SqlConnectionParams } from '../../src/cloud/index.ts';
+import { commandLine } from '../../src/oauth/clients/normalize.ts';
 import { openShop, type Shop } from '../app/shop.ts';
 import { linkModules } from '../cli/command.ts';
 import { createBrowser } from '../oauth/flow.ts';
@@ -42,7 +43,10 @@ async function answer(): Promise<void> {
 const options = () => ({ server: shop.address, browser: false, folder });
 const kept = () => {
   const [file] = readdirSync(join(folder, 'tokens'));
-  return JSON.parse(readFileSync(join(folder, 'tokens', file!), 'utf8')) as { readonly accessToken: string };
+  return JSON.parse(readFileSync(join(folder, 'tokens', file!), 'utf8')) as Record<
+    'accessToken' | 'refreshToken',
+    string
+  >;
 };
 const inFolder = (path: string) => join(folder, 'cloud-customizer', path);
 
@@ -64,11 +68,66 @@ test('bootstrap --env-secret: authenticates, creates a cloud-customizer director
   ]).toEqual([['cloud-customizer', 'tokens'], true, true]);
 });
 
+test('bootstrap: under the name that is given, once; the secret of the command before that of the environment; only its owner reads it; nothing is left of one that fails', async () => {
+  await bootstrapped();
+  const make = (name?: string, more: object = {}) => bootstrap(name, { ...options(), envSecret, version: '1.2.3', ...more });
+  vi.stubEnv('SERVICE_ENV_SECRET', 'another');
+  await make('reports');
+  vi.stubEnv('SERVICE_ENV_SECRET', envSecret);
+  await make('Of_env.2', { envSecret: undefined });
+  vi.stubEnv('SERVICE_ENV_SECRET', '');
+  const read = (path: string) => readFileSync(join(folder, path), 'utf8');
+  const env = read('reports/.env').split('\n');
+  const manifest = JSON.parse(read('reports/package.json'));
+  expect([
+    env.includes(`SERVICE_CLOUD_SERVER=${shop.address}`),
+    env.some((line) => line.startsWith('SERVICE_ENV_SECRET=') && line.includes(envSecret)),
+    read('Of_env.2/.env').includes(envSecret),
+    statSync(join(folder, 'reports/.env')).mode & 0o777,
+    [manifest.name, manifest.dependencies.portico],
+    read('reports/.gitignore').split('\n').includes('.env'),
+  ]).toEqual([true, true, true, 0o600, ['reports', '^1.2.3'], true]);
+  const problems = [];
+  for (const [name, more] of [['reports', {}], [undefined, {}], ['../out', {}], ['.hidden', {}], ['', {}], ['new', { envSecret: '' }], ['new', { envSecret: undefined }], ['new', { envSecret: 'wrong' }], ['new', { server: `${shop.address}/nowhere` }], ['new', { server: 'nowhere' }]] as const)
+    problems.push(await make(name, more).catch(({ code, message }) => `${code} ${message}`));
+  expect(problems).toEqual([
+    expect.stringMatching(/^CONFIGURATION There is a folder 'reports' here already\. Name another/),
+    expect.stringMatching(/^CONFIGURATION There is a folder 'cloud-customizer' here already/),
+    ...Array(3).fill(expect.stringMatching(/^INVALID_ARGUMENT .*name: expected a name of letters/)),
+    ...Array(2).fill(expect.stringMatching(/^CONFIGURATION .*give --env-secret, or SERVICE_ENV_SECRET/)),
+    ...Array(3).fill(expect.stringMatching(/^CONFIGURATION /)),
+  ]);
+  expect(readdirSync(folder).sort()).toEqual(['Of_env.2', 'cloud-customizer', 'reports', 'tokens']);
+}); // biome-ignore format: short
+
 test('login: refreshes the authentication token', async () => {
   await bootstrapped();
-  const before = kept().accessToken;
+  const before = kept();
+  printed.length = 0;
   await login(options());
-  expect(kept().accessToken).not.toBe(before);
+  expect([kept().accessToken === before.accessToken, printed.join('')]).toEqual([
+    false,
+    `The sign-in to ${shop.address} is renewed.\n`,
+  ]);
+  // With --again, and where there is none, a person answers, and the sign-in of before is over.
+  const renewed = kept();
+  printed.length = 0;
+  await Promise.all([login({ ...options(), again: true }), answer()]);
+  const status = async (token: string) =>
+    (
+      await fetch(`${shop.address}/oauth/token`, {
+        method: 'POST',
+        body: new URLSearchParams({
+          client_id: commandLine.client_id,
+          grant_type: 'refresh_token',
+          refresh_token: token,
+        }),
+      })
+    ).status;
+  expect([kept().refreshToken === renewed.refreshToken, await status(renewed.refreshToken)]).toEqual([false, 400]);
+  rmSync(join(folder, 'tokens'), { recursive: true });
+  await Promise.all([login(options()), answer()]);
+  expect(readdirSync(join(folder, 'tokens'))).toHaveLength(1);
 });
 
 test('update-typings: regenerates typings from the database structure and customization code', async () => {
@@ -93,7 +152,40 @@ export function customizeAgent(agent: Agent<Schema>): void {
   );
   await updateTypings({ ...options(), envSecret, folder: here });
   expect(readFileSync(inFolder('typings.d.ts'), 'utf8')).toContain('initial: "String" | null;');
-});
+  // It says whether anything is new, and takes away what is no longer there.
+  const run = async () => {
+    printed.length = 0;
+    await updateTypings({ ...options(), envSecret, folder: here });
+    return printed.join('');
+  };
+  const same = await run();
+  const code = readFileSync(inFolder('src/index.ts'), 'utf8');
+  const typings = readFileSync(inFolder('typings.d.ts'), 'utf8');
+  writeFileSync(inFolder('typings.d.ts'), 'export type Old = 1;');
+  const changed = await run();
+  expect([same, changed, readFileSync(inFolder('typings.d.ts'), 'utf8') === typings]).toEqual([
+    ...['typings.d.ts is as it was.\n', 'typings.d.ts is written anew.\n', true],
+  ]);
+  // Code that does not fit leaves them as they were, and elsewhere nothing is done.
+  await bootstrap('wrong', { ...options(), envSecret, version: '0.0.0' });
+  const there = join(folder, 'wrong');
+  linkModules(there);
+  const before = readFileSync(join(there, 'typings.d.ts'), 'utf8');
+  writeFileSync(join(there, 'src/index.ts'), code.replace("'last_name'", "'lastname'"));
+  const update = updateTypings({ ...options(), envSecret, folder: there });
+  const wrong = await update.catch(({ code, message }) => `${code} ${message}`);
+  const elsewhere = await updateTypings({ ...options(), envSecret, folder }).catch(({ message }) => message);
+  mkdirSync(join(folder, 'half/src'), { recursive: true });
+  writeFileSync(join(folder, 'half/tsconfig.json'), '{}');
+  const half = await updateTypings({ ...options(), envSecret, folder: join(folder, 'half') }).catch(({ message }) => message);
+  rmSync(join(folder, 'half'), { recursive: true });
+  expect([wrong, elsewhere, half, readFileSync(join(there, 'typings.d.ts'), 'utf8') === before]).toEqual([
+    expect.stringMatching(/^CONFIGURATION .*lastname/s),
+    expect.stringContaining('is no folder of customizations'),
+    expect.stringContaining('is no folder of customizations'),
+    true,
+  ]);
+}); // biome-ignore format: short
 
 test('Exported types of the cloud package: Agent, SqlConnectionParams, MongoConnectionParams', () => {
   const sql: readonly SqlConnectionParams[] = ['sqlite:shop.sqlite', { uri: 'sqlite:shop.sqlite' }];

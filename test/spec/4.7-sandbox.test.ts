@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { createMemoryDataSource } from '../../src/index.ts';
-import { makeTestingToken } from '../../src/oauth/session-token.ts';
+import { makeTestingToken } from '../../src/oauth/tokens/session-token.ts';
 import { createForestServerSandbox, createServiceServerSandbox, type Sandbox } from '../../src/testing/index.ts';
 import { connectSandbox } from '../../src/testing/sandbox.ts';
 import { shopTables } from '../agent/shop.ts';
@@ -28,6 +28,8 @@ test('createForestServerSandbox(port): starts a local sandbox mimicking the plat
   const { port } = await open();
   const taken = await messageOf(() => createForestServerSandbox(port));
   const wrong = await messageOf(() => createForestServerSandbox(-1));
+  for (const port of [65_536, 1.5, Number.NaN, '0', null])
+    expect(await messageOf(() => createForestServerSandbox(port as number)), `${port}`).toBe(wrong);
   const sandbox = await open(0);
   const agent = agentOf(sandbox);
   const { server } = await agent.start();
@@ -49,6 +51,24 @@ test('createForestServerSandbox(port): starts a local sandbox mimicking the plat
     200,
     { id: 1, email: 'tester@sandbox.example', role: 'Administrator', permissionLevel: 'admin' },
   ]);
+});
+
+test('createForestServerSandbox: two at once without a port, the last port too, on this machine only; an environment of its own, which is the first that comes', async () => {
+  const [one, other] = [await open(), await open()];
+  const last = await open(65_535);
+  expect([one.port === other.port, last.port, one.url, last.url]).toEqual([
+    ...[false, 65_535, `http://127.0.0.1:${one.port}`, 'http://127.0.0.1:65535'],
+  ]);
+  const { server } = await agentOf(one).start();
+  const stranger = await messageOf(() => agentOf(one, { envSecret: 'of another environment' }).start());
+  const { server: second } = await agentOf(other, { envSecret: 'of another environment' }).start();
+  const statuses = [];
+  for (const { address } of [server!, second!])
+    statuses.push((await whoAmI(`${address}/service`, await makeToken())).status);
+  // The token of one person, of one authSecret, and no other.
+  statuses.push((await whoAmI(`${server!.address}/service`, await makeToken(2))).status);
+  statuses.push((await whoAmI(`${server!.address}/service`, await makeToken(1, 'another secret'))).status);
+  expect([statuses, stranger]).toEqual([[200, 200, 401, 401], expect.stringMatching(/does not know this envSecret/)]);
 });
 
 test('createForestServerSandbox: has close()', async () => {

@@ -1,11 +1,13 @@
 // What is shown of authentication in section 5: the secrets of an agent, the token of /mcp and how a client that knows the
 // address alone comes to one, and the key of an AI provider.
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createAgent, createAiProvider } from '../../src/index.ts';
 import { KEY, openAiServer, saying } from '../agent/ai-server.ts';
 import { messageOf, secrets, shopAgent } from '../app/agent.ts';
 import { ask } from '../app/call.ts';
-import { mounts, tokenOf } from '../app/mounts.ts';
+import { mounts, redirectUri, tokenOf } from '../app/mounts.ts';
+import { register } from '../oauth/client.ts';
 
 test.each(['authSecret', 'envSecret'] as const)('%s: an agent is created with it, and not without', async (name) => {
   const { [name]: _, ...rest } = secrets;
@@ -13,6 +15,17 @@ test.each(['authSecret', 'envSecret'] as const)('%s: an agent is created with it
     'it worked',
     expect.stringMatching(new RegExp(`^createAgent needs '${name}'`)),
   ]);
+  for (const value of ['', null, 5, undefined])
+    expect(await messageOf(() => createAgent({ ...secrets, [name]: value } as never))).toMatch(name);
+});
+
+test('authSecret, envSecret: neither is in the schema file, the log or an answer', async () => {
+  const { agent, schemaPath, logged } = shopAgent();
+  agent.mountAiMcpServer().mountOnStandaloneServer(0);
+  const { server } = await agent.start();
+  const { status, text } = await ask(server!.mcpUrl, secrets.authSecret, 'tools/list', {});
+  const everywhere = [readFileSync(schemaPath, 'utf8'), JSON.stringify(logged), text].join();
+  expect([status, Object.values(secrets).filter((secret) => everywhere.includes(secret))]).toEqual([401, []]);
 });
 
 test.each(mounts)(
@@ -21,9 +34,30 @@ test.each(mounts)(
     const mounted = await open();
     const token = await tokenOf(mounted);
     const asked = async (given: string | undefined) => (await ask(mounted.mcpUrl, given, 'tools/list', {})).status;
-    expect([await asked(token), await asked(undefined), await asked(`${token}x`), await asked('x'.repeat(43))]).toEqual(
-      [200, 401, 401, 401],
-    );
+    expect([
+      await asked(token),
+      await asked(undefined),
+      await asked(`${token}x`),
+      await asked(token.slice(0, -1)),
+      await asked('x'.repeat(43)),
+      await asked(''),
+    ]).toEqual([200, 401, 401, 401, 401, 401]);
+    // In the header, as Bearer, and nowhere else.
+    const sent = async (headers: Record<string, string>, query = '') =>
+      (await ask(mounted.mcpUrl + query, undefined, 'tools/list', {}, { headers })).status;
+    expect([
+      await sent({ authorization: `bearer ${token}` }),
+      await sent({ authorization: `Basic ${btoa(`${token}:`)}` }),
+      await sent({ authorization: token }),
+      await sent({ cookie: `token=${token}` }),
+      await sent({}, `?access_token=${token}`),
+    ]).toEqual([200, 401, 401, 401, 401]);
+    // Another client ends no token of this one.
+    const { origin, prefix } = mounted;
+    const { client } = await register(`${origin}${prefix}`, { client_name: 'Other', redirect_uris: [redirectUri] });
+    const body = new URLSearchParams({ token, client_id: client.client_id });
+    await fetch(`${origin}${prefix}/oauth/revoke`, { method: 'POST', body });
+    expect(await asked(token)).toBe(200);
   },
 );
 
@@ -66,4 +100,13 @@ test('apiKey: an AI provider is asked with it, and is not made without', async (
     await messageOf(() => createAiProvider(given as never)),
     shopAgent().agent.addAi(ai) !== undefined,
   ]).toEqual([`Bearer ${KEY}`, false, expect.stringMatching(/^createAiProvider needs 'apiKey'/), true]);
+  for (const apiKey of ['', null, 5])
+    expect(await messageOf(() => createAiProvider({ ...given, apiKey } as never))).toMatch(/apiKey/);
+});
+
+test('apiKey: the other provider is asked with it too', async () => {
+  const { baseUrl, asked } = await openAiServer('anthropic', saying('anthropic', 'Yes.'));
+  const ai = createAiProvider({ name: 'house', provider: 'anthropic', model: 'model-1', baseUrl, apiKey: KEY });
+  await ai.ask({ messages: [{ role: 'user', content: 'Is it so?' }] });
+  expect([asked[0]!.headers.authorization, asked.length]).toEqual([`Bearer ${KEY}`, 1]);
 });

@@ -6,6 +6,7 @@ import express from 'express';
 import { expect, onTestFinished, test } from 'vitest';
 import { type CollectionCustomizer, createAiProvider } from '../../src/index.ts';
 import { emptyAgent, makeFolder, messageOf, shopAgent } from '../app/agent.ts';
+import { hosted } from '../app/mounts.ts';
 
 const close = { scope: 'Global', execute: () => undefined } as const;
 const two = (orders: CollectionCustomizer) => orders.addAction('Close it', close).addAction('close  IT', close);
@@ -43,10 +44,14 @@ test('basePath set while the agent URL includes a path | throws at startup', asy
     await begin('/ai', 'https://data.example.com/tools'),
     await begin('', 'https://data.example.com/tools'),
     await begin('/ai', 'https://data.example.com'),
+    await begin('/ai', 'https://data.example.com/'),
+    await begin('/ai', 'https://data.example.com/tools/'),
   ]).toEqual([
     'basePath needs the agent at the root of its domain, but SERVICE_PUBLIC_URL has a path.',
     'it worked',
     'it worked',
+    'it worked',
+    'basePath needs the agent at the root of its domain, but SERVICE_PUBLIC_URL has a path.',
   ]);
 });
 
@@ -132,4 +137,20 @@ test('namespaces | a request in the MCP namespaces that the MCP server does not 
     ['GET', '/mcp-dashboard', 200, 'text/html'],
   ]);
   expect(reached).toEqual(['/mcp-dashboard']);
+});
+
+test('namespaces | with a basePath those below it are ours, and those of the root are the host’s', async () => {
+  const { origin, prefix, reached } = await hosted('/data');
+  const ask = async (method: string, path: string) => (await fetch(origin + path, { method })).status;
+  expect([
+    await ask('GET', `${prefix}/oauth/callback`),
+    await ask('PUT', `${prefix}/oauth/token`),
+    await ask('GET', `${prefix}/mcp`),
+    await ask('GET', `${prefix}/mcp/other`),
+    await ask('POST', `/.well-known/oauth-authorization-server${prefix}`),
+    await ask('POST', `/.well-known/oauth-protected-resource${prefix}/mcp`),
+  ]).toEqual([404, 405, 405, 404, 405, 405]);
+  expect(reached).toEqual([]);
+  expect([await ask('POST', '/oauth/callback'), await ask('GET', '/oauth/token')]).toEqual([200, 200]);
+  expect(reached).toEqual(['POST /oauth/callback', 'GET /oauth/token']);
 });

@@ -15,7 +15,12 @@ test('project | paths are scoped to a project', async () => {
     await statusOf('/project/My%20project/tokens'),
     await statusOf('/project/My%20Project/tokens'),
     await statusOf('/project/Another/tokens'),
-  ]).toEqual([200, 404, 404]);
+    await statusOf('/project/My%20project%20/tokens'),
+    await statusOf('/project/Production/tokens'),
+    await statusOf('/project//tokens'),
+    await statusOf('/project/My%20project%20/admin-logs'),
+    await statusOf('/project/Another/environment/Production/notes'),
+  ]).toEqual([200, ...Array(7).fill(404)]);
 });
 
 test('environment | and, for most endpoints, to an environment', async () => {
@@ -23,5 +28,8 @@ test('environment | and, for most endpoints, to an environment', async () => {
     await statusOf('/project/My%20project/environment/Production/notes'),
     await statusOf('/project/My%20project/environment/production/notes'),
     await statusOf('/project/My%20project/environment/Staging/notes'),
-  ]).toEqual([200, 404, 404]);
+    await statusOf('/project/My%20project/environment/Production%20/activity-logs'),
+    await statusOf('/project/My%20project/environment/My%20project/notes'),
+    await statusOf('/project/My%20project/notes'),
+  ]).toEqual([200, ...Array(5).fill(404)]);
 });

@@ -13,9 +13,32 @@ const list = async (query: string) => (await door.ask('GET', `{notes}${query}`))
 
 describe('api 2.1 List envelope', () => {
   test('hasMore | boolean | true when more notes exist after this set', async () => {
-    const [two, three, last] = [await list('?limit=2'), await list('?limit=3'), await list('?limit=1&recordId=2')];
-    expect([two.hasMore, three.hasMore, last.hasMore]).toEqual([true, false, false]);
+    const asked = ['?limit=2', '?limit=3', '?limit=4', '?limit=1&recordId=2', '?limit=1&recordId=1', '?recordId=77'];
+    const answers = [];
+    for (const query of asked) answers.push(await list(query));
+    expect(answers.map(({ hasMore, data }) => [hasMore, data.length])).toEqual([
+      [true, 2],
+      [false, 3],
+      [false, 3],
+      [false, 0],
+      [true, 1],
+      [false, 0],
+    ]);
   });
+
+  test('hasMore | boolean | with filters by any of the times as well', async () => {
+    const since = '2020-01-01';
+    const answers = [];
+    for (const name of ['createdAt', 'updatedAt'])
+      for (const limit of [1, 2, 3]) answers.push(await list(`?limit=${limit}&recordId=1&${name}.gte=${since}`));
+    for (const name of ['createdAt', 'updatedAt', 'archivedAt'])
+      for (const limit of [1, 3]) answers.push(await list(`?limit=${limit}&${name}.gte=${since}`));
+    const two = [[true, 1], [true, 2], [false, 3]];
+    expect(answers.map(({ hasMore, data }) => [hasMore, data.length])).toEqual([
+      ...[...two, ...two],
+      ...[[true, 1], [false, 3], [true, 1], [false, 3], [false, 0], [false, 0]],
+    ]);
+  }); // biome-ignore format: short
 
   test('parameters | object | echo of the request: projectName (string), environmentName (string), limit (integer)', async () => {
     const place = { projectName: 'My project', environmentName: 'Production' };
@@ -28,8 +51,67 @@ describe('api 2.1 List envelope', () => {
     ]);
   });
 
-  test('data | array of Note | notes, newest id first', async () => {
-    const { data } = await list('');
+  test('hasMore | boolean | of those that the filters leave; each page begins where the last one ended', async () => {
+    await door.create({ title: 'other', recordId: '2' });
+    const one = await list('?limit=1&recordId=2');
+    const titles = [];
+    let page = await list('?limit=2&recordId=1');
+    titles.push(page.data.map(({ title }: { title: string }) => title));
+    page = await list(`?limit=2&recordId=1&cursor=${page.nextCursor}`);
+    titles.push(page.data.map(({ title }: { title: string }) => title));
+    const none = await list('?recordId=3');
+    expect([one.hasMore, titles, page.hasMore, Object.hasOwn(page, 'nextCursor'), none.hasMore, none.data]).toEqual([
+      ...[false, [['third', 'second'], ['first']], false, false],
+      ...[false, []],
+    ]);
+  });
+
+  test('parameters | object | every filter as it was sent, numbers as numbers', async () => {
+    const sent = {
+      ...{
+        userEmail: 'ada@example.com',
+        userId: 1,
+        teamName: 'Operations',
+        collectionName: 'customers',
+        recordId: '01',
+      },
+      ...{
+        'createdAt.gte': '2020-01-01',
+        'updatedAt.lt': '2999-01-01T00:00:00+01:00',
+        'archivedAt.eq': '2020-01-01T00',
+      },
+    };
+    const query = new URLSearchParams(
+      Object.entries(sent).map(([name, value]): [string, string] => [name, `${value}`]),
+    );
+    expect((await list(`?limit=100&${query}`)).parameters).toStrictEqual({
+      ...{ projectName: 'My project', environmentName: 'Production', limit: 100 },
+      ...sent,
+    });
+  });
+
+  test('parameters, hasMore, data | with a cursor: the request is echoed without it, and its page holds what the first left', async () => {
+    const first = await list('?limit=1&teamName=Operations');
+    const next = await list(`?limit=1&teamName=Operations&cursor=${first.nextCursor}`);
+    const whole = await list('?limit=100');
+    expect([first.parameters, next.parameters, Object.keys(whole), whole.parameters.limit]).toStrictEqual([
+      ...Array(2).fill({ projectName: 'My project', environmentName: 'Production', limit: 1, teamName: 'Operations' }),
+      ['hasMore', 'parameters', 'data'],
+      100,
+    ]);
+    expect([first.data[0].id, next.data[0].id]).toEqual(
+      whole.data.slice(0, 2).map(({ id }: { readonly id: number }) => id),
+    );
+  });
+
+  test('data | array of Note | notes, newest id first, whichever was changed last', async () => {
+    const [, , { id: oldest }] = (await list('?recordId=1')).data;
+    await door.ask('PATCH', `{notes}/${oldest}`, { body: { archived: true } });
+    const { data } = await list('?recordId=1');
+    expect((await list('?limit=2&recordId=1')).data.map(({ title }: { title: string }) => title)).toEqual([
+      'third',
+      'second',
+    ]);
     const ids = data.map(({ id }: { id: number }) => id);
     expect([data.map(({ title }: { title: string }) => title), ids]).toEqual([
       ['third', 'second', 'first'],

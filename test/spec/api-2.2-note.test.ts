@@ -35,14 +35,81 @@ describe('api 2.2 Note', () => {
   });
 
   test('recordId | string | id of the record the note is attached to', async () => {
-    expect((await made({ recordId: '17' })).recordId).toBe('17');
+    for (const recordId of ['17', '18']) expect((await made({ recordId })).recordId).toBe(recordId);
+  });
+
+  test('title | string | as it was last written; recordId | string | with the parts of a key of several columns packed', async () => {
+    const [line] = await door.shop.ask('SELECT order_id, product_id FROM order_items LIMIT 1');
+    const packed = `${line!.order_id}|${line!.product_id}`;
+    const { id, recordId } = await made({ collectionName: 'order_items', recordId: packed, title: 'Before' });
+    await door.ask('PATCH', `{notes}/${id}`, { body: { title: 'After' } });
+    const number = await made({ recordId: '1' });
+    expect([recordId, (await listed(id)).title, (await listed(id)).recordId, number.recordId]).toEqual([
+      packed,
+      'After',
+      packed,
+      '1',
+    ]);
+  });
+
+  test('createdAt | string, ISO 8601 | what is done later does not move it; updatedAt | string, ISO 8601 | archiving does', async () => {
+    const note = await made();
+    const seen: { readonly createdAt: string; readonly updatedAt: string }[] = [];
+    for (const body of [{ title: 'B' }, { archived: true }, { archived: false }]) {
+      await door.ask('PATCH', `{notes}/${note.id}`, { body });
+      seen.push(await listed(note.id));
+    }
+    const moved = seen.map(({ updatedAt }, at) => updatedAt > (seen[at - 1] ?? note).updatedAt);
+    expect([seen.map(({ createdAt }) => createdAt), moved]).toEqual([
+      Array(3).fill(note.createdAt),
+      [true, true, true],
+    ]);
+  });
+
+  test('archivedAt | string, ISO 8601 | the time at which it was archived, of that note only; archiving it again keeps it', async () => {
+    const [note, other] = [await made(), await made()];
+    const archive = () => door.ask('PATCH', `{notes}/${note.id}`, { body: { archived: true } });
+    const before = Date.now();
+    await archive();
+    const first = (await listed(note.id)).archivedAt;
+    await archive();
+    expect([
+      (await listed(note.id)).archivedAt,
+      Date.parse(first) >= before && Date.parse(first) <= Date.now(),
+    ]).toEqual([first, true]);
+    const reopened = await door.ask('PATCH', `{notes}/${note.id}`, { body: { archived: false } });
+    expect([Object.hasOwn(reopened.body, 'archivedAt'), Object.hasOwn(await listed(note.id), 'archivedAt')]).toEqual([
+      false,
+      false,
+    ]);
+    await archive();
+    expect((await listed(note.id)).archivedAt > first).toBe(true);
+    expect(Object.hasOwn(await listed(other.id), 'archivedAt')).toBe(false);
+  });
+
+  test('user | User | the creator, whoever writes later; team | Team | that of then, whoever moves', async () => {
+    const { email } = await door.shop.addUser({ email: 'wim@example.com', level: 'admin', team: 'West' });
+    const { id } = await door.create({ content: 'mine' }, await door.secret(['all'], email));
+    await door.ask('PATCH', `{notes}/${id}`, { body: { title: 'Ada was here' } });
+    await door.ask('POST', `{notes}/${id}/messages`, { body: { content: 'yours' } });
+    const wim = (await door.shop.store.identity.findUserByEmail(email))!;
+    await door.shop.store.members.change(wim.id, { team: 'Operations' });
+    const { user, team, messages } = await listed(id);
+    expect([user.email, team.name, messages.map((one: { user: { email: string } }) => one.user.email)]).toEqual([
+      'wim@example.com',
+      'West',
+      ['wim@example.com', 'ada@example.com'],
+    ]);
   });
 
   test('createdAt | string, ISO 8601 | creation time', async () => {
     const before = Date.now();
-    const { createdAt } = await made();
+    const { id, createdAt } = await made();
+    await door.ask('PATCH', `{notes}/${id}`, { body: { title: 'Renamed' } });
+    expect((await listed(id)).createdAt).toBe(createdAt);
     expect(createdAt).toMatch(iso);
-    expect(Math.abs(Date.parse(createdAt) - before)).toBeLessThan(5000);
+    expect(Date.parse(createdAt)).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(createdAt)).toBeLessThanOrEqual(Date.now());
   });
 
   test('updatedAt | string, ISO 8601 | last update of the note or of one of its messages', async () => {
@@ -59,7 +126,11 @@ describe('api 2.2 Note', () => {
 
   test('archivedAt | string, ISO 8601 | present when the note is archived', async () => {
     const note = await made();
+    const before = Date.now();
     await door.ask('PATCH', `{notes}/${note.id}`, { body: { archived: true } });
+    const { archivedAt } = await listed(note.id);
+    expect(Date.parse(archivedAt)).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(archivedAt)).toBeLessThanOrEqual(Date.now());
     expect([Object.hasOwn(note, 'archivedAt'), (await listed(note.id)).archivedAt]).toEqual([
       false,
       expect.stringMatching(iso),
@@ -69,6 +140,8 @@ describe('api 2.2 Note', () => {
   test('user | User | creator', async () => {
     const zoe = await door.shop.addUser({ email: 'zoe@example.com', firstName: 'Zoe', level: 'admin' });
     const { id } = await door.create({}, await door.secret(['all'], zoe.email));
+    await door.ask('POST', `{notes}/${id}/messages`, { body: { content: 'of somebody else' } });
+    await door.ask('PATCH', `{notes}/${id}`, { body: { title: 'Renamed by somebody else' } });
     expect((await listed(id)).user).toMatchObject({ email: 'zoe@example.com', username: 'Zoe' });
   });
 
@@ -79,6 +152,7 @@ describe('api 2.2 Note', () => {
   test('team | Team | team the note is attached to', async () => {
     const yan = await door.shop.addUser({ email: 'yan@example.com', level: 'admin', team: 'South' });
     const { id } = await door.create({}, await door.secret(['all'], yan.email));
+    await door.ask('PATCH', `{notes}/${id}`, { body: { title: 'Renamed from another team' } });
     expect((await listed(id)).team).toStrictEqual({ object: 'team', name: 'South' });
   });
 
@@ -95,8 +169,56 @@ describe('api 2.2 Note', () => {
 
   test('messages | array of Note message | thread of the note', async () => {
     const { id, messages } = await made({ content: 'one' });
-    await door.ask('POST', `{notes}/${id}/messages`, { body: { content: 'two' } });
+    const { body } = await door.ask('POST', `{notes}/${id}/messages`, { body: { content: 'two' } });
     const texts = (await listed(id)).messages.map(({ content }: { content: string }) => content);
-    expect([messages.length, texts]).toEqual([1, ['one', 'two']]);
+    await door.ask('PATCH', `{notes}/${id}/messages/${body.messages[0].id}`, { body: { content: 'first' } });
+    const after = (await listed(id)).messages.map(({ content }: { content: string }) => content);
+    expect([messages.length, texts, after]).toEqual([1, ['one', 'two'], ['first', 'two']]);
+    expect((await made()).messages).toEqual([]);
+  });
+
+  test('title, updatedAt, messages | to the letter; what changes nothing moves no time; each note of a page has its own thread', async () => {
+    const one = await door.create({ title: 'Call', content: 'same' });
+    const two = await door.create({ title: 'Other' });
+    for (const content of ['first', 'second', 'third'])
+      await door.ask('POST', `{notes}/${two.id}/messages`, { body: { content } });
+    for (const [path, body] of [
+      [`{notes}/${one.id}`, { title: 'Call' }],
+      [`{notes}/${one.id}`, { archived: false }],
+      [`{notes}/${one.id}/messages/${one.messages[0].id}`, { content: 'same' }],
+    ] as const)
+      expect((await door.ask('PATCH', path, { body })).body.updatedAt).toBe(one.updatedAt);
+    const renamed = await door.ask('PATCH', `{notes}/${one.id}`, { body: { title: 'CALL' } });
+    expect([renamed.body.title, renamed.body.updatedAt > one.updatedAt]).toEqual(['CALL', true]);
+    const { body } = await door.ask('GET', '{notes}?limit=2');
+    const threads = body.data.map((note: { messages: { content: string }[] }) => note.messages.map((m) => m.content));
+    expect(threads).toEqual([['first', 'second', 'third'], ['same']]);
+  });
+
+  test('user, team, environment | their names as they are now; of somebody who is gone the id, of a team the last name', async () => {
+    const { knex } = door.tables();
+    const { id } = await door.create({ content: 'x' });
+    const { user, team, environment } = await listed(id);
+    const row = await knex('notes').where({ id }).first();
+    const teams = knex('teams').where({ id: row.team_id });
+    await teams.clone().update({ name: 'Renamed' });
+    await knex('environments').where({ id: row.environment_id }).update({ name: 'Live' });
+    const read = async (name: string) =>
+      (await door.ask('GET', `/project/My%20project/environment/${name}/notes/${id}`)).body;
+    const renamed = await read('Live');
+    await knex('environments').where({ id: row.environment_id }).update({ name: environment.name });
+    await teams.update({ name: team.name });
+    await knex('notes').where({ id }).update({ user_id: 4711, team_id: 0, team_name: 'Of old' });
+    await knex('note_messages').where({ note_id: id }).update({ user_id: 4711 });
+    const left = await listed(id);
+    const nobody = { object: 'user', id: 4711, username: 'user 4711', email: '' };
+    expect([user.id, renamed.team, renamed.environment, left.user, left.team, left.messages[0].user]).toStrictEqual([
+      1,
+      { object: 'team', name: 'Renamed' },
+      { object: 'environment', name: 'Live' },
+      nobody,
+      { object: 'team', name: 'Of old' },
+      nobody,
+    ]);
   });
 });

@@ -12,6 +12,24 @@ beforeAll(async () => {
 });
 afterAll(() => door?.shop.stop());
 
+/** A thread of two people, of which the first message was edited. */
+async function thread() {
+  const { email } = await door.shop.addUser({
+    email: 'xia@example.com',
+    firstName: 'Xia',
+    lastName: '',
+    level: 'admin',
+  });
+  const secret = await door.secret(['all'], email);
+  const made = await door.create({ collectionName: 'customers', content: 'one' }, secret);
+  const path = `{notes}/${made.id}/messages`;
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await door.ask('POST', path, { body: { content: '<b>two</b><script>x</script>' } });
+  await door.ask('PATCH', `${path}/${made.messages[0].id}`, { secret, body: { content: 'edited' } });
+  const { body } = await door.ask('GET', '{notes}?limit=1');
+  return { made, listed: body.data[0], xia: (await door.shop.store.identity.findUserByEmail(email))! };
+}
+
 const user = { object: 'user', id: 1, username: 'Ada Byron', email: 'ada@example.com' };
 
 describe('api 2.3 Nested objects', () => {
@@ -27,8 +45,16 @@ describe('api 2.3 Nested objects', () => {
     expect(note.team).toStrictEqual({ object: 'team', name: 'Operations' });
   });
 
-  test('Collection | object (constant `collection`), name (string, as defined in the schema)', () => {
+  test('Collection | object (constant `collection`), name (string, as defined in the schema)', async () => {
     expect(note.collection).toStrictEqual({ object: 'collection', name: 'orders' });
+    const { id } = await door.create({ collectionName: 'orders' });
+    for (const name of ['Order_Items', 'order items', 'ÄRZTE']) {
+      await door.tables().knex('notes').where({ id }).update({ collection: name });
+      expect((await door.ask('GET', '{notes}?limit=1')).body.data[0].collection).toStrictEqual({
+        object: 'collection',
+        name,
+      });
+    }
   });
 
   test('Note message | object (constant `note-message`), content (string, HTML), createdAt (string, ISO 8601), user (User)', () => {
@@ -40,5 +66,57 @@ describe('api 2.3 Nested objects', () => {
         user,
       },
     ]);
+  });
+
+  test('Note message | object, content, createdAt, user: of each message its own, oldest first, and nothing that could run', async () => {
+    const { made, listed, xia } = await thread();
+    const author = { object: 'user', id: xia.id, username: 'Xia', email: 'xia@example.com' };
+    const [first, second] = listed.messages;
+    expect([listed.user, first, second, listed.messages.length]).toStrictEqual([
+      author,
+      { object: 'note-message', content: 'edited', createdAt: made.createdAt, user: author },
+      { object: 'note-message', content: '<b>two</b>', createdAt: expect.any(String), user },
+      2,
+    ]);
+    expect(second.createdAt > first.createdAt).toBe(true);
+    expect(listed.collection).toStrictEqual({ object: 'collection', name: 'customers' });
+  });
+
+  test('User | object, id, username, email: without a last name, with a last name alone, without a name, and of somebody who is gone', async () => {
+    const { knex } = door.tables();
+    const { id } = await door.create({});
+    const read = async () => (await door.ask('GET', `{notes}/${id}`)).body;
+    const users = knex('users').where({ id: 1 });
+    const seen = [];
+    for (const [first_name, last_name] of [
+      ['Ada', ''],
+      ['', 'Byron'],
+      ['', ''],
+    ]) {
+      await users.clone().update({ first_name, last_name });
+      seen.push((await read()).user.username);
+    }
+    await users.update({ first_name: 'Ada', last_name: 'Byron' });
+    await knex('notes').where({ id }).update({ user_id: 4711 });
+    expect([seen, (await read()).user]).toStrictEqual([
+      ['Ada', 'Byron', 'ada@example.com'],
+      { object: 'user', id: 4711, username: 'user 4711', email: '' },
+    ]);
+  });
+
+  test.each([
+    ['Environment | object, name', 'environments', 'environment'],
+    ['Team | object, name', 'teams', 'team'],
+  ] as const)('%s: the name of now', async (_, table, member) => {
+    const { knex } = door.tables();
+    const { id } = await door.create({});
+    const row = await knex('notes').where({ id }).first();
+    const named = knex(table).where({ id: row[`${member}_id`] });
+    const { name } = await named.clone().first();
+    await named.clone().update({ name: 'Of now' });
+    const environment = member === 'environment' ? 'Of%20now' : 'Production';
+    const { body } = await door.ask('GET', `/project/My%20project/environment/${environment}/notes?limit=1`);
+    await named.update({ name });
+    expect(body.data[0][member]).toStrictEqual({ object: member, name: 'Of now' });
   });
 });

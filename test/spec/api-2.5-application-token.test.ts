@@ -5,9 +5,10 @@ import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
 import { createBrowser } from '../oauth/flow.ts';
 
 let late = 0;
+let frozen: number | undefined;
 let door: NoteDoor;
 beforeAll(async () => {
-  door = await openNoteDoor({ app: { clock: { ...systemClock, now: () => Date.now() + late } } });
+  door = await openNoteDoor({ app: { clock: { ...systemClock, now: () => frozen ?? Date.now() + late } } });
 });
 afterAll(() => door?.shop.stop());
 
@@ -39,14 +40,36 @@ test('creation date | ISO 8601', async () => {
   expect(Date.parse(createdAt)).toBeGreaterThanOrEqual(before);
 });
 
-test('last used | absent before the first use', { timeout: 30_000 }, async () => {
-  const { secret } = await make();
+test('last used | absent before the first use, and then the time of the use, not of the creation; creation date | it stays', {
+  timeout: 30_000,
+}, async () => {
+  const { token, secret } = await make();
+  const [behind, ahead] = [await make(), await make()];
+  const far = Date.now() + 7_200_000;
+  const { knex } = door.tables();
+  await knex('application_tokens').where({ id: behind.token.id }).update({ last_used_at: 1000 });
+  await knex('application_tokens').where({ id: ahead.token.id }).update({ last_used_at: far });
+  late = 3_600_000;
   const first = (await own(secret)).lastUsedAt;
+  await own(behind.secret);
+  await own(ahead.secret);
   // Uses are written together, some seconds later.
   await expect
-    .poll(async () => (await own(secret)).lastUsedAt, { timeout: 20_000, interval: 1000 })
-    .toBeTypeOf('string');
+    .poll(async () => (await own(secret)).lastUsedAt && (await own(behind.secret)).lastUsedAt > '2000', {
+      timeout: 20_000,
+      interval: 1000,
+    })
+    .toBe(true);
+  const used = Date.parse((await own(secret)).lastUsedAt);
+  await own(ahead.secret);
+  const [earlier, later] = [(await own(behind.secret)).lastUsedAt, (await own(ahead.secret)).lastUsedAt];
+  late = 0;
+  // A later use moves it, and an earlier one, written late, does not.
+  expect([Date.parse(earlier) - used < 60_000, later]).toEqual([true, new Date(far).toISOString()]);
+  expect((await own(secret)).createdAt).toBe(new Date(token.createdAt).toISOString());
   expect(first).toBeUndefined();
+  expect(used - token.createdAt).toBeGreaterThanOrEqual(3_600_000);
+  expect(used - token.createdAt).toBeLessThan(3_660_000);
 });
 
 test('expiration date | the token opens nothing from then on', async () => {
@@ -57,11 +80,91 @@ test('expiration date | the token opens nothing from then on', async () => {
   const after = await door.ask('GET', '/token', { secret });
   late = 0;
   expect([shown, after.status]).toEqual([new Date(expiresAt).toISOString(), 401]);
+  const { secret: lasting } = await make();
+  late = 400 * 86_400_000;
+  const forever = await own(lasting);
+  late = 0;
+  expect(Object.hasOwn(forever, 'expiresAt')).toBe(false);
+  for (const over of [Date.now() - 1, Date.now() - 86_400_000, Number.NaN])
+    await expect(make({ expiresAt: over })).rejects.toThrow('a time that is still to come');
+});
+
+test('expiration date | to the millisecond: good before it, and at it no more', async () => {
+  const expiresAt = Date.now() + 120_000;
+  const { secret } = await make({ expiresAt });
+  const seen = [];
+  for (const at of [expiresAt - 1, expiresAt, expiresAt + 1]) {
+    frozen = at;
+    seen.push((await door.ask('GET', '/token', { secret })).status);
+  }
+  frozen = undefined;
+  expect(seen).toEqual([200, 401, 401]);
+});
+
+test('name | without the blanks around it, 1 to 100 printable characters, once for each user; project | a token of another one opens nothing', async () => {
+  const { tokens, identity } = door.shop.store;
+  const { id: ada } = (await identity.findUserByEmail(door.shop.account.email))!;
+  const { id: bea } = await door.shop.addUser({ email: 'bea@example.com' }).then(async ({ email }) => {
+    return (await identity.findUserByEmail(email))!;
+  });
+  const create = (name: string, userId = ada) => tokens.create({ userId, name, scopes: ['notes:read'] });
+  const { secret } = await create('  the name ');
+  const { token: long } = await create('n'.repeat(100));
+  expect([(await own(secret)).name, long.name.length, (await create('the name', bea)).token.name]).toEqual([
+    'the name',
+    100,
+    'the name',
+  ]);
+  for (const wrong of ['', ' ', 'n'.repeat(101), 'two\nlines', 'the name', ' the name'])
+    await expect(create(wrong), wrong).rejects.toThrow(/printable characters|has a token 'the name'/);
+  const { knex } = door.tables();
+  const [other] = await knex('projects')
+    .insert({ organization: 'Mine', name: 'Another', created_at: 1 })
+    .returning('id');
+  const elsewhere = await create('elsewhere');
+  await knex('application_tokens').where({ id: elsewhere.token.id }).update({ project_id: other.id });
+  const there = await door.ask('GET', '/token', { secret: elsewhere.secret });
+  await knex('application_tokens').where({ id: elsewhere.token.id }).delete();
+  await knex('projects').where({ id: other.id }).delete();
+  expect(there.status).toBe(401);
+});
+
+test('scopes | each once, at least one, those of one entrance and no others', async () => {
+  const { secret } = await make({ scopes: ['notes:read', 'admin_logs:read', 'notes:read'] });
+  const { scopes, level } = await own(secret);
+  expect([scopes, level]).toEqual([['notes:read', 'admin_logs:read'], 'read-only']);
+  for (const wrong of [
+    [],
+    ['notes:read', 'mcp:read'],
+    ['notes:delete'],
+    ['notes:read', 'x'],
+    ['Notes:read'],
+    ['notes:read notes:write'],
+  ])
+    await expect(make({ scopes: wrong }), `${wrong}`).rejects.toThrow('expected some of');
 });
 
 test('scopes | as they were chosen', async () => {
   const { secret } = await make({ scopes: ['notes:read', 'activity_logs:read'] });
   expect((await own(secret)).scopes).toEqual(['notes:read', 'activity_logs:read']);
+});
+
+test('value | another one each time, also of the same name', async () => {
+  const { tokens, identity } = door.shop.store;
+  const { id: userId } = (await identity.findUserByEmail(door.shop.account.email))!;
+  const values = [];
+  for (let time = 0; time < 3; time++) {
+    const { token, secret } = await tokens.create({ userId, name: 'The same', scopes: ['notes:read'] });
+    values.push(secret);
+    await tokens.revoke(token.id);
+  }
+  const statuses = [];
+  for (const secret of values) statuses.push((await door.ask('GET', '/token', { secret })).status);
+  expect([new Set(values).size, values.every((each) => /^svc_[\w-]{43}$/.test(each)), statuses]).toEqual([
+    3,
+    true,
+    [401, 401, 401],
+  ]);
 });
 
 test('value | displayed once at creation, and cannot be retrieved later', async () => {

@@ -5,6 +5,7 @@ import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
 let door: NoteDoor;
 beforeAll(async () => {
   door = await openNoteDoor();
+  await door.create({ recordId: '2' });
 });
 afterAll(() => door?.shop.stop());
 
@@ -12,7 +13,6 @@ const id = expect.stringMatching(/^\d+$/);
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 test('Activity log records: the fields of reference 6.7, and no others', async () => {
-  await door.create({ recordId: '2' });
   const path = '/project/My%20project/environment/Production/activity-logs';
   const { body } = await door.ask('GET', `${path}?action=createNote`);
   expect(body.data).toEqual([
@@ -29,6 +29,20 @@ test('Activity log records: the fields of reference 6.7, and no others', async (
       team: { object: 'team', name: 'Operations' },
     },
   ]);
+});
+
+test('Activity log: of a user who is gone it keeps the id', async () => {
+  const { knex } = door.tables();
+  const path = '/project/My%20project/environment/Production/activity-logs?action=createNote&limit=1';
+  const before = (await door.ask('GET', path)).body.data[0];
+  await knex('activity_logs')
+    .where({ id: Number(before.id) })
+    .update({ user_id: 4711 });
+  const after = (await door.ask('GET', path)).body.data[0];
+  await knex('activity_logs')
+    .where({ id: Number(before.id) })
+    .update({ user_id: 1 });
+  expect([after.id, after.user]).toEqual([before.id, { object: 'user', id: 4711, username: '', email: '' }]);
 });
 
 test('admin log records: the fields of reference 6.7, and no others', async () => {
@@ -58,3 +72,51 @@ test('admin log records: the fields of reference 6.7, and no others', async () =
     },
   ]);
 });
+
+test('Activity log: what an entry has nothing of is absent; details are there where they are asked for; the time is that of the beginning', async () => {
+  const { activity, permissions } = door.shop.store;
+  const { renderingId } = (await permissions.caller(1))!;
+  const entry = { userId: 1, renderingId, clientId: 'c', clientName: 'The client', type: 'read', outcome: 'failed', code: 'FORBIDDEN' } as const;
+  const startedAt = Date.parse('2024-05-01T10:00:00.123Z');
+  activity.record({ ...entry, action: 'list', startedAt, durationMs: 5000 });
+  activity.record({ ...entry, action: 'get', collection: 'orders', recordIds: [], startedAt: startedAt + 1, durationMs: 0 });
+  await activity.flush();
+  const path = '/project/My%20project/environment/Production/activity-logs?createdAt.lt=2024-06-01';
+  const read = async (more = '') => (await door.ask('GET', path + more)).body.data;
+  const [second, first] = await read();
+  const user = { object: 'user', id: 1, username: 'Ada Byron', email: door.shop.account.email };
+  const shared = { object: 'activityLog', id, type: 'read', user, environment: { object: 'environment', name: 'Production' }, team: { object: 'team', name: 'Operations' } };
+  expect([first, second]).toStrictEqual([
+    { ...shared, action: 'index', createdAt: '2024-05-01T10:00:00.123Z' },
+    { ...shared, action: 'read', createdAt: '2024-05-01T10:00:00.124Z', recordIds: [], collection: { object: 'collection', name: 'orders' } },
+  ]);
+  const [, detailed] = await read('&details=true');
+  expect([detailed, await read('&details=false')]).toStrictEqual([
+    { ...first, call: { outcome: 'failed', code: 'FORBIDDEN', durationMs: 5000, client: { id: 'c', name: 'The client' } } },
+    [second, first],
+  ]);
+}); // biome-ignore format: short
+
+test('admin log: an entry without somebody who did it, without a before or an after; tags as pairs; other resources by name', async () => {
+  const { identity, members, permissions, tokens } = door.shop.store;
+  const { email } = await door.shop.addUser({ email: 'tia@example.com', tags: { level: '2', region: 'south' } });
+  const tia = (await identity.findUserByEmail(email))!;
+  await members.change(tia.id, { tags: { region: null, area: 'west' } });
+  await permissions.setRole('Reader', { orders: { browse: true, read: true, edit: false, add: false, delete: false, export: false } });
+  await tokens.create({ userId: tia.id, name: 'hers', scopes: ['notes:read'] }, 1);
+  const read = async (query: string) => (await door.ask('GET', `/project/My%20project/admin-logs?${query}`)).body.data[0];
+  const added = await read('type=add&resource=user-project');
+  const changed = await read('type=update&resource=user-project');
+  const token = await read('resource=token');
+  expect([Object.keys(added), added.initiator, added.newValue.tags]).toEqual([
+    ['object', 'id', 'type', 'resource', 'initiator', 'createdAt', 'newValue'],
+    'serviceAdmin',
+    [{ key: 'level', value: '2' }, { key: 'region', value: 'south' }],
+  ]);
+  expect([Object.keys(changed).slice(-2), changed.previousValue.tags.length, changed.newValue.tags]).toEqual([
+    ['newValue', 'previousValue'],
+    2,
+    [{ key: 'area', value: 'west' }, { key: 'level', value: '2' }],
+  ]);
+  expect([token.user.id, token.initiator, token.type, token.newValue.name.includes('hers'), token.newValue.details.scopes, 'previousValue' in token]).toEqual([1, 'administrator', 'add', true, ['notes:read'], false]);
+}); // biome-ignore format: short

@@ -15,6 +15,14 @@ test('an editor disables the trigger | from the workflow trigger settings | the 
   const body = JSON.stringify({ enabled: false });
   const changed = await door.ask(`${workflowsPath}/${id}/trigger`, { secret: edna, method: 'PATCH', body });
   expect([changed.status, changed.json?.enabled]).toEqual([200, false]);
+  await door.addUser({ email: 'ulf@example.com', level: 'user', role: 'Administrator' });
+  const ulf = (await door.make(['all'], { email: 'ulf@example.com' })).secret;
+  const refused = await door.ask(`${workflowsPath}/${id}/trigger`, {
+    secret: ulf,
+    method: 'PATCH',
+    body: JSON.stringify({ enabled: true }),
+  });
+  expect(refused.status).toBe(403);
   statuses.push((await door.call(path, { record_id: '2' })).status);
   expect(await door.pathOf(id)).toBe(path);
   await door.change(id, { enabled: true });

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { openWebhookDoor, runsPath, type WebhookDoor } from '../api/webhook-door.ts';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { openWebhookDoor, runsPath, type WebhookDoor, waiting } from '../api/webhook-door.ts';
 
 let door: WebhookDoor;
 beforeAll(async () => {
@@ -18,6 +18,18 @@ test('queued | a run is created and queued by the webhook call; processed afterw
   await vi.waitFor(async () => expect(await stateOf(json?.runId)).toBe('awaiting-input'), { timeout: 20_000 });
 });
 
+test('queued | it stays so, and blocks another on the record, while nobody executes runs', async () => {
+  const idle = await openWebhookDoor({ env: { SERVICE_WORKFLOWS: 'false' } });
+  onTestFinished(() => idle.stop());
+  const { path } = await idle.hook();
+  const { status, json } = await idle.call(path);
+  const read = async (query: string) => (await idle.ask(`${runsPath}${query}`, { secret: idle.secret })).json;
+  const listed = async (state: string) =>
+    ((await read(`?state=${state}`))?.data as { id: string }[] | undefined)?.map(({ id }) => id);
+  const answers = [(await read(`/${json?.runId}`))?.state, await listed('queued'), await listed('running')];
+  expect([status, ...answers, (await idle.call(path)).status]).toEqual([202, 'queued', [json?.runId], [], 409]);
+});
+
 test('active run: only one of a given workflow can be on a given record', async () => {
   const [one, other] = [await door.hook(), await door.hook()];
   const statuses = [];
@@ -30,6 +42,20 @@ test('active run: only one of a given workflow can be on a given record', async 
     statuses.push((await door.call(path, { record_id })).status);
   }
   expect(statuses).toEqual([202, 409, 202, 202]);
+});
+
+test('active run: whoever asks, by any token, of any version of the workflow, and to the letter of the record', async () => {
+  const { id, path } = await door.hook();
+  await door.addUser({ email: 'uma@example.com', level: 'user', role: 'Administrator' });
+  const { secret } = await door.make(['workflows:trigger'], { email: 'uma@example.com' });
+  const { secret: other } = await door.make(['all']);
+  const statuses = [(await door.call(path)).status, (await door.call(path, undefined, { secret })).status];
+  statuses.push((await door.call(path, undefined, { secret: other })).status);
+  const known = (await door.store.workflows.find(id))!;
+  const again = { ...known, concurrency: null, definition: JSON.stringify({ name: known.name, ...waiting }) };
+  await door.store.workflows.publish({ ...again, by: 1, of: { id, since: 1 } });
+  statuses.push((await door.call(path)).status, (await door.call(path, { record_id: '01' })).status);
+  expect(statuses).toEqual([202, 409, 409, 409, 202]);
 });
 
 test('fresh run: when that run finishes, a new call on the same record starts one', async () => {

@@ -36,25 +36,29 @@ const status = async (path: string) => (await door.ask('GET', path)).status;
 
 describe('api 4.1 List notes', () => {
   test('projectName | string | case sensitive', async () => {
-    expect([await status(notesPath), await status(notesPath.replace('My%20project', 'my%20project'))]).toEqual([
-      200, 404,
-    ]);
+    const names = ['My%20project', 'my%20project', 'My', 'My%20project%20', 'My%20project2', '%20', '1'];
+    const statuses = [];
+    for (const name of names) statuses.push(await status(notesPath.replace('My%20project', name)));
+    expect(statuses).toEqual([200, ...Array(6).fill(404)]);
   });
 
   test('environmentName | string | case sensitive', async () => {
-    expect([await status(notesPath), await status(notesPath.replace('Production', 'PRODUCTION'))]).toEqual([200, 404]);
+    const names = ['Production', 'PRODUCTION', 'Prod', 'Production%20', 'Production2', '1'];
+    const statuses = [];
+    for (const name of names) statuses.push(await status(notesPath.replace('Production', name)));
+    expect(statuses).toEqual([200, ...Array(5).fill(404)]);
   });
 
   test('limit | integer | 1 to 100, default 10', async () => {
     const standard = (await door.ask('GET', '{notes}')).body.parameters.limit;
     const statuses = await Promise.all(
-      ['1', '100', '0', '101', 'x'].map((limit) => status(`${notesPath}?limit=${limit}`)),
+      ['1', '100', '0', '101', 'x', '007'].map((limit) => status(`${notesPath}?limit=${limit}`)),
     );
     expect([standard, await found('limit=1'), await found('limit=2'), statuses]).toEqual([
       10,
       [2],
       [2, 1],
-      [200, 200, 400, 400, 400],
+      [200, 200, 400, 400, 400, 400],
     ]);
   });
 
@@ -91,6 +95,38 @@ describe('api 4.1 List notes', () => {
     ]).toEqual([[1, 0], [2], []]);
   });
 
+  test('recordId | string | the whole of it, to the letter', async () => {
+    const { id } = await door.create({ collectionName: 'orders', recordId: '12' });
+    const asked = ['1', '12', '01', '1%20', '%25', '1_'];
+    const lists = await Promise.all(asked.map((text) => door.ids(`?recordId=${text}`)));
+    expect(lists.map((ids) => [ids.length, ids.includes(id)])).toEqual([
+      ...[
+        [2, false],
+        [1, true],
+      ],
+      ...Array(4).fill([0, false]),
+    ]);
+    await door.tables().knex('notes').where({ id }).delete();
+  });
+
+  test.each([
+    ["userEmail | string | creator's e-mail, in any case", 'userEmail=ZOE@Example.com', [1]],
+    ["userId | integer | creator's id; with userEmail both must hold", 'userId=1&userEmail=zoe@example.com', []],
+    ['teamName | string | with a filter of another kind both must hold', 'teamName=South&collectionName=orders', []],
+    ['teamName | string | one that is none finds nothing', 'teamName=North', []],
+    ['collectionName | string | to the letter', 'collectionName=order', []],
+    ['collectionName | string | with recordId both must hold', 'collectionName=orders&recordId=1', [0]],
+  ] as const)('%s', async (_, query, places) => {
+    expect(await found(query)).toEqual(places);
+  });
+
+  test.each(['userId=x', 'userId=0', 'userId=1.5', 'userEmail=zoe', 'teamName=', 'recordId=', 'collectionName=', 'limit=10&limit=10', 'username=Ada'])(
+    'userEmail, userId, teamName, collectionName, recordId, limit | %s is refused',
+    async (query) => {
+      expect(await status(`${notesPath}?${query}`)).toBe(400);
+    },
+  ); // biome-ignore format: short
+
   const meanings = { eq: [1], lt: [0], lte: [1, 0], gt: [2], gte: [2, 1] } as const;
   const about = { createdAt: 'creation date', updatedAt: 'last update', archivedAt: 'archive date' } as const;
   const rows = (['createdAt', 'updatedAt', 'archivedAt'] as const).flatMap((field) =>
@@ -98,6 +134,15 @@ describe('api 4.1 List notes', () => {
       (comparison) => [`${field}.${comparison}`, about[field], field, comparison] as const,
     ),
   );
+  test.each(rows)('%s | string, ISO 8601 | %s, a millisecond before and after it', async (_, __, field, comparison) => {
+    const time = Date.parse(`${notes[1]![field]}`);
+    const finds = async (shift: number) =>
+      ((await found(`${field}.${comparison}=${new Date(time + shift).toISOString()}`)) as number[]).includes(1);
+    const within = { eq: [false, true, false], lt: [false, false, true], lte: [false, true, true] };
+    const after = { gt: [true, false, false], gte: [true, true, false] };
+    expect([await finds(-1), await finds(0), await finds(1)]).toEqual({ ...within, ...after }[comparison]);
+  });
+
   test.each(rows)('%s | string, ISO 8601 | %s filters', async (_, __, field, comparison) => {
     const time = encodeURIComponent(`${notes[1]![field]}`);
     expect([
@@ -106,11 +151,65 @@ describe('api 4.1 List notes', () => {
     ]).toEqual([meanings[comparison], 400]);
   });
 
+  const fields = ['createdAt', 'updatedAt', 'archivedAt'] as const;
+  test.each(fields.map((field) => [['eq', 'lt', 'lte', 'gt', 'gte'].map((by) => `${field}.${by}`).join(', '), field] as const))('%s | between milliseconds, in other zones, by day, two at once', async (_, field) => {
+    const time = `${notes[1]![field]}`;
+    const [before, after] = [-1, 1].map((by) => new Date(Date.parse(time) + by).toISOString());
+    const local = new Date(Date.parse(time) + 7_200_000).toISOString().replace('Z', '+02:00');
+    const day = new Date(Date.parse(time) + 2 * 86_400_000).toISOString().slice(0, 10);
+    const ask = (conditions: Readonly<Record<string, string>>) =>
+      found(new URLSearchParams(Object.entries(conditions).map(([name, value]): [string, string] => [`${field}.${name}`, value])).toString());
+    expect([
+      await ask({ eq: local }),
+      await ask({ eq: time.replace('Z', '') }),
+      await ask({ eq: time.replace('Z', '5Z') }),
+      await ask({ gt: before!, lt: after! }),
+      await ask({ gte: time, lte: time }),
+      await ask({ gt: time, lt: time }),
+      await ask({ lt: time.replace('Z', '5Z'), gte: time }),
+      await ask({ lt: day }),
+      await ask({ gt: day }),
+      await ask({ gt: '2000-01-01', gte: time }),
+      await ask({ gt: time, gte: '2000-01-01' }),
+      await ask({ lt: day, lte: time }),
+      await ask({ lt: time, lte: day }),
+      await ask({ gt: time.replace('Z', '5Z') }),
+      await ask({ gt: before!.replace('Z', '5Z') }),
+      await ask({ gte: time.replace('Z', '5Z') }),
+      await ask({ gte: before!.replace('Z', '5Z') }),
+      await ask({ lte: time.replace('Z', '5Z') }),
+      await ask({ lte: before!.replace('Z', '5Z') }),
+      await ask({ lt: before!.replace('Z', '5Z') }),
+      await ask({ eq: time.replace('Z', '000Z') }),
+    ]).toEqual([
+      ...[[1], [1], [], [1], [1], [], [1], [2, 1, 0], [], [2, 1], [2], [1, 0], [0]],
+      ...[[2], [2, 1], [2], [2, 1], [1, 0], [0], [0], [1]],
+    ]);
+    for (const comparison of ['eq', 'lt', 'lte', 'gt', 'gte'])
+      for (const wrong of ['12:00', 'T12', '', '2024-13-01', '2024-02-30', '20240101T25', '1704067200000', 'now'])
+        expect(await status(`${notesPath}?${field}.${comparison}=${wrong}`), wrong).toBe(400);
+  }); // biome-ignore format: short
+
+  test('archivedAt.gte, archivedAt.lt | a note that is open is archived neither before nor after', async () => {
+    const { id } = await door.create({ collectionName: 'orders', recordId: '3' });
+    const [gte, lt] = [await door.ids('?archivedAt.gte=2000-01-01'), await door.ids('?archivedAt.lt=2999-01-01')];
+    await door.tables().knex('notes').where({ id }).delete();
+    expect([gte.length, lt.length, gte.includes(id), lt.includes(id)]).toEqual([3, 3, false, false]);
+    const both = new URLSearchParams({ 'archivedAt.gte': '2000-01-01', 'createdAt.gte': notes[2]!.createdAt });
+    expect(await found(both.toString())).toEqual([2]);
+  });
+
   test('sorted by id descending | whatever is asked for', async () => {
     const all = await door.ids();
     const some = await door.ids('?limit=1&collectionName=orders');
     expect([all, some]).toEqual([all.toSorted((a, b) => b - a), some.toSorted((a, b) => b - a)]);
     expect([all.length, some.length]).toEqual([3, 1]);
+    // A page is the newest of what is asked for, in each way of finding it.
+    for (const by of ['', '&createdAt.gte=2000-01-01', '&updatedAt.gte=2000-01-01', '&archivedAt.gte=2000-01-01'])
+      expect(
+        [await found(`limit=2${by}`), await found(`limit=1${by}`), await found(`limit=1&recordId=1${by}`)],
+        by,
+      ).toEqual([[2, 1], [2], [1]]);
   });
 
   test('Admin role | Requires a Bearer token generated by a user with one on the project', async () => {

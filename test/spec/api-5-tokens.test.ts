@@ -91,6 +91,11 @@ test('revoked | at any time; takes effect immediately, and calls then return 401
   const before = (await door.ask('GET', '{notes}', { secret })).status;
   const gone = await door.ask('DELETE', `${tokens}/${token.id}`);
   expect([before, gone.status, (await door.ask('GET', '{notes}', { secret })).status]).toEqual([200, 204, 401]);
+  // Once; and what is no token of the project is said to be none.
+  const others = [];
+  for (const id of [token.id, 999_999, 0, 'x', '1.5', `${token.id}x`, 9_999_999_999])
+    others.push((await door.ask('DELETE', `${tokens}/${id}`)).status);
+  expect(others).toEqual([404, 404, 400, 400, 400, 400, 404]);
 });
 
 test('expire | a token can', async () => {
@@ -120,6 +125,53 @@ test('read-write | also create and update notes', async () => {
   expect([body.level, made.status, changed.status, changed.body.title]).toEqual(['read-write', 201, 200, 'Another']);
 });
 
+test('read-only, read-write | notes:read, notes:write, all: every write of a note needs the writing scope, every read the reading one', async () => {
+  const { id, messages } = await door.create({ content: 'first' });
+  const asked = async (scopes: readonly string[]) => {
+    const secret = await door.secret(scopes);
+    const about = `{notes}/${id}`;
+    const answers = [
+      await door.ask('GET', about, { secret }),
+      await door.ask('PATCH', about, { secret, body: { title: 'Another' } }),
+      await door.ask('POST', `${about}/messages`, { secret, body: { content: 'more' } }),
+      await door.ask('PATCH', `${about}/messages/${messages[0].id}`, { secret, body: { content: 'changed' } }),
+    ];
+    return answers.map(({ status }) => status);
+  };
+  expect([
+    await asked(['notes:read']),
+    await asked(['notes:write']),
+    await asked(['activity_logs:read', 'admin_logs:read']),
+    await asked(['all']),
+  ]).toEqual([[200, 403, 403, 403], [403, 200, 201, 200], [403, 403, 403, 403], [200, 200, 201, 200]]);
+}); // biome-ignore format: short
+
+test('Bearer | the scheme in any case, the token to the letter; revoked | no other token, whose ever it is', async () => {
+  const { store, account } = door.shop;
+  const user = (await store.identity.findUserByEmail(account.email))!;
+  const make = (name: string) => store.tokens.create({ userId: user.id, name, scopes: ['notes:read'] });
+  const [one, other] = [await make('one'), await make('other')];
+  const ask = async (authorization: string) =>
+    (await fetch(`${door.shop.address}/v1/token`, { headers: { authorization } })).status;
+  const seen = [await ask(`bearer ${one.secret}`), await ask(`Bearer ${one.secret.toUpperCase()}`), await ask(`Bearer ${one.secret}x`), await ask(`Bearer ${one.secret.slice(0, -1)}`)];
+  await door.ask('DELETE', `${tokens}/${one.token.id}`);
+  expect([...seen, await ask(`Bearer ${one.secret}`), await ask(`Bearer ${other.secret}`)]).toEqual([200, 401, 401, 401, 401, 200]);
+}); // biome-ignore format: short
+
+test('expire | at its very moment; Admin role | also for writing notes and for the admin log', async () => {
+  const { store, account } = door.shop;
+  const user = (await store.identity.findUserByEmail(account.email))!;
+  const expiresAt = Date.now() + 3_600_000;
+  const { secret } = await store.tokens.create({ userId: user.id, name: 'hour', scopes: ['all'], expiresAt });
+  const ask = async () => (await door.ask('GET', '/token', { secret })).status;
+  late = expiresAt - Date.now() - 2000;
+  const seen = [await ask()];
+  late = expiresAt - Date.now();
+  seen.push(await ask());
+  late = 0;
+  expect([seen, await statuses(['all'], 'eve@example.com')]).toEqual([[200, 401], [403, 403, 403, 403, 403]]);
+}); // biome-ignore format: short
+
 test.each([
   ['notes:read', 'read notes', [200, 403, 403, 403, 403]],
   ['notes:write', 'create and update notes', [403, 201, 403, 403, 403]],
@@ -128,4 +180,39 @@ test.each([
   ['all', 'full API access', [200, 201, 200, 200, 200]],
 ] as const)('%s | %s', async (scope, _, expected) => {
   expect(await statuses([scope])).toEqual(expected);
+  // What it opens, the others together do not.
+  const others = ['notes:read', 'notes:write', 'activity_logs:read', 'admin_logs:read', 'workflows:trigger'].filter(
+    (each) => each !== scope,
+  );
+  const own = (expected as readonly number[]).findIndex((status) => status < 300);
+  if (scope !== 'all') expect((await statuses(others))[own]).toBe(403);
 });
+
+test('read-only, read-write | what the scopes of a token come to, and what the one may never', async () => {
+  const levels: Record<string, string> = {};
+  const reading = ['activity_logs:read', 'admin_logs:read', 'notes:read'];
+  for (const scopes of [...reading.map((one) => [one]), reading, ['notes:write'], ['workflows:trigger'], ['all'], ['notes:read', 'workflows:trigger']])
+    levels[scopes.join(' ')] = (await door.ask('GET', '/token', { secret: await door.secret(scopes) })).body.level;
+  expect(levels).toEqual({
+    ...Object.fromEntries([...reading, reading.join(' ')].map((one) => [one, 'read-only'])),
+    ...Object.fromEntries(['notes:write', 'workflows:trigger', 'all', 'notes:read workflows:trigger'].map((one) => [one, 'read-write'])),
+  });
+  const secret = await door.secret(['all', 'notes:read']);
+  const { secret: theirs } = await door.shop.store.tokens.create({ userId: 1, name: 'theirs', scopes: ['notes:read'] });
+  const asked = await Promise.all([door.ask('GET', tokens, { secret }), door.ask('GET', tokens, { secret: theirs }), door.ask('DELETE', `${tokens}/1`, { secret: theirs })]);
+  expect([asked.map(({ status }) => status), JSON.stringify(asked[0].body).includes('svc_')]).toEqual([[200, 403, 403], false]);
+}); // biome-ignore format: short
+
+test('Bearer | one header with one token, of 1 to 4096 characters, and it is said how it must be', async () => {
+  const secret = await door.secret(['all']);
+  const ask = async (authorization: string) => {
+    const response = await fetch(`${door.shop.address}/v1/token`, { headers: { authorization } });
+    return [response.status, ((await response.json()) as { message?: string }).message];
+  };
+  const form = expect.stringContaining('`Bearer <token>`');
+  expect([await ask(`Bearer  ${secret}`), await ask('Bearer'), await ask(`Bearer ${secret} ${secret}`), await ask(`Bearer ${secret}, Bearer ${secret}`), await ask(`Token ${secret}`), await ask(`Bearer ${'x'.repeat(4097)}`), await ask('Bearer x')]).toEqual([
+    [200, undefined],
+    ...Array(5).fill([401, form]),
+    [401, expect.stringContaining('no application token')],
+  ]);
+}); // biome-ignore format: short

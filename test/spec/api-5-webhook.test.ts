@@ -1,5 +1,5 @@
 // Section 5, 7 of the public API: whose rights a webhook's run has.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openWebhookDoor, type WebhookDoor } from '../api/webhook-door.ts';
 
 let door: WebhookDoor;
@@ -18,11 +18,41 @@ test('webhook | the token is both authentication and execution identity; a user 
     await tokenOf('sue@example.com'),
     await tokenOf('uma@example.com', ['notes:write']),
     await tokenOf('uma@example.com'),
+    await tokenOf('uma@example.com', ['all', 'notes:read']),
   ]) {
-    statuses.push((await door.call(path, { record_id: '7' }, { secret })).status);
+    statuses.push((await door.call(path, { record_id: `${7 + Math.max(statuses.length - 2, 0)}` }, { secret })).status);
   }
-  expect(statuses).toEqual([403, 403, 202]);
+  expect(statuses).toEqual([403, 403, 202, 202]);
   const uma = (await door.store.identity.findUserByEmail('uma@example.com'))!;
   const [run] = await door.store.runs.list({ recordId: '7', limit: 5 });
   expect(run?.userId).toBe(uma.id);
+});
+
+test('webhook | what the token may not see, the run may not see: a collection, a row, a role that lost its rights', async () => {
+  const reading = { collection: 'orders', steps: [{ id: 'read', type: 'read-record', fields: ['id'] }] };
+  const { path } = await door.hook(reading);
+  await door.addUser({ email: 'vic@example.com', level: 'user', role: 'Narrow' });
+  const { secret } = await door.make(['workflows:trigger'], { email: 'vic@example.com' });
+  const may = (browse: boolean) => ({ browse, read: true, edit: false, add: false, delete: false, export: false });
+  const run = async (record_id: string) => {
+    const { status, json } = await door.call(path, { record_id }, { secret });
+    if (status !== 202) return status;
+    return vi.waitFor(
+      async () => {
+        const found = await door.store.runs.find(String(json?.runId));
+        expect(['succeeded', 'failed']).toContain(found?.state);
+        return found?.state;
+      },
+      { timeout: 20_000 },
+    );
+  };
+  await door.store.permissions.setRole('Narrow', { orders: may(true) });
+  const seen = [await run('1')];
+  await door.store.permissions.setRole('Narrow', { orders: may(false) });
+  seen.push(await run('2'));
+  await door.store.permissions.setRole('Narrow', { orders: may(true) });
+  await door.store.permissions.setScope('Operations', 'orders', { field: 'id', operator: 'Equal', value: 3 });
+  seen.push(await run('3'), await run('4'));
+  await door.store.permissions.setScope('Operations', 'orders', null);
+  expect(seen).toEqual(['succeeded', 403, 'succeeded', 'failed']);
 });

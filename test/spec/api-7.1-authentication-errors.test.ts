@@ -13,6 +13,17 @@ afterAll(() => ways?.stop());
 test('401 | missing, invalid or expired token | { error: <text>, message: <text> }', async () => {
   const { secret: expired } = await ways.make(['all'], { expiresAt: Date.now() + 30_000 });
   const before = await ways.ask(notesPath, { secret: expired });
+  const { secret } = await ways.make(['all']);
+  const schemes = [];
+  for (const authorization of [
+    `Token ${secret}`,
+    `Basic ${btoa(`${secret}:`)}`,
+    secret,
+    `Bearer ${secret} x`,
+    `bearer ${secret}`,
+  ])
+    schemes.push((await ways.ask(notesPath, { headers: { authorization } })).status);
+  expect(schemes).toEqual([401, 401, 401, 401, 200]);
   late = 31_000;
   const answers = [
     await ways.ask(notesPath),
@@ -21,6 +32,8 @@ test('401 | missing, invalid or expired token | { error: <text>, message: <text>
   ];
   late = 0;
   expect([before.status, ...answers.map(({ status }) => status)]).toEqual([200, 401, 401, 401]);
+  expect(answers.map(({ json }) => json?.error)).toEqual(Array(3).fill('Unauthorized'));
+  expect(new Set(answers.map(({ json }) => json?.message)).size).toBe(3);
   expect(answers.map(shapeOf)).toEqual([errorShape, errorShape, errorShape]);
 });
 
@@ -36,6 +49,7 @@ test('403 | token lacks the required scope or permission | { error: <text>, mess
     await ways.ask(notesPath, { secret: role }),
   ];
   expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
+  expect(answers.map(({ json }) => json?.error)).toEqual(Array(3).fill('Forbidden'));
   expect(answers.map(shapeOf)).toEqual([errorShape, errorShape, errorShape]);
   expect(answers.map(({ json }) => json?.message)).toEqual([
     expect.stringContaining('notes:read'),
@@ -50,4 +64,33 @@ test('An expired token gives 401 with a message saying it has expired.', async (
   const { status, json } = await ways.ask(notesPath, { secret });
   late = 0;
   expect([status, json?.message]).toEqual([401, expect.stringContaining('has expired')]);
+});
+
+test('401, 403 | every endpoint says so, with WWW-Authenticate; a token that was revoked or of a user who is disabled is invalid', async () => {
+  await ways.addUser({ email: 'gone@example.com', level: 'admin' });
+  const { secret, token } = await ways.make(['all']);
+  const { secret: theirs } = await ways.make(['all'], { email: 'gone@example.com' });
+  const { id } = (await ways.store.identity.findUserByEmail('gone@example.com'))!;
+  await ways.store.tokens.revoke(token.id);
+  await ways.store.identity.setDisabled(id, true);
+  const paths = [
+    notesPath,
+    notesPath.replace('notes', 'activity-logs'),
+    '/v1/project/My%20project/admin-logs',
+    '/v1/token',
+  ];
+  const answers = [];
+  for (const path of paths)
+    for (const options of [{}, { secret }, { secret: theirs }]) answers.push(await ways.ask(path, options));
+  expect(answers.map(({ status }) => status)).toEqual(Array(12).fill(401));
+  expect(answers.map(shapeOf)).toEqual(Array(12).fill(errorShape));
+  expect(answers.map(({ headers }) => headers.get('www-authenticate')?.includes('invalid_token'))).toEqual(
+    Array(4).fill([false, true, true]).flat(),
+  );
+  const { secret: narrow } = await ways.make(['notes:write']);
+  const refused = [];
+  for (const path of paths.slice(0, 3)) refused.push(await ways.ask(path, { secret: narrow }));
+  expect(
+    refused.map(({ status, headers }) => [status, headers.get('www-authenticate')?.includes('insufficient_scope')]),
+  ).toEqual(Array(3).fill([403, true]));
 });

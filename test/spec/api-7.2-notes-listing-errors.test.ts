@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openDatabase } from '../../src/store/database.ts';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { openDatabase } from '../../src/store/database/database.ts';
 import { errorShape, notesPath, openWays, shapeOf, type Ways } from '../api/ways.ts';
 
 let ways: Ways;
@@ -18,6 +19,42 @@ test('429 | too many requests; header Retry-After holds seconds to wait', async 
   expect([Number.isInteger(wait), wait > 50, wait <= 60, last.json?.retry_after]).toEqual([true, true, true, wait]);
 });
 
+test('429 | header Retry-After holds the seconds until the limit that was reached ends, be it of an hour', async () => {
+  let late = 0;
+  const clock = { ...systemClock, now: () => Date.now() + late };
+  const few = await openWays({ env: { SERVICE_API_PER_MINUTE: '2', SERVICE_API_PER_HOUR: '3' }, app: { clock } });
+  onTestFinished(() => few.stop());
+  const { secret } = await few.make(['notes:read']);
+  const seen: (readonly [number, number, boolean])[] = [];
+  for (let call = 0; call < 5; call++) {
+    const { status, headers } = await few.ask(notesPath, { secret });
+    const reset = Number(headers.get('x-ratelimit-reset')) - Math.ceil(clock.now() / 1000);
+    seen.push([status, Number(headers.get('retry-after')), Math.abs(Number(headers.get('retry-after')) - reset) <= 1]);
+    if (call === 2) late = 61_000;
+  }
+  const [, , ofMinute, last, ofHour] = seen;
+  expect([ofMinute![0], last![0], ofHour![0], ofMinute![2], ofHour![2]]).toEqual([429, 200, 429, true, true]);
+  expect([ofMinute![1] <= 60, ofHour![1] > 3400, ofHour![1] <= 3600 - 61]).toEqual([true, true, true]);
+});
+
+test('4XX | 401, 403 and what no route takes have `code` and `message` too', async () => {
+  const { secret } = await ways.make(['activity_logs:read']);
+  const answers = [
+    await ways.ask(notesPath),
+    await ways.ask(notesPath, { secret }),
+    await ways.ask('/v1/nothing', { secret }),
+    await ways.ask(`${notesPath}?nothing=1`, { secret: (await ways.make(['all'])).secret }),
+  ];
+  expect(answers.map(({ status, json }) => [status, json?.code])).toEqual([
+    [401, 'UNAUTHENTICATED'],
+    [403, 'DENIED'],
+    [404, 'NOT_FOUND'],
+    [400, 'INVALID_ARGUMENT'],
+  ]);
+  expect(answers.map(shapeOf)).toEqual(Array(4).fill(errorShape));
+  expect(answers[3]!.json?.message).toContain('nothing');
+});
+
 test('4XX | client error; body has `code` and `message`', async () => {
   const { secret } = await ways.make(['notes:read']);
   const answers = [
@@ -25,6 +62,15 @@ test('4XX | client error; body has `code` and `message`', async () => {
     await ways.ask(`${notesPath.replace('Production', 'production')}`, { secret }),
     await ways.ask(notesPath, { secret, method: 'PUT' }),
   ];
+  expect([answers.map(({ json }) => json?.error), answers[2]!.headers.get('allow')]).toEqual([
+    ['Bad request', 'Not found', 'Method not allowed'],
+    'GET, POST',
+  ]);
+  expect(answers.map(({ json }) => json?.message)).toEqual([
+    expect.stringContaining('limit: expected a whole number from 1 to 100'),
+    expect.stringContaining("environment 'production'"),
+    expect.any(String),
+  ]);
   expect(answers.map(({ status, json }) => [status, json?.code])).toEqual([
     [400, 'INVALID_ARGUMENT'],
     [404, 'NOT_FOUND'],
@@ -44,7 +90,7 @@ test('5XX | server error; body has `code` and `message`', async () => {
   await tables.close();
   const after = await ways.ask(notesPath, { secret });
   expect([before.status, broken.status, broken.json?.code, after.status]).toEqual([200, 500, 'INTERNAL', 200]);
-  expect(shapeOf(broken)).toEqual(errorShape);
+  expect([shapeOf(broken), broken.json?.error]).toEqual([errorShape, 'Failed']);
   // What happened is for the log.
   expect(broken.text).not.toMatch(/notes|table|select|sqlite/i);
   expect(ways.observed.filter(({ type }) => type === 'failure')).toHaveLength(1);

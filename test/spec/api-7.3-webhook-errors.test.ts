@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDatabase } from '../../src/store/database/database.ts';
 import { errorShape, shapeOf, type Told } from '../api/ways.ts';
 import { openWebhookDoor, type WebhookDoor } from '../api/webhook-door.ts';
 
@@ -16,6 +17,7 @@ test('400 | invalid JSON body, missing record_id, or a malformed, tampered or su
   const { id, path } = await door.hook();
   expectRefused(await door.call(path, '{'), 400, 'MALFORMED_JSON');
   expectRefused(await door.call(path, '{}'), 400, 'INVALID_ARGUMENT');
+  expectRefused(await door.call(path, '[]'), 400, 'INVALID_ARGUMENT');
   expectRefused(await door.call('/v1/webhooks/workflows/x'), 400, 'INVALID_WEBHOOK_ADDRESS');
   expectRefused(await door.call(`${path}x`), 400, 'INVALID_WEBHOOK_ADDRESS');
   await door.change(id, { regenerate: true });
@@ -27,6 +29,11 @@ test('401 | missing, expired or invalid Bearer token (also after the token is re
   expectRefused(await door.call(path, {}, { headers: { Authorization: '' } }), 401, 'UNAUTHENTICATED');
   expectRefused(await door.call(path, {}, { secret: 'no token' }), 401, 'UNAUTHENTICATED');
   expectRefused(await door.call(path, {}, { secret: `svc_${'a'.repeat(43)}` }), 401, 'UNAUTHENTICATED');
+  const { secret: late } = await door.make(['all'], { expiresAt: Date.now() + 1000 });
+  await new Promise((resolve) => setTimeout(resolve, 1010));
+  const expired = await door.call(path, {}, { secret: late });
+  expectRefused(expired, 401, 'UNAUTHENTICATED');
+  expect(expired.json?.message).toContain('expired');
   const { secret, token } = await door.make(['all']);
   expect((await door.call(path, { record_id: '1' }, { secret })).status).toBe(202);
   await door.store.tokens.revoke(token.id);
@@ -38,8 +45,20 @@ test('403 | valid token whose user is not authorized for the organization, rende
   await door.addUser({ email: 'nora@example.com', team: 'North', level: 'editor', role: 'Administrator' });
   const { secret } = await door.make(['all'], { email: 'nora@example.com' });
   expectRefused(await door.call(path, { record_id: '1' }, { secret }), 403, 'DENIED');
-  const { secret: reader } = await door.make(['notes:read']);
-  expectRefused(await door.call(path, { record_id: '1' }, { secret: reader }), 403, 'DENIED');
+  for (const scopes of [['notes:read'], ['notes:write'], ['activity_logs:read', 'admin_logs:read']]) {
+    const { secret: other } = await door.make(scopes);
+    const refused = await door.call(path, { record_id: '1' }, { secret: other });
+    expectRefused(refused, 403, 'DENIED');
+    expect(refused.json?.message).toContain('workflows:trigger or all');
+  }
+  await door.addUser({ email: 'nils@example.com', team: 'North', level: 'admin', role: 'Administrator' });
+  const { secret: admin } = await door.make(['all'], { email: 'nils@example.com' });
+  const theirs = await door.call(path, { record_id: '1' }, { secret: admin });
+  expectRefused(theirs, 403, 'DENIED');
+  expect(theirs.json?.message).toContain('another team');
+  // It is refused before the body is looked at, and makes no run.
+  expectRefused(await door.call(path, '{', { secret: admin }), 403, 'DENIED');
+  expect((await door.call(path)).status).toBe(202);
 });
 
 test('404 | unknown webhook, no active workflow for the rendering, or trigger disabled', async () => {
@@ -49,6 +68,11 @@ test('404 | unknown webhook, no active workflow for the rendering, or trigger di
   await door.store.workflows.setActive(id, true, 1);
   await door.change(id, { enabled: false });
   expectRefused(await door.call(path), 404, 'UNKNOWN_WEBHOOK');
+  const { id: gone, path: left } = await door.hook();
+  const tables = openDatabase({ url: door.storage, dataDir: '/', sqlite: 'auto' });
+  await tables.knex('workflows').where({ id: gone }).update({ rendering_id: 0 });
+  await tables.close();
+  expectRefused(await door.call(left), 404, 'UNKNOWN_WEBHOOK');
 });
 
 test('409 | a run of this workflow is already ongoing on this record', async () => {
@@ -64,4 +88,78 @@ test('429 | rate limit exceeded; header Retry-After in seconds', async () => {
   expect([status, json?.code]).toEqual([429, 'RATE_LIMITED']);
   const seconds = Number(headers.get('retry-after'));
   expect(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60).toBe(true);
+});
+
+test('400 | a body that is no object, and a record_id that is no text; 401 | an expired token, another scheme', async () => {
+  for (const body of ['[]', 'null', '"1"', '{"record_id":1}', '{"record_id":""}'])
+    expectRefused(await door.call((await door.hook()).path, body), 400, 'INVALID_ARGUMENT');
+  const messages = [];
+  for (const body of ['[]', '{}', '{"record_id":1}'])
+    messages.push((await door.call((await door.hook()).path, body)).json?.message);
+  expect(messages).toEqual([
+    expect.stringMatching(/^body\b/),
+    expect.stringMatching(/^record_id\b/),
+    expect.stringMatching(/^record_id\b/),
+  ]);
+  const { path } = await door.hook();
+  expectRefused(await door.call(path, ' '), 400, 'MALFORMED_JSON');
+  const { secret } = await door.make(['all'], { expiresAt: Date.now() + 1000 });
+  await new Promise((resolve) => setTimeout(resolve, 1010));
+  expectRefused(await door.call(path, { record_id: '1' }, { secret }), 401, 'UNAUTHENTICATED');
+  const basic = { headers: { Authorization: `Basic ${btoa(`x:${door.secret}`)}` } };
+  expectRefused(await door.call(path, { record_id: '1' }, basic), 401, 'UNAUTHENTICATED');
+});
+
+test('404 | before 403 and 409: an inactive workflow; 409 | names nothing of the other run that another token may not see', async () => {
+  const { id, path } = await door.hook();
+  const { secret: reader } = await door.make(['notes:read']);
+  await door.store.workflows.setActive(id, false, 1);
+  expectRefused(await door.call(path, { record_id: '1' }, { secret: reader }), 404, 'UNKNOWN_WEBHOOK');
+  await door.store.workflows.setActive(id, true, 1);
+  expectRefused(await door.call(path, { record_id: '1' }, { secret: reader }), 403, 'DENIED');
+  expect((await door.call(path)).status).toBe(202);
+  const again = await door.call(path, { record_id: '1' });
+  expectRefused(again, 409, 'RUN_ONGOING');
+  expect((await door.call(path, { record_id: '2' })).status).toBe(202);
+});
+
+test('429 | of each webhook by itself', async () => {
+  const [one, other] = [await door.hook(), await door.hook()];
+  const statuses = [];
+  for (const record_id of ['1', '2', '3', '4']) statuses.push((await door.call(one.path, { record_id })).status);
+  statuses.push((await door.call(other.path)).status);
+  // Whoever calls it, by which address.
+  const { secret } = await door.make(['all']);
+  statuses.push((await door.call(one.path, { record_id: '5' }, { secret })).status);
+  await door.change(one.id, { regenerate: true });
+  statuses.push((await door.call(await door.pathOf(one.id), { record_id: '6' })).status);
+  expect(statuses).toEqual([202, 202, 202, 429, 202, 429, 429]);
+});
+
+test('400 | an address whose key was retired; while that key is only replaced it goes on', async () => {
+  const { id, path } = await door.hook();
+  await door.store.keys.rotate('workflow-addresses');
+  expect([(await door.call(path)).status, await door.pathOf(id)]).toEqual([202, path]);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await door.store.keys.retire(Date.now(), 'workflow-addresses');
+  expectRefused(await door.call(path, { record_id: '2' }), 400, 'INVALID_WEBHOOK_ADDRESS');
+  await door.change(id, { regenerate: true });
+  expect((await door.call(await door.pathOf(id), { record_id: '2' })).status).toBe(202);
+});
+
+test('404 | of a workflow that is gone; 429 | the seconds to wait are those that are left of the minute', async () => {
+  const { id, path } = await door.hook();
+  for (const record_id of ['1', '2', '3']) await door.call(path, { record_id });
+  const waits = [];
+  for (const wait of [0, 1100]) {
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    waits.push(Number((await door.call(path, { record_id: '4' })).headers.get('retry-after')));
+  }
+  expect(waits[0]! - waits[1]!).toBeGreaterThanOrEqual(1);
+  const tables = openDatabase({ url: door.storage, dataDir: '/', sqlite: 'auto' });
+  for (const table of ['workflow_runs', 'workflow_versions'])
+    await tables.knex(table).where({ workflow_id: id }).delete();
+  await tables.knex('workflows').where({ id }).delete();
+  await tables.close();
+  expectRefused(await door.call(path), 404, 'UNKNOWN_WEBHOOK');
 });

@@ -45,16 +45,26 @@ test('webhook rate | each webhook separately | about 60 requests per minute; exc
 test('webhook rate | configurable', async () => {
   const few = await openWebhookDoor({ env: { SERVICE_WEBHOOK_PER_MINUTE: '2' } });
   onTestFinished(() => few.stop());
-  const { path } = await few.hook();
+  const { id, path } = await few.hook();
   const statuses = [];
   for (const record_id of ['1', '2', '3']) statuses.push((await few.call(path, { record_id })).status);
-  expect(statuses).toEqual([202, 202, 429]);
+  // Of the webhook, not of the token nor of the address that it has just now.
+  const { secret } = await few.make(['all']);
+  statuses.push((await few.call(path, { record_id: '4' }, { secret })).status);
+  await few.change(id, { regenerate: true });
+  statuses.push((await few.call(await few.pathOf(id), { record_id: '5' })).status);
+  expect(statuses).toEqual([202, 202, 429, 429, 429]);
 });
 
 test('active runs | per workflow and record | one; further calls get 409', async () => {
-  const { path } = await ways.hook();
+  const [{ path }, other] = [await ways.hook(), await ways.hook()];
   const calls = await Promise.all(Array.from({ length: 12 }, () => ways.call(path)));
   expect(calls.map(({ status }) => status).sort()).toEqual([202, ...Array<number>(11).fill(409)]);
+  // Another record, and the same record of another workflow.
+  const beside = [await ways.call(path, { record_id: 'other' }), await ways.call(other.path)];
+  expect([...beside, await ways.call(path, { record_id: 'other' })].map(({ status }) => status)).toEqual([
+    202, 202, 409,
+  ]);
 });
 
 test('public API rate | per token | enforced; 429 with Retry-After; responses carry the header X-RateLimit-Remaining', async () => {
@@ -66,6 +76,14 @@ test('public API rate | per token | enforced; 429 with Retry-After; responses ca
   }
   const expected = Array.from({ length: 20 }, (_, call) => [200, `${19 - call}`, false]);
   expect(left).toEqual([...expected, [429, '0', true]]);
+  const { headers } = await ways.ask(notesPath, { secret: one.secret });
+  const wait = Number(headers.get('retry-after'));
+  const reset = Number(headers.get('x-ratelimit-reset')) - Date.now() / 1000;
+  expect([headers.get('x-ratelimit-limit'), wait > 0 && wait <= 60, reset > 0 && reset <= 61]).toEqual([
+    '20',
+    true,
+    true,
+  ]);
   // Of the same user, but another token.
   expect((await ways.ask(notesPath, { secret: other.secret })).headers.get('x-ratelimit-remaining')).toBe('19');
 });

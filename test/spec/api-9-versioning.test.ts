@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ApiDocument } from '../../src/api/openapi.ts';
+import type { ApiDocument } from '../../src/api/openapi/document.ts';
 import { notesPath } from '../api/ways.ts';
 import { openWebhookDoor, type WebhookDoor, waiting } from '../api/webhook-door.ts';
 
@@ -15,9 +15,11 @@ test('Public API paths carry the version prefix `/v1`.', async () => {
   expect(paths.filter((path) => !path.startsWith('/v1/'))).toEqual([]);
   const here = await ways.ask(notesPath, { secret });
   const elsewhere = [];
-  for (const prefix of ['', '/v2', '/V1', '/v1/v1'])
+  for (const prefix of ['', '/v2', '/V1', '/v1/v1', '/v10', '/api/v1'])
     elsewhere.push((await ways.ask(notesPath.replace('/v1', prefix), { secret })).status);
-  expect([here.status, elsewhere]).toEqual([200, [404, 404, 404, 404]]);
+  expect([here.status, elsewhere]).toEqual([200, Array(6).fill(404)]);
+  const { path } = await ways.hook();
+  expect([path.startsWith('/v1/'), (await ways.call(path.replace('/v1', '/v2'))).status]).toEqual([true, 404]);
 });
 
 test('webhook URL: does not change when the workflow is published again; changes only on regeneration', async () => {
@@ -31,6 +33,10 @@ test('webhook URL: does not change when the workflow is published again; changes
     expect(await ways.pathOf(id)).toBe(path);
   }
   expect((await ways.call(path)).status).toBe(202);
+  await ways.store.keys.rotate();
+  await ways.store.workflows.setActive(id, false, 1);
+  await ways.store.workflows.setActive(id, true, 1);
+  expect([await ways.pathOf(id), (await ways.call(path, { record_id: '2' })).status]).toEqual([path, 202]);
   await ways.change(id, { regenerate: true });
   expect(await ways.pathOf(id)).not.toBe(path);
 });

@@ -2,7 +2,7 @@
 import { afterEach } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import type { CollectionCustomizer } from '../../src/agent/customize/customizer.ts';
-import type { ListRequest } from '../../src/agent/engine.ts';
+import type { ListRequest } from '../../src/agent/requests.ts';
 import { accessOf, type Rights, type Shop, type ShopOptions, sellers } from '../agent/shop.ts';
 
 export interface Opened extends Shop {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { judgeLedger } from './judge.ts';
 import { pending } from './pending.ts';
-import { rows } from './rows.ts';
+import { type Row, rows } from './rows.ts';
 import { type SpecTest, testsOf } from './runner.ts';
 
 export const documentPath = 'docs/spec-coverage.md';
@@ -10,7 +10,7 @@ export const documentPath = 'docs/spec-coverage.md';
 const opening = `# What of the specification is proved
 
 Every name that the specification promises for the engine, and for the public API (sections that begin with 'api'), and the
-tests that prove it. Made by \`npm run ledger\`; a test fails
+tests that prove it; and the points that the specification leaves open and the design settles ('decisions'). Made by \`npm run ledger\`; a test fails
 when a row has no test, or when this page is not what that command makes. \`npm run ledger:mutate\` switches the behaviour
 of each row off, one after another, and demands that its tests notice.
 `;
@@ -18,7 +18,7 @@ of each row off, one after another, and demands that its tests notice.
 export function makeDocument(tests: readonly SpecTest[]): string {
   const proved = rows.filter(({ id }) => !pending.has(id));
   const sections = [...new Set(rows.map(({ section }) => section))].map((section) => {
-    const lines = rows.filter((row) => row.section === section).map((row) => line(row.id, testsOf(row, tests)));
+    const lines = rows.filter((row) => row.section === section).map((row) => line(row, tests));
     return `## ${section}\n\n| row | tests |\n| --- | --- |\n${lines.join('\n')}\n`;
   });
   return [opening, `${proved.length} rows of ${rows.length} are proved.\n`, ...sections].join('\n');
@@ -31,12 +31,15 @@ export function findOffences(tests: readonly SpecTest[]): string[] {
 }
 
 /** Tests that differ in the database alone are told once. */
-function line(id: string, tests: readonly SpecTest[]): string {
-  const told = tests.map(({ file, title }) => `[${file.slice('test/spec/'.length)}](../${file}): ${plain(title)}`);
-  return `| ${id} | ${[...new Set(told)].join('<br>') || 'not yet'} |`;
+function line({ id, proofs, ...row }: Row, tests: readonly SpecTest[]): string {
+  const told = proofs
+    ? proofs.flatMap(({ file, titles }) => titles.map((title) => link(file, title)))
+    : testsOf({ id, ...row }, tests).map(({ file, title }) => link(file, title.split(' > ').at(-1)!));
+  const reason = pending.get(id);
+  return `| ${id} | ${[...new Set(told)].join('<br>') || (reason ? `not yet: ${reason}` : 'not yet')} |`;
 }
 
-function plain(title: string): string {
-  const last = title.split(' > ').at(-1)!;
-  return last.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
-}
+const link = (file: string, title: string): string =>
+  `[${file.replace(/^test\/(spec\/)?/, '')}](../${file}): ${plain(title)}`;
+
+const plain = (title: string): string => title.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');

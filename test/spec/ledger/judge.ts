@@ -1,5 +1,6 @@
 // What is wrong with the ledger, one line for each offence.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import type { Proof } from './decisions.ts';
 import { mutations, points } from './mutations.ts';
 import { pending } from './pending.ts';
 import { rows } from './rows.ts';
@@ -7,17 +8,33 @@ import { type SpecTest, testsOf, timesIn } from './runner.ts';
 
 export function judgeLedger(tests: readonly SpecTest[]): string[] {
   const ids = new Set(rows.map(({ id }) => id));
-  const unknown = [...pending, ...mutations.keys()].filter((id) => !ids.has(id));
+  const unknown = [...pending.keys(), ...mutations.keys()].filter((id) => !ids.has(id));
   return [
     ...unknown.map((id) => `'${id}' is no row of test/spec/ledger/rows.ts`),
-    ...rows.flatMap((row) => judgeRow(row.id, testsOf(row, tests).length)),
+    ...rows.flatMap((row) =>
+      row.proofs ? judgeDecision(row.id, row.proofs) : judgeRow(row.id, testsOf(row, tests).length),
+    ),
     ...points.flatMap(([id, { file, text, into }]) => {
-      if (mutations.get(id)?.text !== text) return [`${id}: there are two mutations of it; keep one`];
+      const same = mutations
+        .get(id)!
+        .filter((other) => other.file === file && other.text === text && other.into === into);
+      if (same.length > 1) return [`${id}: the same mutation stands there twice`];
       const times = timesIn(readFileSync(file, 'utf8'), text);
       if (times !== 1) return [`${id}: '${text}' stands ${times} times in ${file}; name the point anew`];
       return text === into ? [`${id}: the mutation changes nothing`] : [];
     }),
   ];
+}
+
+/** Its tests are looked for in the text of their files, so that these need not be loaded. */
+function judgeDecision(id: string, proofs: readonly Proof[]): string[] {
+  if (proofs.length === 0)
+    return pending.has(id) ? [] : [`${id} has no test: name one in test/spec/ledger/decisions.ts`];
+  if (pending.has(id)) return [`${id} has a test: it is no longer pending`];
+  return proofs.flatMap(({ file, titles }) => {
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    return titles.filter((title) => !text.includes(title)).map((title) => `${id}: no test '${title}' in ${file}`);
+  });
 }
 
 function judgeRow(id: string, tests: number): string[] {

@@ -1,5 +1,5 @@
-// For every row, one place in src/ and what to put there instead, so that what the row promises no longer holds. The text
-// stands once in its file: where it moves or changes, the ledger's test asks for the point to be named anew.
+// For every row, one place in src/ or several, and what to put there instead, so that what the row promises no longer
+// holds. The text stands once in its file: where it moves or changes, the ledger's test asks for the point to be named anew.
 import { actions } from './mutations/actions.ts';
 import { agent } from './mutations/agent.ts';
 import { apiNotes } from './mutations/api-notes.ts';
@@ -8,6 +8,16 @@ import { apiWebhook } from './mutations/api-webhook.ts';
 import { charts } from './mutations/charts.ts';
 import { conditions } from './mutations/conditions.ts';
 import { customizer } from './mutations/customizer.ts';
+import { ofDecisions } from './mutations/decisions.ts';
+import { edgesOfActions } from './mutations/edges-actions.ts';
+import { edgesOfAgent } from './mutations/edges-agent.ts';
+import { edgesOfApi } from './mutations/edges-api.ts';
+import { edgesOfCustomizer } from './mutations/edges-customizer.ts';
+import { edgesDrawn } from './mutations/edges-drawn.ts';
+import { edgesOfEngine } from './mutations/edges-engine.ts';
+import { edgesOfAgentRows } from './mutations/edges-rows-agent.ts';
+import { edgesOfApiRows } from './mutations/edges-rows-api.ts';
+import { edgesOfTools } from './mutations/edges-tools.ts';
 import { mcpActions } from './mutations/mcp-actions.ts';
 import { mcpMounts } from './mutations/mcp-mounts.ts';
 import { mcpReads } from './mutations/mcp-reads.ts';
@@ -19,10 +29,13 @@ import { types } from './mutations/types.ts';
 import { writes } from './mutations/writes.ts';
 import type { Mutation } from './runner.ts';
 
+type Change = readonly [text: string, into: string];
 /** By file, then by row. */
-export type Points = Readonly<Record<string, Readonly<Record<string, readonly [text: string, into: string]>>>>;
+export type Points = Readonly<Record<string, Readonly<Record<string, Change | readonly Change[]>>>>;
 
-/** One for each row. */
+const isOne = (changes: Change | readonly Change[]): changes is Change => typeof changes[0] === 'string';
+
+/** At least one for each row. */
 export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   actions,
   agent,
@@ -32,6 +45,16 @@ export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   charts,
   conditions,
   customizer,
+  edgesOfActions,
+  edgesOfAgent,
+  edgesOfApi,
+  edgesOfCustomizer,
+  edgesDrawn,
+  edgesOfAgentRows,
+  edgesOfApiRows,
+  edgesOfTools,
+  ofDecisions,
+  edgesOfEngine,
   mcpActions,
   mcpMounts,
   mcpReads,
@@ -43,8 +66,12 @@ export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   writes,
 ].flatMap((points) =>
   Object.entries(points).flatMap(([file, rows]) =>
-    Object.entries(rows).map(([id, [text, into]]) => [id, { file, text, into }] as const),
+    Object.entries(rows).flatMap(([id, changes]) =>
+      (isOne(changes) ? [changes] : changes).map(([text, into]) => [id, { file, text, into }] as const),
+    ),
   ),
 );
 
-export const mutations: ReadonlyMap<string, Mutation> = new Map(points);
+export const mutations: ReadonlyMap<string, readonly Mutation[]> = new Map(
+  points.map(([row]) => [row, points.filter(([other]) => other === row).map(([, mutation]) => mutation)]),
+);

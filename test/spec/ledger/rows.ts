@@ -1,6 +1,9 @@
 // What the specification promises, as names alone: one row for everything that a user can write or call. A row is proved
 // by tests of its section (`test/spec/<section>-*.test.ts`) whose name quotes it; see `quotes`. Sections of the public API's
-// document are 'api 2.1' and so on, with tests in `test/spec/api-2.1-*.test.ts`.
+// document are 'api 2.1' and so on, with tests in `test/spec/api-2.1-*.test.ts`. The points that the design settles are rows of
+// 'decisions' (decisions.ts), each with the tests that show it.
+
+import { decisions, type Proof } from './decisions.ts';
 
 export interface Row {
   /** Such as '2.3 · result builder · success'. */
@@ -9,6 +12,8 @@ export interface Row {
   readonly name: string;
   /** Which of the tests of the section are about rows of this group, where two groups have a name in common. */
   readonly isAbout: (title: string) => boolean;
+  /** Of a decision: the tests that show it, wherever they are. Such a row is quoted by no test. */
+  readonly proofs?: readonly Proof[];
 }
 
 interface Group {
@@ -22,6 +27,9 @@ interface Group {
 const columnTypes = 'String Number Boolean Date Dateonly Time Enum Json Uuid Point File';
 const formTypes =
   'String Number Boolean Date Dateonly Time Enum EnumList File FileList Json Collection NumberList StringList';
+
+const widgets =
+  'RadioGroup CheckboxGroup Checkbox TextInput TextInputList TextArea RichText NumberInput NumberInputList CurrencyInput ColorPicker DatePicker TimePicker AddressAutocomplete UserDropdown FilePicker JsonEditor Dropdown';
 
 const sections: Readonly<Record<string, readonly Group[]>> = {
   '2.1': [
@@ -49,6 +57,8 @@ const sections: Readonly<Record<string, readonly Group[]>> = {
     },
     { group: 'type', names: formTypes },
     { group: 'search', names: 'static dynamic disabled' },
+    { group: 'widget', names: widgets, about: /widget$/ },
+    { group: 'layout', names: 'Page Row Separator HtmlBlock', about: /layout$/ },
   ],
   '2.5': [
     { names: 'columnType dependencies getValues defaultValue enumValues' },
@@ -204,7 +214,7 @@ const sections: Readonly<Record<string, readonly Group[]>> = {
   'api 9': [{ names: ['Public API paths', 'webhook URL'] }],
 };
 
-export const rows: readonly Row[] = Object.keys(sections)
+const specified: readonly Row[] = Object.keys(sections)
   .sort()
   .flatMap((section) =>
     sections[section]!.flatMap(({ group, names, about, notAbout }) =>
@@ -216,6 +226,13 @@ export const rows: readonly Row[] = Object.keys(sections)
       })),
     ),
   );
+
+export const rows: readonly Row[] = [
+  ...specified,
+  ...[...decisions].map(([name, proofs]) => ({
+    ...{ id: `decisions · ${name}`, section: 'decisions', name, isAbout: () => false, proofs },
+  })),
+];
 
 /**
  * Whether the name of a test (its suites and itself joined by ' > ') quotes the name of a row. Each part is read as cells

@@ -1,6 +1,6 @@
 // Runs the tests of the specification in one Vitest, which can be made to see a module of src/ with one text in it
-// replaced by another. Nothing is written to disk: the module is swapped while Vitest reads it, and every test file runs
-// in a process of its own, so that no run sees what another one has loaded.
+// replaced by another. Nothing is written to disk: the module is swapped while Vitest reads it. The files of one run share the
+// processes of its workers, which end with it, so that no run sees what another one has loaded.
 import { basename, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { createVitest, type TestModule, type TestSpecification } from 'vitest/node';
@@ -40,29 +40,43 @@ export interface SpecRunner {
 }
 
 export const testsOf = (row: Row, tests: readonly SpecTest[]): SpecTest[] =>
-  tests.filter((test) => test.section === row.section && quotes(row, test.title));
+  tests.filter((test) =>
+    row.proofs
+      ? row.proofs.some(({ file, titles }) => file === test.file && titles.some((title) => isOf(title, test.title)))
+      : test.section === row.section && quotes(row, test.title),
+  );
+
+/** Whether a test has this title, which may be a template of `test.each`. */
+function isOf(title: string, whole: string): boolean {
+  const parts = title.split(/%[sj]|\$\w+/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`(^| > | )${parts.join('.*')}$`).test(whole);
+}
 
 /** How often `text` stands in `whole`. */
 export const timesIn = (whole: string, text: string): number => whole.split(text).length - 1;
 
 const specFile = /^((?:api-)?[\d.]+)-[^/]*\.test\.ts$/;
 
-export async function openRunner(root = process.cwd()): Promise<SpecRunner> {
+/** `elsewhere`: files of tests that are not those of the specification. */
+export async function openRunner(elsewhere: readonly string[] = []): Promise<SpecRunner> {
+  const root = process.cwd();
   let current: (Mutation & { readonly path: string }) | undefined;
   let isSwapped = false;
   const vitest = await createVitest(
     'test',
     {
       root,
-      // Not that of npm test: modules that were switched off must not be those that other files have loaded.
+      // Not that of npm test, which has several projects.
       config: false,
       pool: 'forks',
+      // To load everything for each file costs two seconds of a processor, and all files are listed.
+      isolate: false,
       maxWorkers: 2,
       testTimeout: 30_000,
       hookTimeout: 60_000,
       watch: false,
       reporters: [{}],
-      include: ['test/spec/*-*.test.ts'],
+      include: ['test/spec/*-*.test.ts', ...elsewhere],
       update: 'none',
       bail: 0,
     },
@@ -88,8 +102,7 @@ export async function openRunner(root = process.cwd()): Promise<SpecRunner> {
   // Vitest lists files by what it remembers of earlier runs.
   const sorted = testModules.toSorted((a, b) => (a.relativeModuleId < b.relativeModuleId ? -1 : 1));
   const tests = sorted.flatMap((module) => {
-    const [, section] = specFile.exec(basename(module.moduleId)) ?? [];
-    if (section === undefined) return [];
+    const [, section = 'elsewhere'] = specFile.exec(basename(module.moduleId)) ?? [];
     modules.set(module.relativeModuleId, module);
     return [...module.children.allTests()].map(
       ({ id, fullName }): SpecTest => ({

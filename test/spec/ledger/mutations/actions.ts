@@ -4,7 +4,6 @@ import type { Points } from '../mutations.ts';
 export const actions: Points = {
   'src/agent/actions/records.ts': {
     '2.3 · scope · Single': ["scope === 'Single' ? recordIds.length !== 1", "scope === 'Single' ? false"],
-    '2.3 · scope · Bulk': ["scope === 'Bulk' && filtered", 'false'],
     '2.3 · scope · Global': ["if (scope === 'Global') return undefined;", ''],
     '2.3 · context · collection': ['inside.list(filter ? conditions(filter) : {}, fields)', '[] as never'],
     '2.3 · context · filter': ["{ aggregator: 'And' as const, conditions: [chosen, scope] }", 'null'],
@@ -25,10 +24,10 @@ export const actions: Points = {
     ],
     '2.3 · context · getField': ['fieldOf(await getRecord([field]), field)', 'null'],
   },
-  'src/agent/actions/watch.ts': {
+  'src/agent/actions/dependency-tracker.ts': {
     '2.3 · context · hasFieldChanged': ['const changed = watched.hasChanged(field);', 'const changed = false;'],
   },
-  'src/agent/actions.ts': {
+  'src/agent/actions/actions.ts': {
     '2.3 · execute': ['() => execute(context, builder)', '() => undefined'],
     '2.3 · generateFile': ["result.type === 'file' && entry.definition.generateFile !== true", 'false'],
     '2.3 · context · caller': ['filter, caller, ai, signal', 'filter, ai, signal'],
@@ -77,14 +76,6 @@ export const actions: Points = {
   'src/agent/actions/answer.ts': {
     '2.4 · description': ['...(description !== undefined && { description }),', ''],
     '2.4 · widget': ['...(widget && { widget }),', ''],
-  },
-  'src/agent/actions/elements.ts': {
-    '2.4 · label': ['{ label, id = label,', "{ label, id = 'id',"],
-    '2.4 · placeholder': [
-      "TextInput: { types: ['String'], options: ['placeholder'] }",
-      "TextInput: { types: ['String'], options: [] }",
-    ],
-    '2.4 · search · disabled': ["['static', 'dynamic', 'disabled']", "['static', 'dynamic']"],
   },
   'src/agent/actions/bounds.ts': {
     '2.4 · enumValues': ["if (type !== 'Enum' && type !== 'EnumList') return undefined;", 'return undefined;'],

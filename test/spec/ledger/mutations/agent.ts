@@ -2,31 +2,31 @@
 import type { Points } from '../mutations.ts';
 
 export const agent: Points = {
-  'src/app/options.ts': {
+  'src/server/agent/options.ts': {
     '2.1 · authSecret': ['authSecret: secret,', 'authSecret: { ...secret, required: undefined as never },'],
     '5 · authSecret': ['authSecret: secret,', 'authSecret: { ...secret, required: undefined as never },'],
     '5 · envSecret': ['envSecret: secret,', 'envSecret: { ...secret, required: undefined as never },'],
     '2.1 · logger': ['logger: given.logger ?? null', 'logger: null'],
-    '2.1 · loggerLevel': ['loggerLevel: given.loggerLevel ?? null', 'loggerLevel: null'],
-    '2.1 · prefix': ["asPath(given.prefix ?? '/service')", "asPath('/x')"],
-    '2.1 · schemaPath': ['schemaPath: resolve(schemaPath)', "schemaPath: '/dev/null'"],
+    '2.1 · loggerLevel': ['const said = { logLevel, serverUrl', 'const said = { logLevel: undefined, serverUrl'],
+    '2.1 · prefix': ['prefix, consolePath, apiPath };', 'prefix: undefined, consolePath, apiPath };'],
+    '2.1 · schemaPath': ['schemaPath: resolve(schemaPath)', "schemaPath: resolve(schemaPath + '.other')"],
     '2.1 · typingsPath': ['given.typingsPath === undefined ? null', 'true ? null'],
     '2.1 · typingsMaxDepth': ['given.typingsMaxDepth ?? 5', '5'],
     '2.1 · useUnsafeActionEndpoint': ['given.useUnsafeActionEndpoint ?? false', 'false'],
   },
-  'src/agent/ai.ts': {
+  'src/agent/ai/provider.ts': {
     '5 · apiKey': ['  apiKey: {\n    required: true,', '  apiKey: {\n    required: undefined as never,'],
   },
-  'src/app/files.ts': {
+  'src/server/agent/files.ts': {
     '2.1 · isProduction': ['if (options.isProduction) {', 'if (false) {'],
   },
-  'src/app/route.ts': {
+  'src/server/route.ts': {
     '7 · namespaces': ["else refuse(res, 'NOT_FOUND', { path });", 'else next?.();'],
   },
-  'src/app.ts': {
+  'src/server/create-server.ts': {
     '2.1 · envSecret': ['if (config.serverUrl === null) await', 'if (false) await'],
   },
-  'src/cli/cloud.ts': {
+  'src/cli/cloud/commands.ts': {
     '4.6 · bootstrap': ['renameSync(beside, path);', ''],
     '4.6 · update-typings': ['const customize = await loadCustomization(folder);', 'const customize = () => {};'],
     '4.6 · login': ['(await findTokens(server, true))', '(await findTokens(server))'],
@@ -55,10 +55,10 @@ export const agent: Points = {
     '2.2 · exclude': ['!exclude.includes(name)', 'true'],
     '2.2 · rename': ['name: rename[table.name] ?? table.name', 'name: table.name'],
   },
-  'src/app/agent-engine.ts': {
+  'src/server/agent/engine.ts': {
     '4.1 · restart': ['void running.live.swap(next.engine,', 'void running.live.swap(before.engine,'],
   },
-  'src/app/agent.ts': {
+  'src/server/agent/create-agent.ts': {
     '4.1 · createAgent': [
       'return new Agent<S>(checkAgentOptions(options, callSite(createAgent)));',
       'return new Agent(options as never);',

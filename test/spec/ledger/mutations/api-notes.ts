@@ -8,7 +8,7 @@ const comparing = (comparison: string, point: readonly [text: string, into: stri
   );
 
 export const apiNotes: Points = {
-  'src/api/note-list.ts': {
+  'src/api/notes/list.ts': {
     'api 2.1 · hasMore': ['hasMore: next !== undefined', 'hasMore: false'],
     'api 2.1 · parameters': ['parameters: { ...path, limit, ...sent }', 'parameters: {}'],
     'api 2.1 · data': ['data: notes.map(showNote)', 'data: notes.map(showNote).reverse()'],
@@ -20,7 +20,7 @@ export const apiNotes: Points = {
     'api 4.1 · collectionName': ['...(collectionName !== undefined && { collection: collectionName }),', ''],
     'api 4.1 · recordId': ['...(recordId !== undefined && { recordId }),', ''],
   },
-  'src/api/note-schemas.ts': {
+  'src/api/notes/schemas.ts': {
     'api 2.2 · object': ["object: 'note',", "object: 'notes',"],
     'api 2.2 · id': ['id: note.id,', 'id: -note.id,'],
     'api 2.2 · title': ['title: note.title,', "title: '',"],
@@ -58,29 +58,29 @@ export const apiNotes: Points = {
     ...comparing('gt', ['gt: ({ ms }) => ({ from: ms + 1 })', 'gt: ({ ms }) => ({ from: ms })']),
     ...comparing('gte', ['gte: ({ next }) => ({ from: next })', 'gte: ({ next }) => ({ from: next + 1 })']),
   },
-  'src/store/note-search.ts': {
+  'src/store/notes/search.ts': {
     'api 4.1 · sorted by id descending': [
       ".orderBy('notes.created_at', 'desc')",
       ".orderBy('notes.created_at', 'asc')",
     ],
   },
-  'src/api/note-routes.ts': {
+  'src/api/notes/routes.ts': {
     'api 4.1 · Admin role': ["scopes: ['notes:read'], admin: true", "scopes: ['notes:read'], admin: false"],
     'api 4.3 · notes': ["method: 'POST',\n    path: place,", "method: 'POST',\n    path: '/v1/elsewhere',"],
   },
-  'src/api/activity-routes.ts': {
+  'src/api/logs/activity-routes.ts': {
     'api 4.3 · activity-logs': ['{environmentName}/activity-logs', '{environmentName}/activities'],
   },
-  'src/api/admin-log-routes.ts': {
+  'src/api/logs/admin-log-routes.ts': {
     'api 4.3 · admin-logs': ['{projectName}/admin-logs', '{projectName}/changes'],
   },
-  'src/api/activity-schemas.ts': {
+  'src/api/logs/activity-schemas.ts': {
     'api 2.6 · Activity log': ["object: 'activityLog',", "object: 'activity',"],
   },
-  'src/api/admin-log-schemas.ts': {
+  'src/api/logs/admin-log-schemas.ts': {
     'api 2.6 · admin log': ["object: 'adminLog',", "object: 'change',"],
   },
-  'src/api/front.ts': {
+  'src/api/endpoint.ts': {
     'api 4.1 · projectName': [
       'if (projectName !== project)',
       'if (projectName.toLowerCase() !== project.toLowerCase())',
@@ -98,7 +98,7 @@ export const apiNotes: Points = {
     'api 7.2 · 4XX': ["'Refused' : 'Failed'), message, code", "'Refused' : 'Failed'), message"],
     'api 7.2 · 5XX': ["'Refused' : 'Failed'), message, code", "'Refused' : 'Failed'), message"],
   },
-  'src/api/gate.ts': {
+  'src/api/authentication.ts': {
     'api 7.1 · An expired token': ['The token has expired. Make another one.', 'Make another one.'],
   },
   'src/api/paths.ts': {

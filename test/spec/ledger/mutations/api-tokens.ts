@@ -2,7 +2,7 @@
 import type { Points } from '../mutations.ts';
 
 export const apiTokens: Points = {
-  'src/api/front.ts': {
+  'src/api/endpoint.ts': {
     'api 1 · paths name · project': ['if (projectName !== project)', "if (projectName === '')"],
     'api 1 · paths name · environment': ['environmentName !== environment)', "environmentName === '')"],
     'api 2.5 · project': ['if (projectName !== project)', "if (projectName === '')"],
@@ -17,26 +17,26 @@ export const apiTokens: Points = {
     'api 5 · level · read-only': ["? 'read-write' : 'read-only'", "? 'read-write' : 'read-write'"],
     'api 5 · level · read-write': ["? 'read-write' : 'read-only'", "? 'read-only' : 'read-only'"],
   },
-  'src/api/gate.ts': {
+  'src/api/authentication.ts': {
     'api 2.5 · last used': ['    store.tokens.noteUse(token.id);\n', ''],
     'api 5 · Bearer': ['/^Bearer +', '/^(?:Bearer|Basic|) *'],
     'api 5 · SSO': ['if (problem !== undefined) return refuse(problem);', ''],
     'api 5 · expire': ['!(token.expiresAt > clock.now())', 'token.expiresAt < 0'],
   },
-  'src/store/tokens.ts': {
+  'src/store/oauth/tokens.ts': {
     'api 5 · revoked': ['.where({ id }).delete()', '.where({ id: -1 }).delete()'],
   },
-  'src/console/tokens/new-token.ts': {
+  'src/console/pages/tokens/new-token.ts': {
     'api 2.5 · value': ["copyable(secret, 'the token')", "copyable('', 'the token')"],
   },
-  'src/api/note-routes.ts': {
+  'src/api/notes/routes.ts': {
     'api 5 · scope · notes:read': ["scopes: ['notes:read']", "scopes: ['notes:write']"],
     'api 5 · scope · notes:write': ["scopes: ['notes:write']", "scopes: ['notes:read']"],
   },
-  'src/api/activity-routes.ts': {
+  'src/api/logs/activity-routes.ts': {
     'api 5 · scope · activity_logs:read': ["scopes: ['activity_logs:read']", "scopes: ['admin_logs:read']"],
   },
-  'src/api/admin-log-routes.ts': {
+  'src/api/logs/admin-log-routes.ts': {
     'api 5 · scope · admin_logs:read': ["scopes: ['admin_logs:read']", "scopes: ['activity_logs:read']"],
   },
 };

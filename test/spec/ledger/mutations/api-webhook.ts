@@ -2,21 +2,21 @@
 import type { Points } from '../mutations.ts';
 
 export const apiWebhook: Points = {
-  'src/api/webhook.ts': {
+  'src/api/workflows/webhook.ts': {
     'api 2.4 · runId': ['body: { runId: created.runId }', 'body: { runId: recordId }'],
     'api 3.1 · an editor disables the trigger': ['if (!trigger.isEnabled) {', 'if (trigger.isEnabled === undefined) {'],
     'api 3.1 · an editor regenerates the URL': ['trigger.version !== addressed.version || ', ''],
     'api 4.2 · authority': [
-      'throw error;\n  }\n}\n\n/** Spec',
-      'return fail("NOT_FOUND", { path: "" });\n  }\n}\n\n/** Spec',
+      'limiter.consume(client);\n    throw error;',
+      'limiter.consume(client);\n    return fail("NOT_FOUND", { path: "" });',
     ],
     'api 4.2 · 202': ['return { status: 202,', 'return { status: 200,'],
     'api 4.2 · 409': ["if (created.state === 'ongoing') fail('RUN_ONGOING', { run: created.runId });", ''],
     'api 5 · webhook': ["scope === 'workflows:trigger' || scope === 'all'", "scope !== ''"],
     'api 7.3 · 400': ["?? fail('INVALID_WEBHOOK_ADDRESS', {})", "?? fail('NOT_FOUND', { path: '' })"],
     'api 7.3 · 401': [
-      'throw error;\n  }\n}\n\n/** Spec',
-      'return fail("NOT_FOUND", { path: "" });\n  }\n}\n\n/** Spec',
+      'limiter.consume(client);\n    throw error;',
+      'limiter.consume(client);\n    return fail("NOT_FOUND", { path: "" });',
     ],
     'api 7.3 · 403': ['if (maySee(access, workflow)) return;', 'if (workflow.id) return;'],
     'api 7.3 · 404': ['if (!found.isActive)', 'if (found.isActive === undefined)'],
@@ -24,17 +24,17 @@ export const apiWebhook: Points = {
     'api 7.3 · 429': ['await calls.consume(workflow.id);', ''],
     'api 8 · webhook rate': ['points: config.webhookPerMinute, seconds: 60', 'points: 59, seconds: 60'],
   },
-  'src/api/webhook-description.ts': {
+  'src/api/workflows/webhook-description.ts': {
     'api 4.2 · record_id': ['.min(1)\n    .max(recordIdMost)', '.max(recordIdMost).or(z.coerce.string())'],
     'api 4.2 · unknown fields': ['const webhookBodySchema = z.object(', 'const webhookBodySchema = z.strictObject('],
   },
-  'src/workflow/trigger-address.ts': {
+  'src/workflows/triggers/trigger-address.ts': {
     'api 4.2 · {webhook_url}': ['key === undefined || !sameText(signature, sign(named, key))', 'key === undefined'],
   },
-  'src/store/run-writes.ts': {
+  'src/store/workflows/run-writes.ts': {
     'api 3.2 · fresh run': ['active_key: null,', ''],
   },
-  'src/store/run-making.ts': {
+  'src/store/workflows/run-making.ts': {
     'api 3.2 · queued': ['due_at: now,\n    fence: 0,', 'due_at: null,\n    fence: 0,'],
     'api 3.2 · active run': ['JSON.stringify([workflow.id, recordId])', 'JSON.stringify([workflow.id, recordId, now])'],
     'api 8 · active runs': [
@@ -42,11 +42,11 @@ export const apiWebhook: Points = {
       'active_key: hashToken(randomId())',
     ],
   },
-  'src/store/workflows.ts': {
+  'src/store/workflows/workflows.ts': {
     'api 4.2 · latest': ['version: row.version,', 'version: 1,'],
     'api 9 · webhook URL': ['trigger_version: row.trigger_version + 1', 'trigger_version: row.trigger_version'],
   },
-  'src/workflow/room.ts': {
+  'src/workflows/workflows.ts': {
     'api 4.2 · not verified': ["if (recordId === '' ||", 'if (Number(recordId) > 999 ||'],
     "api 4.2 · the token's user": ['userId: caller.id,\n        origin,', 'userId: 1,\n        origin,'],
   },

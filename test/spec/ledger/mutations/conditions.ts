@@ -18,27 +18,32 @@ const withoutOperators = Object.fromEntries(
 );
 
 export const conditions: Points = {
-  'src/agent/query/resolve.ts': {
+  'src/agent/resolve/filter.ts': {
     ...withoutOperators,
     '2.7 · condition · leaf': [
-      'if (!isBranch(plain)) return resolveTest(view, plain.field, plain.operator, plain.value, moment);',
-      'if (!isBranch(plain)) return always;',
+      'return resolveTest(view, plain.field, plain.operator, plain.value, inside);',
+      'return always;',
     ],
-    '2.7 · condition · And': ["aggregator === 'and' ? 'and' : 'or'", "'or'"],
-    '2.7 · condition · Or': ["aggregator === 'and' ? 'and' : 'or'", "'and'"],
+    '2.7 · condition · And': ["aggregator === 'or' ? 'or' : 'and'", "'or'"],
+    '2.7 · condition · Or': ["aggregator === 'or' ? 'or' : 'and'", "'and'"],
+  },
+  'src/agent/resolve/names.ts': {
     '2.7 · sort · field': ["if (path.field.made?.external) onlyShown('sort', field);", 'return [];'],
     '2.7 · sort · ascending': ['{ path, ascending }))', '{ path, ascending: true }))'],
   },
-  'src/agent/inside.ts': {
+  'src/agent/operations/internal.ts': {
     '2.7 · filter · conditionTree': [
       'return { ...filter, ...(conditionTree && { filter: conditionTree }) };',
       'return filter;',
     ],
   },
-  'src/agent/operations.ts': {
-    '2.7 · projection': ['(request.fields ?? view.everything).map', 'view.everything.map'],
+  'src/agent/operations/list.ts': {
+    '2.7 · projection': [
+      'const select = request.fields\n    ? selectFields',
+      'const select = false && request.fields\n    ? selectFields',
+    ],
   },
-  'src/agent/query/lower.ts': {
+  'src/agent/lower/filter.ts': {
     '2.7 · filter · search': ['search ? lowerSearch(search, searchExtended, lowering) : always', 'always'],
     '2.7 · filter · searchExtended': [
       'searchFilter(lowering.view, search, extended, lowering',
@@ -46,7 +51,7 @@ export const conditions: Points = {
     ],
     '2.7 · filter · segment': ['segment === undefined ? always : lowerSegment(segment, lowering)', 'always'],
   },
-  'src/agent/context.ts': {
+  'src/agent/operations/context.ts': {
     '2.7 · caller · id': callerWith('id: 0'),
     '2.7 · caller · email': callerWith("email: ''"),
     '2.7 · caller · firstName': callerWith("firstName: ''"),

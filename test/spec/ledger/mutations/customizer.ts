@@ -49,13 +49,9 @@ export const customizer: Points = {
       'keyColumn(to, undefined, at)',
     ],
     '4.2 · Relations · addManyToManyRelation': ["if (declared.kind === 'throughOther')", 'if (false)'],
-    '4.2 · Relations · addOneToOneRelation': [
-      'if (declared.single) needUnique(to, [origin, ...(only ? [only.column] : [])], at);',
-      '',
-    ],
+    '4.2 · Relations · addOneToOneRelation': ["const kind = declared.single ? 'one' : 'many';", "const kind = 'many';"],
   },
-  'src/agent/model/wishes.ts': {
-    '4.2 · Fields · addField': ["case 'addField':", "case 'addField':\n      if (what.kind === 'addField') return;"],
+  'src/agent/model/customizations.ts': {
     '4.2 · Fields · importField': [
       "case 'importField':",
       "case 'importField':\n      if (what.kind === 'importField') return;",
@@ -80,7 +76,7 @@ export const customizer: Points = {
     '4.2 · Filtering · replaceFieldOperator': withoutAnswer("by === 'here'"),
     '4.2 · Other · disableCount': ['wishes.countable = false;', ''],
   },
-  'src/agent/query/external.ts': {
+  'src/agent/execute/external.ts': {
     '2.6 · external': ['return given.map(', 'return [].map('],
     '2.6 · external · schema': ['readMade(given ?? null, column, refuse)', 'null'],
     '2.6 · external · listRecords': ['list(record, context)', 'list({}, context)'],

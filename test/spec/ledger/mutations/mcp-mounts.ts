@@ -4,11 +4,11 @@ import type { Points } from '../mutations.ts';
 const issuedElsewhere = ['{issuer}/oauth/', '{url.origin}/oauth/'] as const;
 
 export const mcpMounts: Points = {
-  'src/app/route.ts': {
+  'src/server/route.ts': {
     '4.4 · endpoint · /mcp': ['if (path === root ||', "if (path === '' &&"],
     '4.4 · basePath · <prefix>/mcp': ['.map((root) =>', ".map((_, root = '') =>"],
   },
-  'src/oauth/paths.ts': {
+  'src/oauth/server/paths.ts': {
     '4.4 · endpoint · /oauth/authorize': ["'/oauth/authorize': 'authorize',", ''],
     '4.4 · endpoint · /oauth/token': ["'/oauth/token': 'token',", ''],
     '4.4 · endpoint · /.well-known/oauth-authorization-server': [
@@ -33,13 +33,13 @@ export const mcpMounts: Points = {
     '5 · discovery': ['{issuer}/oauth/', '{issuer}/elsewhere/'],
     '4.4 · rule · discovery': ['{issuer}/oauth/', '{issuer}/elsewhere/'],
   },
-  'src/app/agent-config.ts': {
+  'src/server/agent/config.ts': {
     '4.4 · rule · prefix': ['...(basePath !== undefined && { basePath }),', ''],
   },
-  'src/app/agent.ts': {
+  'src/server/agent/create-agent.ts': {
     '4.1 · mountAiMcpServer': ['this.#mcp = { ...checkMcpOptions(options, at) };', ''],
   },
-  'src/oauth/bearer.ts': {
+  'src/oauth/tokens/bearer.ts': {
     '5 · Bearer': ['(?:Bearer|DPoP) +(', '(?:Basic) +('],
   },
   'src/mcp/tools.ts': {

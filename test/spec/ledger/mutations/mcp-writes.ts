@@ -5,9 +5,11 @@ import type { Points } from '../mutations.ts';
 const takenBack: readonly [string, string] = ['preview: dryRun', 'preview: true'];
 
 export const mcpWrites: Points = {
-  'src/mcp/tools/create.ts': { '4.4 · tool · create': takenBack },
-  'src/mcp/tools/update.ts': { '4.4 · tool · update': takenBack },
-  'src/mcp/tools/delete.ts': { '4.4 · tool · delete': takenBack },
+  'src/mcp/input/write-options.ts': {
+    '4.4 · tool · create': takenBack,
+    '4.4 · tool · update': takenBack,
+    '4.4 · tool · delete': takenBack,
+  },
   'src/mcp/tools/associate.ts': {
     '4.4 · tool · associate': [
       "answerLinking(linking, call, 'targetRecordId', call.engine.associate)",

@@ -2,10 +2,10 @@
 import type { Points } from '../mutations.ts';
 
 export const rest: Points = {
-  'src/rest/list.ts': {
+  'src/rest/records/list.ts': {
     '4.5 · collections': ["path: '/:collection',", "path: '/:collection/all',"],
   },
-  'src/app/apis.ts': {
+  'src/server/apis.ts': {
     '4.5 · prefix': [
       'createRestPaths(config.publicUrl, config.prefix)',
       "createRestPaths(config.publicUrl, '/service')",

@@ -15,7 +15,7 @@ export const testing: Points = {
       'collection: () => ({}) as never,',
     ],
   },
-  'src/app/options.ts': {
-    '4.7 · workflow': ['serverUrl: given.serverUrl ?? null,', 'serverUrl: null,'],
+  'src/server/agent/options.ts': {
+    '4.7 · workflow': ['said = { logLevel, serverUrl,', 'said = { logLevel, serverUrl: undefined,'],
   },
 };

@@ -11,11 +11,11 @@ export const types: Points = {
     '2.5 · enumValues': ["primitive === 'Enum' && !enumValues?.length", 'false'],
     '2.5 · columnType · File': ["if (given === 'File') return { type: 'Binary' };", ''],
   },
-  'src/agent/query/compute.ts': {
+  'src/agent/execute/compute.ts': {
     '2.5 · getValues': ['Array.isArray(values) && values.length === asked.length', 'Array.isArray(values)'],
     '2.5 · defaultValue': ['value ?? made.definition.defaultValue', 'value'],
   },
-  'src/agent/query/made-values.ts': {
+  'src/agent/execute/computed-values.ts': {
     '2.5 · columnType · String': [
       "if (typeof value === 'string') return value;\n    return typeof value === 'number'",
       "return typeof value === 'number'",
@@ -30,12 +30,9 @@ export const types: Points = {
     '2.5 · columnType · Uuid': ['value.toLowerCase()', 'value'],
     '2.5 · columnType · Point': ['Array.isArray(value) && value.length === 2', 'Array.isArray(value)'],
   },
-  'src/agent/query/shape.ts': {
-    '2.7 · binary mode · datauri': [
-      '(mode === undefined && value.length <= SHORT_BYTES)',
-      'value.length <= SHORT_BYTES',
-    ],
-    '2.7 · binary mode · hex': ["mode === 'hex' || ", ''],
+  'src/agent/encode/records.ts': {
+    '2.7 · binary mode · datauri': ["if (mode === 'hex') return", 'if (true) return'],
+    '2.7 · binary mode · hex': ["if (mode === 'hex') return", 'if (false) return'],
   },
   'src/agent/model/build.ts': {
     '4.2 · Fields · replaceFieldBinaryMode': ['...(binary && { binary: binary.mode }),', ''],

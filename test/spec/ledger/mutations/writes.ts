@@ -18,7 +18,7 @@ const missed = (verb: string): readonly [string, string] => [
 ];
 
 export const writes: Points = {
-  'src/agent/query/write-rules.ts': {
+  'src/agent/write/validation.ts': {
     '2.7 · validation · Present': without('Present'),
     '2.7 · validation · LongerThan': without('LongerThan'),
     '2.7 · validation · ShorterThan': without('ShorterThan'),
@@ -30,7 +30,7 @@ export const writes: Points = {
     '2.7 · validation · Before': without('Before'),
     '2.7 · validation · After': without('After'),
   },
-  'src/agent/hooks.ts': {
+  'src/agent/operations/hooks.ts': {
     '2.7 · hook position · Before': silent("position === 'Before'"),
     '2.7 · hook position · After': silent("position === 'After'"),
     '2.7 · hook type · List': silent("type === 'List'"),
@@ -39,15 +39,15 @@ export const writes: Points = {
     '2.7 · hook type · Delete': silent("type === 'Delete'"),
     '2.7 · hook type · Aggregate': silent("type === 'Aggregate'"),
   },
-  'src/agent/query/write-replace.ts': {
+  'src/agent/write/field-writers.ts': {
     '4.2 · Fields · replaceFieldWriting': ['if (!isReplaced(draft)) return', 'if (draft) return'],
   },
-  'src/agent/overrides.ts': {
+  'src/agent/write/overrides.ts': {
     '4.2 · Overrides · overrideCreate': missed('create'),
     '4.2 · Overrides · overrideUpdate': missed('update'),
     '4.2 · Overrides · overrideDelete': missed('delete'),
   },
-  'src/agent/model/wishes.ts': {
+  'src/agent/model/customizations.ts': {
     '4.2 · Fields · addFieldValidation': ['?? []), { operator, value, at }]', '?? [])]'],
     '4.2 · Hooks · addHook': ['wishes.hooks[what.position][what.type].push({ handler: what.handler, at });', ''],
   },

@@ -1,0 +1,88 @@
+// Edges of forms (spec 2.4): what a layout may hold, and values at the bounds of each widget.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createMemoryDataSource } from '../../src/index.ts';
+import { shopTables } from '../agent/shop.ts';
+import { emptyAgent, messageOf } from '../app/agent.ts';
+import { type Forms, openForms } from './forms.ts';
+
+const inner = { label: 'A', type: 'String' };
+const page = (...elements: object[]) => ({ type: 'Layout', component: 'Page', elements });
+const row = (...fields: object[]) => ({ type: 'Layout', component: 'Row', fields });
+test.each<[string, object[], string]>([
+  ['Page', [page(inner), { ...inner, label: 'B' }], 'a form that has pages has nothing beside them at its root'],
+  ['Page', [page(page(inner))], 'a Page holds no other Page'],
+  ['Page', [{ type: 'Layout', component: 'Page' }], "'elements' is missing"],
+  ['Page', [{ ...page(inner), fields: [] }], "no option 'fields'"],
+  ['Page', [page({ ...inner, type: 'Strng' })], "type: no 'Strng'"],
+  ['Page', [{ ...page(inner), nextButtonLabl: 'x' }], "no option 'nextButtonLabl' (near: nextButtonLabel"],
+  ['Row', [row(row(inner))], 'a Row holds fields only'],
+  ['Row', [row({ type: 'Layout', component: 'Separator' })], 'a Row holds fields only'],
+  ['Row', [{ type: 'Layout', component: 'Row' }], "'fields' is missing"],
+  ['Row', [{ type: 'Layout', component: 'Row', fields: inner }], 'expected a list of elements'],
+  ['Row', [row(inner, inner)], "two fields are called 'A'"],
+  ['Separator', [{ type: 'Layout', component: 'Separator', content: 'x' }], "no option 'content'"],
+  ['Separator', [{ type: 'Layout', component: 'Seperator' }], "component: no 'Seperator' (near: Separator"],
+  ['Separator', [{ type: 'Layout' }], 'component'],
+  ['HtmlBlock', [{ type: 'Layout', component: 'HtmlBlock' }], "'content' is missing"],
+  ['HtmlBlock', [{ type: 'Layout', component: 'HtmlBlock', content: 'x', html: 'y' }], "no option 'html'"],
+  ['HtmlBlock', [{ type: 'Layout', component: 'HtmlBlock', content: 'x', if: true }], "'if' must be a function of the context"],
+])('%s | a mistake in it ends the start: %j | layout', async (_, form, problem) => {
+  const { agent } = emptyAgent();
+  agent
+    .addDataSource(createMemoryDataSource('shop', shopTables))
+    .customizeCollection('customers', (each) => each.addAction('A', { scope: 'Global', form: form as never, execute: () => undefined }));
+  const message = await messageOf(() => agent.start());
+  expect([message.includes(problem) ? problem : message, message]).toEqual([problem, expect.stringMatching(/2\.4-edges-outside\.test\.ts:\d+/)]);
+}); // biome-ignore format: a table
+
+describe('bounds', () => {
+  const bounded = {
+    NumberInput: { type: 'Number', min: 0, max: 5, step: 2.5 },
+    'NumberInput from': { type: 'Number', widget: 'NumberInput', min: 1, step: 2 },
+    'NumberInput below': { type: 'Number', widget: 'NumberInput', max: 0 },
+    NumberInputList: { type: 'NumberList', min: -1, max: 3 },
+    'NumberInputList twice': { type: 'NumberList', widget: 'NumberInputList', allowDuplicates: true },
+    CurrencyInput: { type: 'Number', currency: 'EUR', base: 'Cent', min: 0 },
+    'CurrencyInput units': { type: 'Number', widget: 'CurrencyInput', currency: 'EUR', base: 'Unit' },
+    ColorPicker: { type: 'String' },
+    'ColorPicker clear': { type: 'String', widget: 'ColorPicker', enableOpacity: true },
+    TextInputList: { type: 'StringList' },
+    'TextInputList any': { type: 'StringList', widget: 'TextInputList', allowEmptyValues: true, allowDuplicates: true },
+    FilePicker: { type: 'File', extensions: ['.TXT', 'tar.gz'], maxSizeMb: 0.000_003 },
+    'FilePicker two': { type: 'FileList', widget: 'FilePicker', maxCount: 2 },
+    DatePicker: { type: 'Dateonly', min: '2024-02-28', max: '2024-03-01' },
+    CheckboxGroup: { type: 'NumberList', options: [1, { value: 2, label: 'two' }] },
+    RadioGroup: { type: 'String', options: ['1', 'b'] },
+  } as const;
+  const file = (name: string, content: string) => `data:text/plain;name=${name};base64,${btoa(content)}`;
+  const values: Readonly<Record<keyof typeof bounded, readonly [good: unknown[], bad: unknown[]]>> = {
+    NumberInput: [[0, 2.5, 5], [-0.1, 5.1, 1, 2.6]],
+    'NumberInput from': [[1, 3, 101], [0, 2, -1]],
+    'NumberInput below': [[0, -7], [0.5, 1]],
+    NumberInputList: [[[-1, 3], [0]], [[0, -2], [0, 4], [1, 1]]],
+    'NumberInputList twice': [[[1, 1]], []],
+    CurrencyInput: [[0, 199], [1.5, 0.01, -1]],
+    'CurrencyInput units': [[1.5, -1], []],
+    ColorPicker: [['#1a7f37', '#ABCDEF'], ['1a7f37', '#1a7f3', '#1a7f37cc', 'red', '#1a7f3g']],
+    'ColorPicker clear': [['#1a7f37', '#1a7f37cc'], ['#1a7f37c']],
+    TextInputList: [[['a', 'A']], [['a', ''], ['a', 'b', 'a']]],
+    'TextInputList any': [[['', 'a', 'a', '']], []],
+    FilePicker: [[file('a.txt', 'abc'), file('B.TXT', ''), file('c.tar.gz', 'x')], [file('a.txt', 'abcd'), file('atxt', 'a'), file('a.gz', 'a'), file('a.txt.exe', 'a')]],
+    'FilePicker two': [[[file('a', '1'), file('b', '2')]], [[file('a', '1'), file('b', '2'), file('c', '3')]]],
+    DatePicker: [['2024-02-28', '2024-02-29', '2024-03-01'], ['2024-02-27', '2024-03-02']],
+    CheckboxGroup: [[[1, 2], ['2'], [2]], [[3], [1, 3]]],
+    RadioGroup: [['1', 'b'], ['B', '2', 'c']],
+  };
+  let place: Forms;
+  beforeAll(async () => {
+    const forms = Object.entries(bounded).map(([name, field]) => [name, [{ label: 'A', widget: name.split(' ')[0], ...field }]]);
+    place = await openForms(['CREATE TABLE cities (id INTEGER PRIMARY KEY)'], Object.fromEntries(forms));
+  });
+  afterAll(() => place?.stop());
+
+  test.each(Object.keys(bounded) as (keyof typeof bounded)[])('%s | a value at each bound is taken, and one beyond it is not | widget', async (name) => {
+    const [good, bad] = values[name];
+    for (const value of good) expect(await place.submit(name, { A: value }), JSON.stringify(value)).toHaveProperty('A', expect.not.stringMatching(/^send |^value /));
+    for (const value of bad) expect(await place.submit(name, { A: value }), JSON.stringify(value)).toEqual({ A: expect.stringMatching(/send /) });
+  });
+}); // biome-ignore format: a table

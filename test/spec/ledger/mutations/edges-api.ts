@@ -1,0 +1,54 @@
+// Edges of the public API: what is wrong here is there by name, and answers otherwise than the specification says.
+import type { Points } from '../mutations.ts';
+
+export const edgesOfApi: Points = {
+  'src/store/notes/search.ts': {
+    'api 4.1 · teamName': ['.where({ name: team })', ".whereRaw('lower(name) = ?', [team.toLowerCase()])"],
+    'api 4.1 · recordId': ["same('record_id', recordId)", "found.where('record_id', 'like', recordId.concat('%'))"],
+    'api 4.1 · userEmail': ['.where({ email: fold(userEmail) })', '.where({ email: userEmail })'],
+    'api 4.1 · userId': [
+      "for (const userId of userIds) found.where('user_id', userId);",
+      "if (userIds[0] !== undefined) found.where('user_id', userIds.at(-1));",
+    ],
+    'api 4.1 · archivedAt.gte': ['createdAt?.from !== undefined', 'createdAt?.from !== undefined && !archivedAt'],
+    'api 2.1 · hasMore': [
+      'showPage(database, few ? few() : walk(database, environmentId, sought), sought.limit + 1)',
+      'showPage(database, few ? few() : walk(database, environmentId, sought), sought.limit)',
+    ],
+  },
+  'src/api/parameters.ts': {
+    'api 4.1 · createdAt.eq': [
+      'eq: ({ ms, next }) => ({ from: next, to: ms })',
+      'eq: ({ ms }) => ({ from: ms, to: ms })',
+    ],
+    'api 4.1 · updatedAt.lt': ['lt: ({ next }) => ({ to: next - 1 })', 'lt: ({ ms }) => ({ to: ms - 1 })'],
+    'api 4.1 · archivedAt.gt': [
+      "DateTime.fromISO(sent, { zone: 'utc' })",
+      "DateTime.fromISO(sent.slice(0, 23), { zone: 'utc' })",
+    ],
+    'api 4.1 · createdAt.gte': ['{ from: Math.max(...froms) }', '{ from: froms[0]! }'],
+    'api 4.1 · createdAt.lte': ['{ to: Math.min(...tos) }', '{ to: tos[0]! }'],
+  },
+  'src/store/notes/notes.ts': {
+    'api 2.2 · archivedAt': ['archived === true && row.archived_at === null', 'archived === true'],
+    'api 2.2 · updatedAt': [
+      'await update(trx, row, { ...values, updated_at: at })',
+      'await update(trx, row, { ...values, ...(title !== undefined && { updated_at: at }) })',
+    ],
+  },
+  'src/store/notes/rows.ts': {
+    'api 2.3 · Note message · user': [".orderBy('note_messages.id')", ".orderBy('note_messages.id', 'desc')"],
+  },
+  'src/store/workflows/run-making.ts': {
+    'api 3.2 · queued': ["state: 'queued',", "state: 'running',"],
+  },
+  'src/api/endpoint.ts': {
+    'api 7.2 · 429': ['retryAfterSeconds: resetSeconds', 'retryAfterSeconds: 60'],
+  },
+  'src/api/answer.ts': {
+    'api 7.2 · 4XX': ['message, code, ...wait }', 'message, ...(status !== 404 && { code }), ...wait }'],
+  },
+  'src/api/authentication.ts': {
+    'api 5 · Bearer': ['(\\S{1,4096})$/i.exec', '(\\S{1,4096})$/.exec'],
+  },
+};
