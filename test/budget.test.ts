@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSqlSource } from '../src/agent/sources/sql/source.ts';
 import { systemClock } from '../src/core/clock.ts';
 import { AppError } from '../src/core/errors.ts';
-import { errorText } from '../src/mcp/answers/result.ts';
-import { estimateTokens } from '../src/mcp/answers/tokens.ts';
+import { errorText } from '../src/mcp/results/result.ts';
+import { estimateTokens } from '../src/mcp/results/tokens.ts';
 import { toolNames } from '../src/mcp/tools.ts';
 import { type Counted, counted } from './agent/counted.ts';
 import { accessOf, databases, type Shop } from './agent/shop.ts';
@@ -209,8 +209,14 @@ describe('lists', () => {
     const filters = { field: 'id', operator: 'Equal', value: 1 };
     const alone = JSON.parse(await ask('list', { collectionName: 'books', fields: ['title'], filters }));
     expect(both.rows).toEqual([
-      [1, `${long.slice(0, 2000)}…[2000 of 12000 characters; for more, list this record alone with only this field]`],
-      [2, `${long.slice(0, 2000)}…[2000 of 12000 characters; for more, list this record alone with only this field]`],
+      [
+        1,
+        `${long.slice(0, 2000)}…[2000 of 12000 characters; for more, list this record with "cells":{"title":{"from":2000}}]`,
+      ],
+      [
+        2,
+        `${long.slice(0, 2000)}…[2000 of 12000 characters; for more, list this record with "cells":{"title":{"from":2000}}]`,
+      ],
       [3, 'short'],
     ]);
     expect(alone.rows).toEqual([[long]]);
@@ -235,11 +241,7 @@ describe('a small budget', () => {
     const answer = await post(small, call.body, call.headers);
     const { rows, note, nextCursor } = answerOf(answer.body) as { rows: unknown[][]; note: string; nextCursor: string };
     expect(countTokens(JSON.stringify(answerOf(answer.body)))).toBeLessThanOrEqual(500);
-    expect([rows.length, note, typeof nextCursor]).toEqual([
-      1,
-      'One record fills the answer, so its long values are cut. Name fewer fields.',
-      'string',
-    ]);
+    expect([rows.length, note, typeof nextCursor]).toEqual([1, undefined, 'string']);
   });
 });
 
@@ -259,12 +261,12 @@ describe('errors', () => {
     const collectionName = 'members';
     const texts = await Promise.all([
       ask('list', {}),
-      ask('list', { collectionName: 'member' }),
+      ask('list', { collectionName: 'membre' }),
       ask('list', { collectionName, fields: ['name'] }),
       ask('list', { collectionName, filters: { field: 'email', operator: 'Before', value: 'x' } }),
-      ask('list', { collectionName, filters: { email: 'x' } }),
+      ask('list', { collectionName, filters: { emial: 'x' } }),
       ask('list', { collectionName, sort: 3 }),
-      ask('list', { collectionName, limit: 3 }),
+      ask('list', { collectionName, most: 3 }),
       ask('list', { collectionName, pagination: { size: 5000 } }),
     ]);
     expect(texts.map((text) => [text, countTokens(text) <= 80])).toEqual(texts.map((text) => [text, true]));
@@ -273,7 +275,7 @@ describe('errors', () => {
       'UNKNOWN_COLLECTION',
       'UNKNOWN_FIELD',
       'OPERATOR_NOT_ALLOWED',
-      'INVALID_ARGUMENT',
+      'UNKNOWN_FIELD',
       'INVALID_ARGUMENT',
       'INVALID_ARGUMENT',
       'INVALID_ARGUMENT',
@@ -290,7 +292,7 @@ describe('errors', () => {
       ask('update', { collectionName, recordIds: many, attributes: { first_name: 'A' } }),
       ask('delete', { collectionName, recordIds: many }),
       ask('delete', { collectionName }),
-      ask('associate', { collectionName, relationName: 'loan', parentRecordId: 1, targetRecordId: 1 }),
+      ask('associate', { collectionName, relationName: 'lone', parentRecordId: 1, targetRecordId: 1 }),
     ]);
     expect(texts.map((text) => [text, countTokens(text) <= 80])).toEqual(texts.map((text) => [text, true]));
     expect(texts.map((text) => text.split(':')[0])).toEqual([
@@ -299,7 +301,7 @@ describe('errors', () => {
       'RECORD_NOT_FOUND',
       'RECORD_NOT_FOUND',
       'INVALID_ARGUMENT',
-      'UNKNOWN_FIELD',
+      'UNKNOWN_RELATION',
     ]);
   });
 });

@@ -4,14 +4,12 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { writeDemo } from '../src/cli/demo.ts';
-import { systemClock } from '../src/core/clock.ts';
 import { settings } from '../src/core/config.ts';
-import { loadSqliteDriver } from '../src/core/sqlite.ts';
 import { createAgent, type DataSourceFactory } from '../src/index.ts';
 import { accessOf } from './agent/shop.ts';
 import { callTool } from './app/call.ts';
 import { openShop, signedIn } from './app/shop.ts';
+import { copyDemo } from './demo.ts';
 
 let folder: string;
 const environment = { ...process.env };
@@ -19,7 +17,9 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'portico-docs-'));
 });
 afterEach(() => {
-  process.env = { ...environment };
+  // In place: another object would not be that of vi.stubEnv, in any file that comes after.
+  for (const name of Object.keys(process.env)) if (!Object.hasOwn(environment, name)) delete process.env[name];
+  Object.assign(process.env, environment);
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -35,7 +35,7 @@ async function load(page: string, change: (code: string) => string = (code) => c
 }
 
 test('the example of docs/library.md starts, serves and stops', async () => {
-  writeDemo(join(folder, 'demo.sqlite'), { driver: loadSqliteDriver().driver, clock: systemClock });
+  copyDemo(join(folder, 'demo.sqlite'));
   Object.assign(process.env, {
     AUTH_SECRET: 'a',
     ENV_SECRET: 'b',
@@ -104,7 +104,7 @@ test('the example of docs/sources.md is filtered, sorted and related as a databa
 test('docs/library.md lists every option of createAgent, and names settings that there are', () => {
   const text = readFileSync('docs/library.md', 'utf8');
   const rows = [...text.matchAll(/^\| `(\w+)` +\|/gm)].map(([, name]) => name);
-  const source = readFileSync('src/app/options.ts', 'utf8');
+  const source = readFileSync('src/server/agent/options.ts', 'utf8');
   const [, body = ''] = /export interface AgentOptions \{(.*?)\n\}/s.exec(source) ?? [];
   const options = [...body.matchAll(/readonly (\w+)\??:/g)].map(([, name]) => name);
   expect([rows, 'dataDir' in settings]).toEqual([options, true]);

@@ -8,13 +8,12 @@ import { describe, expect, test, vi } from 'vitest';
 import { makeRootLlms } from '../site/site.ts';
 import { createEngineAgent } from '../src/agent/agent.ts';
 import { createSqlDataSource } from '../src/agent/data-sources.ts';
-import { writeDemo } from '../src/cli/demo.ts';
 import { type Caller, fullAccess } from '../src/core/caller.ts';
 import { systemClock } from '../src/core/clock.ts';
 import { settings } from '../src/core/config.ts';
 import { AppError, errorCodes } from '../src/core/errors.ts';
-import { loadSqliteDriver } from '../src/core/sqlite.ts';
 import { buildOnce, runShell } from './cli/command.ts';
+import { copyDemo } from './demo.ts';
 
 const pages = [
   'README.md',
@@ -122,7 +121,7 @@ async function openConfig(place: number) {
     // By its source, as the agent here is: a provider must come from where the agent does.
     .replace("from 'portico'", `from '${resolve('src/index.ts')}'`);
   writeFileSync(join(folder, 'portico.config.mjs'), code);
-  writeDemo(join(folder, 'demo.sqlite'), { driver: loadSqliteDriver().driver, clock: systemClock });
+  copyDemo(join(folder, 'demo.sqlite'));
   const { default: customize } = await import(join(folder, 'portico.config.mjs'));
   const agent = createEngineAgent().addDataSource(createSqlDataSource(`sqlite:${join(folder, 'demo.sqlite')}`));
   customize(agent);

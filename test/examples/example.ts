@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { callTool } from '../app/call.ts';
-import { buildOnce, takePort } from '../cli/command.ts';
+import { buildOnce } from '../cli/command.ts';
 import { connect, register } from '../oauth/client.ts';
 import type { Account } from '../oauth/flow.ts';
+import { freePort } from '../ports.ts';
 
 const root = resolve(import.meta.dirname, '..', '..');
 
@@ -90,8 +91,7 @@ export async function startCommand(
   pattern: RegExp,
   envOf: (port: number) => Readonly<Record<string, string>> = (port) => ({ PORT: `${port}` }),
 ): Promise<Running> {
-  const { port, free } = await takePort();
-  await free();
+  const port = await freePort();
   const { printed, ended, stop } = launch(folder, command, envOf(port));
   onTestFinished(async () => void (await stop()));
   await new Promise<void>((done, reject) => {

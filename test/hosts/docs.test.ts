@@ -9,7 +9,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createMemoryDataSource } from '../../src/index.ts';
 import { shopTables } from '../agent/shop.ts';
 import { emptyAgent, makeFolder } from '../app/agent.ts';
-import { freePort, ShopModule } from './hosts.ts';
+import { freePort } from '../ports.ts';
+import { ShopModule } from './hosts.ts';
 
 const text = readFileSync('docs/embedding.md', 'utf8');
 const blocks = [...text.matchAll(/^### ([^\n]+)\n+```js host\n(.*?)^```/gms)].map(([, title, code]) => ({

@@ -3,7 +3,6 @@
 import 'reflect-metadata';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { Controller, Get, HttpCode, type INestApplication, Module, Post, Req } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
@@ -237,10 +236,3 @@ export const hosts: readonly HostRow[] = [
 ];
 
 /** Of a server that listened there a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await listenOn(server, 0);
-  const { port } = server.address() as AddressInfo;
-  await closeServer(server);
-  return port;
-}

@@ -1,14 +1,13 @@
 // An application of the table with an agent in it, listening, and what is asked of both.
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
-import { loadConfig } from '../../src/core/config.ts';
 import { type Agent, createMemoryDataSource } from '../../src/index.ts';
-import { openStore } from '../../src/store/open.ts';
 import { shopTables } from '../agent/shop.ts';
 import { emptyAgent, type Logged, makeFolder } from '../app/agent.ts';
+import { freePort } from '../ports.ts';
 import { frontOrigin } from '../rest/front-end.ts';
-import { freePort, type HostRow } from './hosts.ts';
+import { addUserIn } from '../users.ts';
+import type { HostRow } from './hosts.ts';
 
 export const account = { email: 'ada@example.com', password: 'correct horse battery' };
 
@@ -25,12 +24,8 @@ export interface PlaceOptions {
   readonly basePath?: string | null;
 }
 
-async function addUser(dataDir: string): Promise<void> {
-  const config = loadConfig({ file: { dataDir } });
-  const store = await openStore({ config, observe: () => {}, clock: systemClock });
-  await store.identity.addUser({ ...account, firstName: 'Ada', lastName: 'Byron', level: 'admin' });
-  await store.close();
-}
+const addAda = (dataDir: string) =>
+  addUserIn(dataDir, { ...account, firstName: 'Ada', lastName: 'Byron', level: 'admin' });
 
 /** Listening, with an agent that is mounted and not started. */
 export async function openPlace(
@@ -41,7 +36,7 @@ export async function openPlace(
   onTestFinished(async () => void (await host.close()));
   const origin = `http://127.0.0.1:${port}`;
   const dataDir = join(makeFolder(), 'data');
-  await addUser(dataDir);
+  await addAda(dataDir);
   const settings = { dataDir, publicUrl: origin, agentOrigins: [frontOrigin] };
   const { agent, logged } = emptyAgent({ settings });
   agent.addDataSource(createMemoryDataSource('shop', shopTables));

@@ -12,88 +12,138 @@ export interface Manifest {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** What the files of a room may import, its own and core's aside. */
-const roomReach: Readonly<Record<string, readonly string[]>> = {
+/** What the files of a folder may import, their own, those of core and of http aside. */
+const folderReach: Readonly<Record<string, readonly string[]>> = {
   core: [],
+  http: [],
   store: [],
   oauth: ['store'],
-  platform: ['store', 'oauth/address.ts', 'oauth/body.ts', 'oauth/reply.ts'],
+  'remote-store': ['store'],
   agent: [],
-  workflow: ['store', 'agent'],
-  mcp: ['store', 'oauth', 'agent', 'workflow'],
-  api: ['store', 'oauth', 'agent', 'workflow'],
+  workflows: ['store', 'agent'],
+  mcp: ['store', 'oauth', 'agent', 'workflows'],
+  api: ['store', 'oauth', 'agent', 'workflows'],
   rest: ['store', 'oauth', 'agent'],
-  console: ['store', 'oauth', 'agent', 'workflow', 'api', 'mcp/tools.ts', 'mcp/playground.ts'],
-  // Below app, whose agent has a call for each: they are given a handler, and know nothing of what answers.
-  hosts: [],
-  app: ['platform', 'store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'rest', 'console', 'hosts'],
-  plugins: ['agent'],
-  cloud: ['agent'],
-  testing: ['app', 'platform', 'store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'rest', 'console'],
-  cli: ['app', 'platform', 'store', 'oauth', 'agent', 'workflow', 'mcp', 'api', 'rest', 'console', 'hosts', 'cloud'],
-  index: [
-    'app',
-    'platform',
+  console: [
     'store',
     'oauth',
     'agent',
-    'workflow',
+    'workflows',
+    'api',
+    'mcp/tool.ts',
+    'mcp/tools.ts',
+    'mcp/playground.ts',
+    'mcp/approvals/execution.ts',
+  ],
+  // Below server, whose agent has a call for each: they are given a handler, and know nothing of what answers.
+  frameworks: [],
+  server: ['remote-store', 'store', 'oauth', 'agent', 'workflows', 'mcp', 'api', 'rest', 'console', 'frameworks'],
+  plugins: ['agent'],
+  cloud: ['agent'],
+  testing: ['server', 'remote-store', 'store', 'oauth', 'agent', 'workflows', 'mcp', 'api', 'rest', 'console'],
+  cli: [
+    'server',
+    'remote-store',
+    'store',
+    'oauth',
+    'agent',
+    'workflows',
     'mcp',
     'api',
     'rest',
     'console',
-    'hosts',
+    'frameworks',
+    'cloud',
+  ],
+  index: [
+    'server',
+    'store',
+    'oauth',
+    'agent',
+    'workflows',
+    'mcp',
+    'api',
+    'rest',
+    'console',
+    'frameworks',
     'testing',
     'cli',
   ],
 };
-
-/** The same within `agent`, where a file that lies in no folder may use all of them. */
-const agentReach: Readonly<Record<string, readonly string[]>> = {
-  sources: [],
-  query: ['sources', 'model/types.ts'],
-  model: ['sources'],
-  customize: ['model', 'actions/definitions.ts', 'charts/definitions.ts'],
-  ai: [],
-  charts: ['query', 'sources'],
-  actions: ['query', 'sources'],
+/** Folders that every other one may import, but for those named first, which import nothing of them. */
+const foundations: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  http: ['core', 'store', 'agent', 'workflows', 'frameworks', 'plugins', 'cloud'],
 };
 
-/** Files of types alone: a type-only import of one may point back, since it leaves no trace at run time. */
-const vocabulary = [
-  'src/agent/model/types.ts',
-  'src/agent/query/types.ts',
-  'src/agent/sources/source.ts',
-  'src/agent/ai/definitions.ts',
-  'src/agent/engine.ts',
+/**
+ * The same within `agent`, where a file that lies in no folder may use all of them. A query goes from resolve to encode; a
+ * file that is named is the one exception.
+ */
+const phases = ['resolve', 'lower', 'plan', 'execute', 'encode'];
+const agentReach: Readonly<Record<string, readonly string[]>> = {
+  sources: [],
+  model: ['sources'],
+  customize: ['model', 'sources', 'actions/definitions.ts', 'charts/definitions.ts', 'ai/definitions.ts'],
+  ai: ['customize'],
+  artifacts: ['model', 'sources', 'actions'],
+  resolve: ['lower', 'model', 'sources', 'customize'],
+  lower: ['resolve', 'model', 'sources', 'customize'],
+  plan: [
+    'resolve',
+    'lower',
+    'model',
+    'sources',
+    'customize',
+    'execute/fetch-related.ts',
+    'encode/records.ts',
+    'write/drafts.ts',
+  ],
+  execute: [...phases, 'model', 'sources', 'customize', 'write/drafts.ts'],
+  encode: ['resolve', 'lower', 'plan', 'model', 'sources', 'customize', 'execute/write.ts'],
+  write: [...phases, 'operations', 'model', 'sources', 'customize'],
+  operations: [...phases, 'write', 'model', 'sources', 'customize', 'ai'],
+  charts: [...phases, 'write', 'operations', 'model', 'sources', 'customize'],
+  actions: [...phases, 'write', 'operations', 'model', 'sources', 'customize', 'ai'],
+};
+
+/**
+ * Types that are made of one another: a collection has its source, which answers statements about collections. A type-only
+ * import of one may point back. Every other import counts as one, also of types only.
+ */
+const mutual = [
+  'src/agent/actions/definitions.ts',
+  'src/agent/charts/definitions.ts',
+  'src/agent/customize/context.ts',
   'src/agent/customize/definitions.ts',
   'src/agent/customize/hooks.ts',
-  'src/agent/charts/definitions.ts',
-  'src/store/store.ts',
+  'src/agent/model/types.ts',
+  'src/agent/plan/types.ts',
+  'src/agent/sources/source.ts',
 ];
 
 /** Who may import a package. A package that is not listed may be used by any room. */
 const owners: readonly (readonly [packages: RegExp, where: RegExp])[] = [
   [/^(oidc-provider|openid-client|jose)$/, /^src\/oauth\//],
-  [/^@modelcontextprotocol\//, /^src\/(mcp\/|workflow\/remote\/)/],
+  [/^@modelcontextprotocol\//, /^src\/(mcp\/|workflows\/remote-mcp\/)/],
   [
     /^(knex|mysql2|pg|better-sqlite3|node-sqlite3-wasm)$/,
     /^src\/(store\/|agent\/sources\/sql\/|core\/sqlite(\/[\w-]+)?\.ts$)/,
   ],
-  [/^bullmq$/, /^src\/workflow\/queue-redis\.ts$/],
-  [/^(openai|@anthropic-ai\/sdk)$/, /^src\/agent\/ai(\.ts$|\/)/],
+  [/^bullmq$/, /^src\/workflows\/runs\/queue-redis\.ts$/],
+  [/^(openai|@anthropic-ai\/sdk)$/, /^src\/agent\/ai\//],
   [/^pino$/, /^src\/core\/observe\.ts$/],
   [/^@opentelemetry\//, /^src\/core\/observe\//],
   [/^rate-limiter-flexible$/, /^src\/core\/limit\.ts$/],
-  [/^ioredis$/, /^src\/(?:store\/redis-quotas|workflow\/queue-redis)\.ts$/],
-  [/^otpauth$/, /^src\/store\/second-factors\.ts$/],
+  [/^ioredis$/, /^src\/(?:store\/limits\/redis-quotas|workflows\/runs\/queue-redis)\.ts$/],
+  [/^otpauth$/, /^src\/store\/users\/second-factors\.ts$/],
   [/^(uqr|@dagrejs\/dagre)$/, /^src\/console\//],
   [/^re2js$/, /^src\/agent\/sources\/pattern\.ts$/],
-  [/^express$/, /^src\/(.+\/)?(routes|interaction)\.ts$|^src\/console\/|^src\/app\.ts$/],
-  // Nowhere: they are the host's own, known by what they can do (src/hosts).
+  [/^express$/, /^src\/(.+\/)?(routes|interaction)\.ts$|^src\/console\/|^src\/server\/create-server\.ts$/],
+  // Nowhere: they are the host's own, known by what they can do (src/frameworks).
   [/^(fastify|koa|@nestjs\/.+)$/, /(?!)/],
   [/^(commander|dotenv)$/, /^src\/cli\//],
-  [/^node:https?2?$/, /^src\/(?!core\/|store\/|agent\/(?!routes\.ts$))/],
+  [/^node:https?2?$/, /^src\/(?!core\/|store\/|agent\/)/],
 ];
 
 const codeOwners: readonly (readonly [what: string, code: RegExp, where: RegExp])[] = [
@@ -151,36 +201,40 @@ export function judge(files: SourceFiles, manifest: Manifest): string[] {
 const isRelative = (from: string): boolean => from.startsWith('.');
 const target = (file: string, from: string): string => posix.normalize(posix.join(posix.dirname(file), from));
 const parts = (path: string): string[] => path.replace(/^src\//, '').split('/');
-const roomOf = (path: string): string => parts(path)[0]!.replace(/\.ts$/, '');
+const folderOf = (path: string): string => parts(path)[0]!.replace(/\.ts$/, '');
 
 function reaches(allowed: readonly string[], to: string): boolean {
   return allowed.some((entry) => to === entry || to === `${entry}.ts` || to.startsWith(`${entry}/`));
 }
 
 function judgeDirections(file: Parsed, files: SourceFiles): string[] {
-  const room = roomOf(file.path);
-  const reach = roomReach[room];
-  if (!reach) return [`${file.path}: '${room}' is not a room; rooms are listed in test/house/rules.ts`];
+  const folder = folderOf(file.path);
+  const reach = folderReach[folder];
+  if (!reach) return [`${file.path}: '${folder}' is not a folder of src; they are listed in test/house/rules.ts`];
   return file.imports
     .filter(({ from }) => isRelative(from))
     .flatMap((edge) => {
       const to = target(file.path, edge.from);
       if (!files.has(to)) return [`${file.path}: imports ${edge.from}, which is not a file of src`];
       const inside = parts(to).join('/');
-      if (roomOf(to) === room) return judgeAgent(file.path, to, edge);
-      if (roomOf(to) === 'core' || reaches(reach, inside)) return [];
-      return [`${file.path}: ${room} may not import ${inside}`];
+      if (folderOf(to) === folder) return judgeAgent(file.path, to, edge);
+      const below = foundations[folderOf(to)];
+      if ((below && !below.includes(folder)) || reaches(reach, inside)) return [];
+      return [`${file.path}: ${folder} may not import ${inside}`];
     });
 }
 
 function judgeAgent(path: string, to: string, edge: Import): string[] {
-  const [room, part, ...deeper] = parts(path);
+  const [folder, part, ...deeper] = parts(path);
   const reach = agentReach[part ?? ''];
-  if (room !== 'agent' || deeper.length === 0) return [];
-  if (!reach) return [`${path}: 'agent/${part}' is not a room; rooms are listed in test/house/rules.ts`];
-  if (edge.kind === 'type' && vocabulary.includes(to)) return [];
+  if (folder !== 'agent' || deeper.length === 0) return [];
+  if (!reach) return [`${path}: 'agent/${part}' is not a folder of the agent; they are listed in test/house/rules.ts`];
+  if (edge.kind === 'type' && mutual.includes(to)) return [];
   const inside = parts(to).slice(1).join('/');
-  return reaches([part!, ...reach], inside) ? [] : [`${path}: agent/${part} may not import agent/${inside}`];
+  // What callers ask and are answered is the vocabulary of every part.
+  return reaches([part!, 'requests.ts', ...reach], inside)
+    ? []
+    : [`${path}: agent/${part} may not import agent/${inside}`];
 }
 
 function judgePackages(file: Parsed, manifest: Manifest): string[] {
@@ -236,7 +290,7 @@ function judgeName(path: string): string[] {
 }
 
 function judgeCore(files: SourceFiles): string[] {
-  const paths = [...files.keys()].filter((path) => roomOf(path) === 'core');
+  const paths = [...files.keys()].filter((path) => folderOf(path) === 'core');
   // `sqlite.ts` and what lies in `sqlite/` are one.
   const count = new Set(paths.map((path) => parts(path)[1]!.replace(/\.ts$/, ''))).size;
   return count <= coreLimit ? [] : [`src/core: ${count} subjects, at most ${coreLimit} are allowed`];
@@ -247,8 +301,10 @@ function judgeCycles(parsed: readonly Parsed[], files: SourceFiles): string[] {
     parsed.map(({ path, imports }) => [
       path,
       imports
-        .filter(({ from, kind }) => isRelative(from) && kind !== 'type')
-        .map(({ from }) => target(path, from))
+        .filter(({ from }) => isRelative(from))
+        .map(({ from, kind }) => ({ to: target(path, from), kind }))
+        .filter(({ to, kind }) => !(kind === 'type' && mutual.includes(path) && mutual.includes(to)))
+        .map(({ to }) => to)
         .filter((to) => files.has(to)),
     ]),
   );

@@ -7,12 +7,13 @@ import { signedIn } from '../app/shop.ts';
 import { servers, type TestDatabase } from '../databases.ts';
 import { frontOrigin, sessionToken, whoAmI } from '../rest/front-end.ts';
 import type { TestServer } from '../server.ts';
+import { createStorage } from '../store/spares.ts';
 import { createNotes, startAgent, startPlatform } from './place.ts';
 
 const nothing = { browse: false, read: false, edit: false, add: false, delete: false, export: false };
 const everything = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
 
-describe.each(servers)('with a platform over $dialect', ({ create }) => {
+describe.each(servers)('with a platform over $dialect', (server) => {
   let storage: TestDatabase;
   let notes: TestDatabase;
   let platform: TestServer;
@@ -27,7 +28,7 @@ describe.each(servers)('with a platform over $dialect', ({ create }) => {
     return entries.map(({ action, type, outcome, collection }) => [action, type, outcome, collection].join(' ')).sort();
   };
   beforeAll(async () => {
-    [storage, notes] = [await create(), await createNotes()];
+    [storage, notes] = [await createStorage(server), await createNotes()];
     platform = await startPlatform(notes.url, { SERVICE_STORAGE_URL: storage.url });
     agent = await startAgent(notes.url, platform, { SERVICE_AGENT_ORIGINS: frontOrigin });
     token = (await signedIn(agent)).token;

@@ -170,7 +170,7 @@ test('a platform that takes requests and does not answer them is away, after ten
   const message = await messageOf(async () => agent.store.versions());
   const seconds = (systemClock.monotonic() - from) / 1000;
   between.change.hold = false;
-  expect([message, seconds > 9 && seconds < 20, await agent.store.versions()]).toEqual([
+  expect([message, seconds > 9, await agent.store.versions()]).toEqual([
     expect.stringContaining('cannot be reached at the moment'),
     true,
     answered,

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callTool } from '../app/call.ts';
 import { signedIn } from '../app/shop.ts';
-import { buildOnce, makePlace, portico, type StartedServer, startServer, takePort } from '../cli/command.ts';
+import { buildOnce, makePlace, portico, type StartedServer, startServer } from '../cli/command.ts';
+import { takePort } from '../ports.ts';
 import { doorOf, envSecret } from './place.ts';
 
 const places = [makePlace(), makePlace()] as const;

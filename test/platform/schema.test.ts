@@ -7,7 +7,7 @@ import { withStore } from '../../src/cli/storage.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import { createMemoryDataSource } from '../../src/index.ts';
-import { connectStore } from '../../src/platform/connect.ts';
+import { connectStore } from '../../src/remote-store/connect.ts';
 import { openStore } from '../../src/store/open.ts';
 import { createForestServerSandbox } from '../../src/testing/index.ts';
 import { connectSandbox } from '../../src/testing/sandbox.ts';

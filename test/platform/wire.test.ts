@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { randomToken } from '../../src/core/secret.ts';
-import { connectStore } from '../../src/platform/connect.ts';
-import { createNonces } from '../../src/platform/nonces.ts';
-import { authorize, doorKeyOf, hashOf } from '../../src/platform/signature.ts';
+import { connectStore } from '../../src/remote-store/connect.ts';
+import { createNonces } from '../../src/remote-store/nonces.ts';
+import { authorize, doorKeyOf, hashOf } from '../../src/remote-store/signature.ts';
 import type { OpenedStore } from '../../src/store/open.ts';
 import { messageOf } from '../app/agent.ts';
 import { servers, type TestDatabase } from '../databases.ts';

@@ -6,9 +6,13 @@ import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import { type OpenedStore, openStore } from '../../src/store/open.ts';
-import { makePlace, type StartedServer, startServer, takePort } from '../cli/command.ts';
+import type { NewUser, User } from '../../src/store/users/types.ts';
+import { makePlace, type StartedServer, startServer } from '../cli/command.ts';
 import type { TestServer } from '../databases.ts';
+import { takePort } from '../ports.ts';
 import { frontOrigin } from '../rest/front-end.ts';
+import { createStorage } from '../store/spares.ts';
+import { addUser } from '../users.ts';
 
 export interface Cluster {
   /** Of the balancer, which is the public address. */
@@ -17,6 +21,7 @@ export interface Cluster {
   readonly direct: readonly string[];
   /** A third process's view of the storage: this one's. */
   readonly store: OpenedStore;
+  addUser(user: NewUser): Promise<User>;
   /** Of each process, how many requests of a kind such as `POST interaction` came to it. */
   readonly served: readonly ReadonlyMap<string, number>[];
   /** How often the balancer found a process gone and went to the other. */
@@ -37,7 +42,7 @@ function kindOf({ method, url = '/' }: IncomingMessage): string {
 }
 
 export async function openCluster(server: TestServer): Promise<Cluster> {
-  const storage = await server.create();
+  const storage = await createStorage(server);
   const taken = await Promise.all([takePort(), takePort()]);
   const ports = taken.map(({ port }) => port);
   await Promise.all(taken.map(({ free }) => free()));
@@ -118,11 +123,8 @@ export async function openCluster(server: TestServer): Promise<Cluster> {
   const start = (which: number): Promise<StartedServer> =>
     startServer(['--port', `${ports[which]}`], { folder: places[which]!.folder, env });
   const processes = await Promise.all([start(0), start(1)]);
-  const store = await openStore({
-    config: loadConfig({ env: { ...env, SERVICE_DATA_DIR: places[0]!.folder } }),
-    observe: () => undefined,
-    clock: systemClock,
-  });
+  const config = loadConfig({ env: { ...env, SERVICE_DATA_DIR: places[0]!.folder } });
+  const store = await openStore({ config, observe: () => undefined, clock: systemClock });
   const end = async (which: number): Promise<void> => {
     processes[which]!.signal('SIGTERM');
     const { code, stderr } = await processes[which]!.ended;
@@ -132,6 +134,7 @@ export async function openCluster(server: TestServer): Promise<Cluster> {
     origin,
     direct: ports.map((port) => `http://127.0.0.1:${port}`),
     store,
+    addUser: (user) => addUser(store, config, user),
     served,
     retried: () => retries,
     async restart(which) {

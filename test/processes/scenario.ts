@@ -25,7 +25,7 @@ export function proveProcesses({ signIns, duringRestarts, calls }: Size): void {
     beforeAll(async () => {
       await buildOnce();
       cluster = await openCluster(server);
-      await cluster.store.identity.addUser({ ...account, level: 'admin' });
+      await cluster.addUser({ ...account, level: 'admin' });
     }, 180_000);
     afterAll(() => cluster?.stop(), 60_000);
 

@@ -1,7 +1,7 @@
 // What is taken away by a third process while calls run in two: a call that begins after the change was made must not use it.
 // Calls are begun and changes are made in this process, so that one clock puts all of them in order.
 import { hashToken } from '../../src/core/secret.ts';
-import type { CollectionPermission } from '../../src/store/rights-types.ts';
+import type { CollectionPermission } from '../../src/store/permissions/types.ts';
 import { callTool } from '../app/call.ts';
 import { connect, register } from '../oauth/client.ts';
 import { sessionToken, whoAmI } from '../rest/front-end.ts';
@@ -22,10 +22,13 @@ export type Taking = (cluster: Cluster) => Promise<Held>;
 
 let made = 0;
 
-async function newUser({ store }: Cluster, permissions: Readonly<Record<string, CollectionPermission>> = { '*': all }) {
+async function newUser(
+  { store, addUser }: Cluster,
+  permissions: Readonly<Record<string, CollectionPermission>> = { '*': all },
+) {
   const email = `person-${++made}@example.com`;
   const [role, team] = [`Role ${made}`, `Team ${made}`];
-  const user = await store.identity.addUser({ email, password, role, team, level: 'editor' });
+  const user = await addUser({ email, password, role, team, level: 'editor' });
   await store.permissions.setRole(role, permissions);
   return { ...user, password };
 }

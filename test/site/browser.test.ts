@@ -1,41 +1,17 @@
-// The site in a browser: axe-core finds no fault, in light and dark, on a desk and on a phone; it is read and walked by
+// The site in a browser: axe-core finds no fault, in light on a desk and in dark on a phone; it is read and walked by
 // keyboard and without scripts; and the policy of its pages lets its own script work.
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildSite, type Site } from '../../site/site.ts';
-import { findFaults } from '../axe.ts';
 import { hasChromium, openChromium } from '../chromium.ts';
+import { desk, judgeSite, phone, type Served, serveSite } from './judged.ts';
 
-const html = 'text/html; charset=utf-8';
-const types: Readonly<Record<string, string>> = {
-  html,
-  css: 'text/css',
-  js: 'text/javascript',
-  png: 'image/png',
-  svg: 'image/svg+xml',
-};
-
-let site: Site;
-let server: Server;
+let site: Served;
 let origin: string;
 beforeAll(async () => {
-  site = buildSite({ root: process.cwd(), base: '/' });
-  server = createServer((req, res) => {
-    const name = (req.url ?? '/').slice(1).replace(/\?.*/, '') || 'index.html';
-    const found = site.files.get(name);
-    const type = types[name.split('.').at(-1)!] ?? 'text/plain';
-    res.writeHead(found === undefined ? 404 : 200, { 'Content-Type': found === undefined ? html : type });
-    res.end(found ?? site.files.get('404.html'));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  site = await serveSite();
+  ({ origin } = site);
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => site?.close());
 
 test('a server of static files is all that it needs', async () => {
   const answer = await fetch(`${origin}/library.html`);
@@ -58,28 +34,13 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 120_000 }, () => {
     return { tab, said };
   };
 
-  test.each([
-    ['light', { width: 1360, height: 900 }],
-    ['dark', { width: 1360, height: 900 }],
-    ['light', { width: 375, height: 812 }],
-    ['dark', { width: 375, height: 812 }],
-  ] as const)('in %s, %o, no page has a fault or is wider than the window', async (colorScheme, viewport) => {
-    const { tab } = await openTab({ colorScheme, viewport, bypassCSP: true });
-    const faults: string[] = [];
-    const pages = ['', 'readme.html', 'customizing.html', 'actions.html', 'reference-portico-plugins.html', 'nowhere'];
-    for (const name of [...pages, 'errors.html', 'reference-tools.html', 'library.html#menu']) {
-      await tab.goto(`${origin}/${name}`);
-      faults.push(...(await findFaults(tab, name)));
-      const width = (await tab.evaluate('document.documentElement.scrollWidth')) as number;
-      if (width > viewport.width) faults.push(`${name} is ${width} wide`);
-    }
-    await tab.goto(`${origin}/index.html`);
-    await tab.getByRole('searchbox').fill('permissions');
-    await tab.locator('.found a').first().waitFor();
-    faults.push(...(await findFaults(tab, 'search')));
-    await tab.context().close();
-    expect(faults).toEqual([]);
-  });
+  judgeSite(
+    [
+      ['light', desk],
+      ['dark', phone],
+    ],
+    () => ({ browser, origin }),
+  );
 
   test('a heading is found and opened by keyboard, under the policy of the page', async () => {
     const { tab, said } = await openTab();

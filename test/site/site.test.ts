@@ -102,7 +102,7 @@ describe('the reference', () => {
     }
     const text = textOf('reference-portico.md');
     expect(text).toContain('#### Agent.generateSchemaOnly');
-    expect(text).toContain('Writes the schema to `schemaPath`, and typings to `typingsPath` where it is set');
+    expect(text).toContain('Writes the schema to `schemaPath`, and typings to `typingsPath` if it is set');
     expect(text).toContain('function createAgent<S extends object = AnySchema>(options: AgentOptions): Agent<S>;');
     // Bodies and private members are nobody's business.
     expect(text).not.toMatch(/#state|callSite\(/);

@@ -49,8 +49,8 @@ describe('writing', () => {
       await failing(() => collection('customers').update(99, { name: 'x' })),
       await failing(() => collection('orders').delete([])),
     ]).toEqual([
-      [422, 'INVALID_RECORD'],
-      [422, 'INVALID_RECORD'],
+      [400, 'INVALID_RECORD'],
+      [400, 'INVALID_RECORD'],
       [404, 'RECORD_NOT_FOUND'],
       [400, 'INVALID_ARGUMENT'],
     ]);

@@ -124,6 +124,18 @@ agent
       .addSegment('wrong', { field: 'orders:paid', operator: 'Equal', value: true })
       // @ts-expect-error: an operator of another type
       .addSegment('worse', { field: 'orders:isPaid', operator: 'Contains', value: 'x' })
+      .addSegment('without orders', { none: 'orders' })
+      .addSegment('all paid', { every: 'orders', where: { field: 'isPaid', operator: 'Equal', value: true } })
+      .addSegment('long', {
+        aggregator: 'Not',
+        conditions: [{ some: 'orders:order-lines', where: { field: 'line', operator: 'LessThan', value: 9 } }],
+      })
+      // @ts-expect-error: no such relation
+      .addSegment('unrelated', { none: 'ordres' })
+      // @ts-expect-error: a field of the customer, not of the order
+      .addSegment('misplaced', { some: 'orders', where: { field: 'level', operator: 'Present' } })
+      // @ts-expect-error: every needs a where
+      .addSegment('empty', { every: 'orders' })
       .addSegment('only new', { field: 'tags', operator: 'Equal', value: ['new', null] })
       // @ts-expect-error: a list is the same as a list
       .addSegment('new', { field: 'tags', operator: 'Equal', value: 'new' }),
