@@ -12,7 +12,7 @@ import { type Caller, fullAccess } from '../src/core/caller.ts';
 import { Stop } from '../src/core/clock/stop.ts';
 import { systemClock } from '../src/core/clock.ts';
 import { loadConfig } from '../src/core/config.ts';
-import { project, type Resource } from '../src/rest/projection.ts';
+import { project, type Resource } from '../src/rest/records/projection.ts';
 import { createRouteTable, type DataCall, type DataRoute } from '../src/rest/route.ts';
 import { dataRoutes } from '../src/rest/routes.ts';
 import { type Dialect, servers } from '../test/databases.ts';
@@ -72,8 +72,10 @@ async function readWorks(url: string): Promise<ApiWork[]> {
   const access = fullAccess({ id: 1, timezone: 'UTC', tags: {} } as Caller);
   const call: DataCall = {
     access,
+    accessNow: async () => access,
     engine,
     config: loadConfig(),
+    written: [],
     clock: systemClock,
     signal: new Stop(),
     prefix: '/service',

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Filter } from '../src/agent/query/types.ts';
+import type { Filter } from '../src/agent/plan/types.ts';
 import type { Select } from '../src/agent/sources/source.ts';
 import { createSqlSource } from '../src/agent/sources/sql/source.ts';
 import { systemClock } from '../src/core/clock.ts';

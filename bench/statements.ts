@@ -6,7 +6,8 @@ import { type Caller, fullAccess } from '../src/core/caller.ts';
 import { Stop } from '../src/core/clock/stop.ts';
 import { systemClock } from '../src/core/clock.ts';
 import { loadConfig } from '../src/core/config.ts';
-import { selectTools, type ToolCall } from '../src/mcp/tools.ts';
+import type { ToolCall } from '../src/mcp/tool.ts';
+import { selectTools } from '../src/mcp/tools.ts';
 import { type Operation, operations } from './operations.ts';
 
 /** By the name of the operation; none for those without a statement. Writes are done, once. */

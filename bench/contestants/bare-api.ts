@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import type { Resource as Layout } from '../../src/rest/projection.ts';
+import type { Resource as Layout } from '../../src/rest/records/projection.ts';
 import { openDatabase } from './database.ts';
 import { tellUsage } from './usage.ts';
 

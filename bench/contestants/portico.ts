@@ -1,6 +1,7 @@
 // Portico as it is shipped, with one user, over the database that is named; prints where it listens.
-import { createApp } from '../../src/app.ts';
+
 import { loadConfig } from '../../src/core/config.ts';
+import { createApp } from '../../src/server/create-server.ts';
 import { account } from '../account.ts';
 import { tellUsage } from './usage.ts';
 
