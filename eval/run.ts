@@ -1,8 +1,8 @@
 // `npm run eval`: the forty tasks of the demo shop, counted as models count (o200k_base).
 import { readFileSync } from 'node:fs';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { evaluate } from '../src/cli/eval/command.ts';
 import { composeReport, hasFailed } from '../src/cli/eval/report.ts';
-import { evaluate } from '../src/cli/eval.ts';
 import { loadConfig } from '../src/core/config.ts';
 import { evaluation } from './shop.ts';
 

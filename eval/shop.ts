@@ -465,7 +465,7 @@ export const evaluation: Evaluation = {
       calls: [
         {
           tool: 'list',
-          arguments: { collectionName: 'customer', fields: ['email'] },
+          arguments: { collectionName: 'custmers', fields: ['email'] },
           expect: { error: 'UNKNOWN_COLLECTION', contains: ['customers'] },
         },
         {
@@ -481,7 +481,7 @@ export const evaluation: Evaluation = {
       calls: [
         {
           tool: 'list',
-          arguments: { collectionName: 'customers', fields: ['lastname'] },
+          arguments: { collectionName: 'customers', fields: ['lastnam'] },
           expect: { error: 'UNKNOWN_FIELD', contains: ['last_name'] },
         },
         {
@@ -518,8 +518,8 @@ export const evaluation: Evaluation = {
       calls: [
         {
           tool: 'listRelated',
-          arguments: { collectionName: 'products', relationName: 'review', parentRecordId: '158', fields: ['rating'] },
-          expect: { error: 'UNKNOWN_FIELD', contains: ['reviews'] },
+          arguments: { collectionName: 'products', relationName: 'revews', parentRecordId: '158', fields: ['rating'] },
+          expect: { error: 'UNKNOWN_RELATION', contains: ['reviews'] },
         },
         {
           tool: 'listRelated',

@@ -22,7 +22,14 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'Assistants',
-    files: ['docs/actions.md', 'docs/workflows.md', 'docs/approvals.md', 'docs/remote-servers.md', 'docs/eval.md'],
+    files: [
+      'docs/filters.md',
+      'docs/actions.md',
+      'docs/workflows.md',
+      'docs/approvals.md',
+      'docs/remote-servers.md',
+      'docs/eval.md',
+    ],
   },
   { title: 'People', files: ['docs/accounts.md', 'docs/permissions.md', 'docs/sso.md', 'docs/console.md'] },
   { title: 'Programs', files: ['docs/apis.md', 'docs/oauth.md', 'docs/errors.md'] },

@@ -1,9 +1,9 @@
 // Pages that are made of the code: what the package exports, its settings, its error codes, the tools of MCP and the routes.
 // They are Markdown like every other page, so that links, search and llms.txt treat them alike.
-import { describeApi } from '../src/api/openapi.ts';
+import { describeApi } from '../src/api/openapi/document.ts';
 import { settings } from '../src/core/config.ts';
 import { AppError, type ErrorCode, errorCodes } from '../src/core/errors.ts';
-import { outputSchemaOf } from '../src/mcp/answers/output-schemas.ts';
+import { outputSchemaOf } from '../src/mcp/results/output-schemas.ts';
 import { selectTools } from '../src/mcp/tools.ts';
 import { dataRoutes } from '../src/rest/routes.ts';
 import { type Exported, type ExportKind, readEntryPoints } from './exports.ts';
