@@ -1,17 +1,38 @@
-// Sums up the JSON reports of Vitest in a folder: prints `N passed, N failed`. A file that could not even be loaded has
-// no tests to count, so it counts as one failure itself.
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+// Sums up the JSON reports of Vitest in a folder: prints the names of what failed and `N passed, N failed`. A file that
+// could not even be loaded has no tests to count, so it counts as one failure itself. The results of `NAME.again.json`
+// take the place of those of its files in `NAME.json`; what failed there first is printed too.
+// With `--failed` it prints the failed files of one report, if they are few enough for a second try.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 
-const folder = process.argv[2];
-let passed = 0;
-let failed = 0;
-for (const name of readdirSync(folder)) {
-  const report = JSON.parse(readFileSync(join(folder, name), 'utf8'));
-  passed += report.numPassedTests;
-  failed += report.numFailedTests;
-  for (const { status, assertionResults } of report.testResults) {
-    if (status === 'failed' && !assertionResults.some((test) => test.status === 'failed')) failed += 1;
+const mostAgain = 3;
+
+const read = (path) => JSON.parse(readFileSync(path, 'utf8'));
+const isFailed = ({ status }) => status === 'failed';
+
+const [first, second] = process.argv.slice(2);
+if (first === '--failed') {
+  const files = existsSync(second) ? read(second).testResults.filter(isFailed) : [];
+  if (files.length <= mostAgain) for (const { name } of files) console.log(relative(process.cwd(), name));
+} else {
+  let passed = 0;
+  let failed = 0;
+  for (const name of readdirSync(first).filter((name) => !name.endsWith('.again.json'))) {
+    const path = join(first, name.replace(/\.json$/, '.again.json'));
+    const again = new Map(existsSync(path) ? read(path).testResults.map((file) => [file.name, file]) : []);
+    for (const tried of read(join(first, name)).testResults) {
+      const file = again.get(tried.name) ?? tried;
+      const tests = file.assertionResults;
+      passed += tests.filter(({ status }) => status === 'passed').length;
+      failed += Math.max(tests.filter(isFailed).length, isFailed(file) ? 1 : 0);
+      if (file !== tried && !isFailed(file)) printTests('passed only at the second try in', name, tried);
+      if (isFailed(file)) printTests('failed in', name, file);
+    }
   }
+  console.log(`${passed} passed, ${failed} failed`);
 }
-console.log(`${passed} passed, ${failed} failed`);
+
+function printTests(what, report, { name, assertionResults }) {
+  console.log(`${what} ${report}: ${name}`);
+  for (const test of assertionResults.filter(isFailed)) console.log(`  ${test.fullName}`);
+}
