@@ -7,8 +7,9 @@ import Database from 'better-sqlite3';
 import { createEngine } from '../src/agent/engine.ts';
 import type { ListRequest } from '../src/agent/requests.ts';
 import { createMemorySource } from '../src/agent/sources/memory/source.ts';
-import type { Select, Source } from '../src/agent/sources/source.ts';
+import type { Source } from '../src/agent/sources/source.ts';
 import { createSqlSource } from '../src/agent/sources/sql/source.ts';
+import type { Select } from '../src/agent/sources/statement.ts';
 import { type Access, fullAccess } from '../src/core/caller.ts';
 import { systemClock } from '../src/core/clock.ts';
 

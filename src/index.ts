@@ -94,24 +94,13 @@ export type { Engine } from './agent/engine.ts';
 export type { PeriodOptions } from './agent/lower/previous-period.ts';
 export { previousPeriod } from './agent/lower/previous-period.ts';
 export type { Filter as SourceFilter, Order as SourceOrder, Path as SourcePath } from './agent/plan/types.ts';
+export type { ColumnType, PrimitiveType } from './agent/sources/column-types.ts';
+export type { Described, DescribedColumn, DescribedForeignKey, DescribedTable } from './agent/sources/described.ts';
 export { createMemorySource } from './agent/sources/memory/source.ts';
 export type { MemoryColumn, MemoryTable } from './agent/sources/memory/tables.ts';
-export type {
-  ColumnType,
-  CountSelect,
-  Described,
-  DescribedColumn,
-  DescribedForeignKey,
-  DescribedTable,
-  Join,
-  PrimitiveType,
-  ReadOptions,
-  Row,
-  Select,
-  Source,
-  Writing,
-} from './agent/sources/source.ts';
+export type { ReadOptions, Source, Writing } from './agent/sources/source.ts';
 export type { PoolOptions, SqlConnectionOptions, TlsFiles, TlsMode } from './agent/sources/sql/connection/address.ts';
+export type { CountSelect, Join, Row, Select } from './agent/sources/statement.ts';
 export type { Caller, PermissionLevel } from './core/caller.ts';
 export type { Config, ConfigInput } from './core/config.ts';
 export { loadConfig } from './core/config.ts';

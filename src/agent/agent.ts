@@ -63,7 +63,7 @@ interface Step {
 }
 
 /** With `S`, the generated interface of the typings, the compiler checks names and values. */
-export class Blueprint<S extends object = AnySchema> {
+export class Blueprint<in out S extends object = AnySchema> {
   readonly #factories: {
     readonly factory: DataSourceFactory;
     readonly options?: DataSourceOptions;
@@ -233,7 +233,7 @@ export class Blueprint<S extends object = AnySchema> {
 }
 
 /** An agent with only the engine, for code that serves it itself. */
-export class EngineAgent<S extends object = AnySchema> extends Blueprint<S> {
+export class EngineAgent<in out S extends object = AnySchema> extends Blueprint<S> {
   /**
    * Opens the data sources and builds the engine. CONFIGURATION with the user's file and line, after closing the
    * sources.

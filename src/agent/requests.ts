@@ -4,7 +4,7 @@ import type { PlainFilter, PlainSort } from '../core/filter.ts';
 import type { ReportProgress } from './actions/definitions.ts';
 import type { RecordId } from './encode/record-id.ts';
 import type { Written } from './execute/written-records.ts';
-import type { BucketUnit, Operation } from './sources/source.ts';
+import type { BucketUnit, Operation } from './sources/statement.ts';
 import type { RecordChange, WriteEffect } from './write/effects.ts';
 
 export interface EngineLimits {

@@ -1,7 +1,7 @@
 // Capabilities that clients read before they request records: the operators of each field, and the fields that allow
 // grouping. The response contains only collections that the caller may browse.
 import type { CollectionDescription } from '../agent/requests.ts';
-import { bucketUnits } from '../agent/sources/source.ts';
+import { bucketUnits } from '../agent/sources/statement.ts';
 import { fail } from '../core/errors.ts';
 import { snakeOperator } from './filters.ts';
 import { type DataRequest, dataRoute, type Route } from './route.ts';

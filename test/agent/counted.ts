@@ -1,5 +1,7 @@
 // A source that counts its statements, and one that gives back nothing of what it writes, as MySQL does.
-import type { Row, Session, Source, Writing } from '../../src/agent/sources/source.ts';
+
+import type { Session, Source, Writing } from '../../src/agent/sources/source.ts';
+import type { Row } from '../../src/agent/sources/statement.ts';
 
 export interface Counted {
   readonly source: Source;

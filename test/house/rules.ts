@@ -1,7 +1,7 @@
 // The rules of docs/architecture.md, as data and small checks over the text of the source files. Each check answers with
 // one line for each offence: the file, and what is wrong.
 import { posix } from 'node:path';
-import { type Import, readSource, type SourceText } from './source-text.ts';
+import { readSource, type SourceText } from './source-text.ts';
 
 /** Path from the root of the package, with forward slashes, to the text of the file. */
 export type SourceFiles = ReadonlyMap<string, string>;
@@ -83,12 +83,12 @@ const foundations: Readonly<Record<string, readonly string[]>> = {
 const phases = ['resolve', 'lower', 'plan', 'execute', 'encode'];
 const agentReach: Readonly<Record<string, readonly string[]>> = {
   sources: [],
-  model: ['sources'],
+  model: ['sources', 'customize/context.ts', 'customize/definitions.ts', 'customize/hooks.ts'],
   customize: ['model', 'sources', 'actions/definitions.ts', 'charts/definitions.ts', 'ai/definitions.ts'],
   ai: ['customize'],
   artifacts: ['model', 'sources', 'actions'],
-  resolve: ['lower', 'model', 'sources', 'customize'],
-  lower: ['resolve', 'model', 'sources', 'customize'],
+  resolve: ['lower', 'plan/types.ts', 'model', 'sources', 'customize'],
+  lower: ['resolve', 'plan/types.ts', 'model', 'sources', 'customize'],
   plan: [
     'resolve',
     'lower',
@@ -106,21 +106,6 @@ const agentReach: Readonly<Record<string, readonly string[]>> = {
   charts: [...phases, 'write', 'operations', 'model', 'sources', 'customize'],
   actions: [...phases, 'write', 'operations', 'model', 'sources', 'customize', 'ai'],
 };
-
-/**
- * Types that are made of one another: a collection has its source, which answers statements about collections. A type-only
- * import of one may point back. Every other import counts as one, also of types only.
- */
-const mutual = [
-  'src/agent/actions/definitions.ts',
-  'src/agent/charts/definitions.ts',
-  'src/agent/customize/context.ts',
-  'src/agent/customize/definitions.ts',
-  'src/agent/customize/hooks.ts',
-  'src/agent/model/types.ts',
-  'src/agent/plan/types.ts',
-  'src/agent/sources/source.ts',
-];
 
 /** Who may import a package. A package that is not listed may be used by any room. */
 const owners: readonly (readonly [packages: RegExp, where: RegExp])[] = [
@@ -217,19 +202,18 @@ function judgeDirections(file: Parsed, files: SourceFiles): string[] {
       const to = target(file.path, edge.from);
       if (!files.has(to)) return [`${file.path}: imports ${edge.from}, which is not a file of src`];
       const inside = parts(to).join('/');
-      if (folderOf(to) === folder) return judgeAgent(file.path, to, edge);
+      if (folderOf(to) === folder) return judgeAgent(file.path, to);
       const below = foundations[folderOf(to)];
       if ((below && !below.includes(folder)) || reaches(reach, inside)) return [];
       return [`${file.path}: ${folder} may not import ${inside}`];
     });
 }
 
-function judgeAgent(path: string, to: string, edge: Import): string[] {
+function judgeAgent(path: string, to: string): string[] {
   const [folder, part, ...deeper] = parts(path);
   const reach = agentReach[part ?? ''];
   if (folder !== 'agent' || deeper.length === 0) return [];
   if (!reach) return [`${path}: 'agent/${part}' is not a folder of the agent; they are listed in test/house/rules.ts`];
-  if (edge.kind === 'type' && mutual.includes(to)) return [];
   const inside = parts(to).slice(1).join('/');
   // What callers ask and are answered is the vocabulary of every part.
   return reaches([part!, 'requests.ts', ...reach], inside)
@@ -302,9 +286,7 @@ function judgeCycles(parsed: readonly Parsed[], files: SourceFiles): string[] {
       path,
       imports
         .filter(({ from }) => isRelative(from))
-        .map(({ from, kind }) => ({ to: target(path, from), kind }))
-        .filter(({ to, kind }) => !(kind === 'type' && mutual.includes(path) && mutual.includes(to)))
-        .map(({ to }) => to)
+        .map(({ from }) => target(path, from))
         .filter((to) => files.has(to)),
     ]),
   );

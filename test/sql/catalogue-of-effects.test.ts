@@ -1,6 +1,6 @@
 // What the catalogue says of the rules by which a database deletes and changes records by itself.
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { DescribedReference, DescribedTable } from '../../src/agent/sources/source.ts';
+import type { DescribedReference, DescribedTable } from '../../src/agent/sources/described.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { type Dialect, servers, type TestServer } from '../databases.ts';

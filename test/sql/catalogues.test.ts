@@ -1,6 +1,7 @@
 // What is particular to one database's catalogue.
 import { expect, onTestFinished, test } from 'vitest';
-import type { Described, DescribedColumn, Source } from '../../src/agent/sources/source.ts';
+import type { Described, DescribedColumn } from '../../src/agent/sources/described.ts';
+import type { Source } from '../../src/agent/sources/source.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Operator } from '../../src/core/filter.ts';

@@ -2,7 +2,9 @@
 
 import type { Collection, Column, Field, Relation } from '../../src/agent/model/types.ts';
 import type { Filter, Path } from '../../src/agent/plan/types.ts';
-import type { Described, Join, Source } from '../../src/agent/sources/source.ts';
+import type { Described } from '../../src/agent/sources/described.ts';
+import type { Source } from '../../src/agent/sources/source.ts';
+import type { Join } from '../../src/agent/sources/statement.ts';
 import type { Operator } from '../../src/core/filter.ts';
 
 export interface Tables {

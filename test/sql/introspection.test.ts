@@ -1,6 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Described, Row, Source } from '../../src/agent/sources/source.ts';
+import type { Described } from '../../src/agent/sources/described.ts';
+import type { Source } from '../../src/agent/sources/source.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
+import type { Row } from '../../src/agent/sources/statement.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Operator } from '../../src/core/filter.ts';
 import type { Observation } from '../../src/core/observe.ts';

@@ -1,8 +1,8 @@
 // Which statements run in the process and which in a child: told by the observation that only a child makes.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Filter } from '../../src/agent/plan/types.ts';
-import type { Select } from '../../src/agent/sources/source.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
+import type { Select } from '../../src/agent/sources/statement.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { servers } from '../databases.ts';
 import { readTables, type Tables } from './collections.ts';

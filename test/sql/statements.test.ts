@@ -1,8 +1,9 @@
 // The exact SQL. Values are never in it; names are always quoted.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Filter } from '../../src/agent/plan/types.ts';
-import type { Select, Source } from '../../src/agent/sources/source.ts';
+import type { Source } from '../../src/agent/sources/source.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
+import type { Select } from '../../src/agent/sources/statement.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { type Dialect, servers, type TestDatabase } from '../databases.ts';
 import { readTables, type Tables } from './collections.ts';

@@ -1,8 +1,9 @@
 // A caller that goes away, or whose time is up, leaves nothing running in the database; and a slow statement delays no
 // other caller.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CountSelect, Select, Source } from '../../src/agent/sources/source.ts';
+import type { Source } from '../../src/agent/sources/source.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
+import type { CountSelect, Select } from '../../src/agent/sources/statement.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { isAppError } from '../../src/core/errors.ts';
 import type { Observation } from '../../src/core/observe.ts';

@@ -5,7 +5,7 @@ import type { PlainFilter } from '../../core/filter.ts';
 import type { AiProvider } from '../ai/definitions.ts';
 import type { InsideCollection } from '../customize/context.ts';
 import type { CallOptions } from '../requests.ts';
-import type { PrimitiveType } from '../sources/source.ts';
+import type { PrimitiveType } from '../sources/column-types.ts';
 import type { ActionRecord } from './definitions.ts';
 
 export interface KeyColumn {

@@ -5,7 +5,7 @@ import type { Operator } from '../../core/filter.ts';
 import type { ActionDescription } from '../actions/catalogue.ts';
 import { findInverse } from '../model/inverse.ts';
 import type { Collection, Column, Field, Model, Relation } from '../model/types.ts';
-import type { ColumnType } from '../sources/source.ts';
+import type { ColumnType } from '../sources/column-types.ts';
 
 export interface SchemaOptions {
   /** Of the HTTP API, such as `/service`. */

@@ -5,7 +5,8 @@ import { type Access, mayCustomize } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
 import type { Operator } from '../../core/filter.ts';
 import type { ChosenTable } from '../model/build.ts';
-import type { DescribedColumn, DescribedTable, Source } from '../sources/source.ts';
+import type { DescribedColumn, DescribedTable } from '../sources/described.ts';
+import type { Source } from '../sources/source.ts';
 
 export interface Structure {
   readonly sources: readonly StructureSource[];

@@ -2,7 +2,7 @@
 // names that customization code uses, removed collections and fields included. Paths through relations are not listed:
 // customize/typed.ts makes them of these lines, so that the text grows with the columns and not with the paths.
 import type { Collection, Column, Model } from '../model/types.ts';
-import type { ColumnShape, PrimitiveType } from '../sources/source.ts';
+import type { ColumnShape, PrimitiveType } from '../sources/column-types.ts';
 
 export interface Typings {
   readonly text: string;

@@ -1,6 +1,6 @@
 // The types of chart definitions and chart results.
 import type { CustomizationContext, MaybePromise } from '../customize/context.ts';
-import type { BucketUnit } from '../sources/source.ts';
+import type { BucketUnit } from '../sources/statement.ts';
 
 /** The unit of a chart over time (spec 2.7). */
 export type TimeRange = BucketUnit;

@@ -2,7 +2,7 @@
 import type { Caller } from '../../core/caller.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import type { AiProvider } from '../ai/definitions.ts';
-import type { HookAggregation } from './hooks.ts';
+import type { BucketUnit, Operation } from '../sources/statement.ts';
 
 export type MaybePromise<T> = T | Promise<T>;
 
@@ -57,4 +57,11 @@ export interface InsideFilter {
   readonly search?: string;
   readonly searchExtended?: boolean;
   readonly segment?: string;
+}
+
+export interface HookAggregation {
+  readonly operation: Operation;
+  /** Absent for a Count of records. */
+  readonly field?: string;
+  readonly groups: readonly { readonly field: string; readonly bucket?: BucketUnit }[];
 }

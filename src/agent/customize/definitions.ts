@@ -4,7 +4,8 @@
 import type { Operator, PlainFilter, PlainSort } from '../../core/filter.ts';
 import type { ActionDefinition } from '../actions/definitions.ts';
 import type { ChartDefinition, ChartEntry, RecordChartContext } from '../charts/definitions.ts';
-import type { ColumnShape, ColumnType, Source } from '../sources/source.ts';
+import type { ColumnShape, ColumnType } from '../sources/column-types.ts';
+import type { Source } from '../sources/source.ts';
 import type { CodeRecord, CustomizationContext, MaybePromise } from './context.ts';
 import type { FieldWriter, HookHandler, HookPosition, HookType, OverrideHandlers, OverrideVerb } from './hooks.ts';
 

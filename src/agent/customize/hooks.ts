@@ -1,7 +1,6 @@
 // The types of hooks, replaced field writes and overrides, which run before, after or instead of an operation.
 import type { PlainFilter } from '../../core/filter.ts';
-import type { BucketUnit, Operation } from '../sources/source.ts';
-import type { CodeRecord, CustomizationContext, InsideFilter, MaybePromise } from './context.ts';
+import type { CodeRecord, CustomizationContext, HookAggregation, InsideFilter, MaybePromise } from './context.ts';
 
 export type HookPosition = 'Before' | 'After';
 export type HookType = 'List' | 'Create' | 'Update' | 'Delete' | 'Aggregate';
@@ -78,13 +77,6 @@ export interface BeforeDeleteContext extends HookContext, Narrowing, Writing {}
 export interface AfterDeleteContext extends HookContext, Filtered {
   /** As they were before the delete. */
   readonly records: readonly CodeRecord[];
-}
-
-export interface HookAggregation {
-  readonly operation: Operation;
-  /** Absent for a Count of records. */
-  readonly field?: string;
-  readonly groups: readonly { readonly field: string; readonly bucket?: BucketUnit }[];
 }
 
 interface AggregateContext extends HookContext {

@@ -3,7 +3,7 @@
 import type { Operator } from '../../core/filter.ts';
 import type { ActionDefinition, FormValues } from '../actions/definitions.ts';
 import type { ChartContext, ChartDefinition, RecordChartContext } from '../charts/definitions.ts';
-import type { PrimitiveType } from '../sources/source.ts';
+import type { PrimitiveType } from '../sources/column-types.ts';
 import type { CustomizationContext, InsideFilter, MaybePromise } from './context.ts';
 import type { CollectionCustomizer } from './customizer.ts';
 import type {

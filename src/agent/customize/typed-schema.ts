@@ -4,7 +4,7 @@
 import type { PlainBranch } from '../../core/filter.ts';
 import type { OperatorRows } from '../model/operators.ts';
 import type { Takes } from '../model/types.ts';
-import type { PrimitiveType } from '../sources/source.ts';
+import type { PrimitiveType } from '../sources/column-types.ts';
 
 /** Without typings: any name will do. */
 // biome-ignore lint/suspicious/noExplicitAny: a collection of which nothing is known

@@ -10,7 +10,7 @@ import { always, and, never, not, or } from '../lower/simplify.ts';
 import type { Collection, Moment } from '../model/types.ts';
 import type { Filter, Order, Path, Slot } from '../plan/types.ts';
 import { checkValue } from '../resolve/values.ts';
-import type { Row } from '../sources/source.ts';
+import type { Row } from '../sources/statement.ts';
 
 /** Marks a query: the same for every caller who asks the same. `arrangement`: what is shown in which order, as JSON. */
 export function fingerprint(

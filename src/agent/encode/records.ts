@@ -1,7 +1,7 @@
 import type { BinaryMode } from '../customize/definitions.ts';
 import type { Column } from '../model/types.ts';
 import type { BinarySlot, Path, ReadPlan, Shape } from '../plan/types.ts';
-import type { Row } from '../sources/source.ts';
+import type { Row } from '../sources/statement.ts';
 
 /** Makes the values of rows ready for JSON, in place: binaries become texts. */
 export function readyRows(rows: readonly Row[], binary: readonly BinarySlot[]): void {

@@ -3,7 +3,7 @@ import type { CustomizationContext } from '../customize/context.ts';
 import { callCode, failCode, isThenable } from '../customize/user-code.ts';
 import { shapeRecords } from '../encode/records.ts';
 import type { Compute } from '../plan/types.ts';
-import type { Row } from '../sources/source.ts';
+import type { Row } from '../sources/statement.ts';
 import { readMade } from './computed-values.ts';
 import { listExternal, readyExternal } from './external.ts';
 

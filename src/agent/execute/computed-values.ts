@@ -1,7 +1,7 @@
 // What code gives as the value of a field, read as a value of its type.
 import type { Column } from '../model/types.ts';
 import { readDataUri } from '../resolve/values.ts';
-import type { ColumnShape, PrimitiveType } from '../sources/source.ts';
+import type { ColumnShape, PrimitiveType } from '../sources/column-types.ts';
 
 /** A canonical value of the type (agent/sources/source.ts), of what code reasonably gives for it. */
 export function readMade(given: unknown, { type, enumValues, shape }: Column, refuse: () => never): unknown {

@@ -5,7 +5,7 @@ import { callCode, failCode } from '../customize/user-code.ts';
 import { binarySlots, readyRows } from '../encode/records.ts';
 import type { Column, External } from '../model/types.ts';
 import { pathTo } from '../resolve/paths.ts';
-import type { Row } from '../sources/source.ts';
+import type { Row } from '../sources/statement.ts';
 import { readMade } from './computed-values.ts';
 import { inTurns } from './fetch-related.ts';
 

@@ -2,10 +2,10 @@
 // of a bounded length, a few statements at a time.
 
 import { and, not, or } from '../lower/simplify.ts';
-import type { Ask, Fetch, Filter, Lookup, Path } from '../plan/types.ts';
+import type { Ask, Condition, Fetch, Filter, Lookup, Path } from '../plan/types.ts';
 import { keysFilter } from '../plan/write.ts';
 import { markOf } from '../sources/evaluate.ts';
-import type { Condition, Row } from '../sources/source.ts';
+import type { Row } from '../sources/statement.ts';
 
 /** Keys that one statement is given: far below what any database takes. */
 const KEYS_AT_ONCE = 1_000;

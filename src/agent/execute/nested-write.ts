@@ -8,7 +8,7 @@ import type { Filter } from '../plan/types.ts';
 import { equals, keysFilter, knownCondition, type Meant, type Target } from '../plan/write.ts';
 import { pathTo } from '../resolve/paths.ts';
 import { markOf } from '../sources/evaluate.ts';
-import type { Row } from '../sources/source.ts';
+import type { Row } from '../sources/statement.ts';
 import { type Draft, newDraft } from '../write/drafts.ts';
 import {
   insertRecords,

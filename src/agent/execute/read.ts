@@ -4,9 +4,10 @@ import { readyRows } from '../encode/records.ts';
 import { and } from '../lower/simplify.ts';
 import type { Collection } from '../model/types.ts';
 import { lookupsOf } from '../plan/cross-source.ts';
-import type { Ask, Bound, Compute, Fetch, Lookup, ReadPlan, Step } from '../plan/types.ts';
+import type { Ask, Bound, Compute, Condition, Fetch, Lookup, ReadPlan, Select, Step } from '../plan/types.ts';
 import { keepHere, keepRows, sortRows } from '../sources/decide.ts';
-import type { Condition, ReadOptions, Row, Select } from '../sources/source.ts';
+import type { ReadOptions } from '../sources/source.ts';
+import type { Row } from '../sources/statement.ts';
 import { computeField } from './compute.ts';
 import { askTold, distinctKeys, fetchRelated, inTurns, STATEMENTS_AT_ONCE, settle } from './fetch-related.ts';
 

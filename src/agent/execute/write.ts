@@ -3,7 +3,7 @@
 import { fail } from '../../core/errors.ts';
 import { and, or } from '../lower/simplify.ts';
 import type { Collection, Column } from '../model/types.ts';
-import type { Path } from '../plan/types.ts';
+import type { Join, Path } from '../plan/types.ts';
 import {
   equals,
   type Guard,
@@ -16,9 +16,11 @@ import {
   type Target,
 } from '../plan/write.ts';
 import { idOf, pathTo } from '../resolve/paths.ts';
+import type { WriteEvent } from '../sources/described.ts';
 import { markOf } from '../sources/evaluate.ts';
 import { Refusal } from '../sources/refusal.ts';
-import type { Join, Row, Session, WriteEvent, Writing } from '../sources/source.ts';
+import type { Session, Writing } from '../sources/source.ts';
+import type { Row } from '../sources/statement.ts';
 import type { Values } from '../write/drafts.ts';
 import type { Ledger } from './written-records.ts';
 

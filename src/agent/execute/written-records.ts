@@ -3,7 +3,7 @@
 // what dry run, approval, answer and activity log say.
 import type { Collection } from '../model/types.ts';
 import type { Target } from '../plan/write.ts';
-import type { Row } from '../sources/source.ts';
+import type { Row } from '../sources/statement.ts';
 
 export type Change = 'created' | 'updated' | 'deleted';
 

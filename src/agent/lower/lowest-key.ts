@@ -1,8 +1,7 @@
 // A relation to one whose key several records may hold leads to the first of them, among those that count.
 import type { Relation } from '../model/types.ts';
-import type { Filter } from '../plan/types.ts';
+import type { Condition, Filter } from '../plan/types.ts';
 import { onlyAt, pathTo } from '../resolve/paths.ts';
-import type { Condition } from '../sources/source.ts';
 import { always, and, not } from './simplify.ts';
 
 /**

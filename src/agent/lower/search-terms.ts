@@ -6,7 +6,7 @@ import type { Operator } from '../../core/filter.ts';
 import type { Column, Moment } from '../model/types.ts';
 import type { Filter, Path } from '../plan/types.ts';
 import { readNumber, readUuid } from '../resolve/values.ts';
-import type { PrimitiveType } from '../sources/source.ts';
+import type { PrimitiveType } from '../sources/column-types.ts';
 import { readDay, readInstant, readTime } from './dates.ts';
 import { always, and, never, not, or } from './simplify.ts';
 

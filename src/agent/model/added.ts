@@ -1,7 +1,8 @@
 // Builds the fields that code adds, each after its dependencies. A cyclic dependency is an error at the start.
 import type { ComputedDefinition, ComputedType } from '../customize/definitions.ts';
-import type { ColumnShape, ColumnType, DescribedColumn, PrimitiveType } from '../sources/source.ts';
-import { primitiveTypes } from '../sources/source.ts';
+import type { ColumnShape, ColumnType, PrimitiveType } from '../sources/column-types.ts';
+import { primitiveTypes } from '../sources/column-types.ts';
+import type { DescribedColumn } from '../sources/described.ts';
 import { type Added, misuse, unknownName, type Wishes } from './customizations.ts';
 import { buildExternal } from './external.ts';
 import { buildColumn, buildImported, type ColumnWishes, describeColumn } from './fields.ts';

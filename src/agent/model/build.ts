@@ -4,7 +4,8 @@ import type { Operator } from '../../core/filter.ts';
 import type { Observe } from '../../core/observe.ts';
 import type { Customizations, Said } from '../customize/definitions.ts';
 import type { Hooks } from '../customize/hooks.ts';
-import type { Described, DescribedColumn, DescribedReference, DescribedTable, Source } from '../sources/source.ts';
+import type { Described, DescribedColumn, DescribedReference, DescribedTable } from '../sources/described.ts';
+import type { Source } from '../sources/source.ts';
 import { addFields, type Home } from './added.ts';
 import {
   checkName,

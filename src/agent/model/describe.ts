@@ -1,7 +1,7 @@
 // Describes collections to a caller. Hidden fields are never counted, named or hinted at.
 import type { Access } from '../../core/caller.ts';
 import type { CollectionDescription, CollectionSummary, FieldDescription } from '../requests.ts';
-import type { ColumnShape, ColumnType } from '../sources/source.ts';
+import type { ColumnShape, ColumnType } from '../sources/column-types.ts';
 import type { Collection, Column, Relation } from './types.ts';
 
 /** The fields that the caller sees. */

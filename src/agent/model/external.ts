@@ -2,8 +2,8 @@
 // one parent treats them as a collection over arrays.
 import type { ExternalRelationDefinition } from '../customize/definitions.ts';
 import type { Hooks } from '../customize/hooks.ts';
+import type { ColumnType } from '../sources/column-types.ts';
 import { createMemorySource, describeTables } from '../sources/memory/source.ts';
-import type { ColumnType } from '../sources/source.ts';
 import { misuse, noWishes } from './customizations.ts';
 import { buildColumn, buildColumns, describeColumn } from './fields.ts';
 import type { Collection, Column, External, Field, Need, Relation } from './types.ts';

@@ -1,5 +1,6 @@
 import type { BinaryMode } from '../customize/definitions.ts';
-import type { ColumnType, DescribedColumn, DescribedTable } from '../sources/source.ts';
+import type { ColumnType } from '../sources/column-types.ts';
+import type { DescribedColumn, DescribedTable } from '../sources/described.ts';
 import { type Patches, solveOperators } from './operators.ts';
 import type { Column, FieldRule, FieldWriting, Made, Route } from './types.ts';
 

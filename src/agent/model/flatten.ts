@@ -4,7 +4,7 @@
 import type { CodeRecord } from '../customize/context.ts';
 import type { FlattenColumnOptions, FlattenRelationOptions } from '../customize/definitions.ts';
 import type { FieldWriter } from '../customize/hooks.ts';
-import type { ColumnShape } from '../sources/source.ts';
+import type { ColumnShape } from '../sources/column-types.ts';
 import { type Home, readShape } from './added.ts';
 import { misuse, unknownName } from './customizations.ts';
 import type { Field, Relation } from './types.ts';

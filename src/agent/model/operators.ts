@@ -4,7 +4,7 @@
 // database.
 import type { Operator } from '../../core/filter.ts';
 import { operators } from '../../core/filter.ts';
-import { type ColumnType, type PrimitiveType, primitiveTypes } from '../sources/source.ts';
+import { type ColumnType, type PrimitiveType, primitiveTypes } from '../sources/column-types.ts';
 import type { Answer, Edge, Moment, Replacement, Rewrite, Said, Takes } from './types.ts';
 
 type Say = (value: unknown, moment: Moment, type: ColumnType) => Said;

@@ -1,7 +1,7 @@
 // Builds relations from foreign keys: a to-one relation on the collection that holds the key, and its inverse on the
 // other. A name depends only on table and column names, never on their order. If relations or columns would share a
 // name, each relation takes the long form `<target>_through_<columns>`.
-import type { DescribedForeignKey } from '../sources/source.ts';
+import type { DescribedForeignKey } from '../sources/described.ts';
 import { betterNames, type NamedReference } from './relation-names.ts';
 import type { Collection, Column, KeyPair, Relation } from './types.ts';
 

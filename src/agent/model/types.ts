@@ -10,7 +10,9 @@ import type {
   SegmentDefinition,
 } from '../customize/definitions.ts';
 import type { FieldWriter, Hooks, Overrides } from '../customize/hooks.ts';
-import type { Collation, ColumnShape, ColumnType, DescribedReference, Source, WriteEvent } from '../sources/source.ts';
+import type { Collation, ColumnShape, ColumnType } from '../sources/column-types.ts';
+import type { DescribedReference, WriteEvent } from '../sources/described.ts';
+import type { Source } from '../sources/source.ts';
 
 export interface Model {
   /** The collections of callers, by published name, in a stable order. */

@@ -1,6 +1,6 @@
 // Runs the hooks around an aggregate. A count is an aggregate of all records in one group.
 
-import type { HookAggregation } from '../customize/hooks.ts';
+import type { HookAggregation } from '../customize/context.ts';
 import type { Filter } from '../plan/types.ts';
 import type { AggregateRequest } from '../requests.ts';
 import { insidePath } from '../resolve/internal-names.ts';

@@ -10,12 +10,12 @@ import { planAway } from '../plan/cross-source.ts';
 import { explainGroup, explainRead } from '../plan/explain.ts';
 import { plannerOf, planRead } from '../plan/read.ts';
 import { splitFilter } from '../plan/residual.ts';
-import type { Path, Query } from '../plan/types.ts';
+import type { GroupSelect, Path, Query, Slot } from '../plan/types.ts';
 import type { AggregateAnswer, AggregateRequest, CallOptions } from '../requests.ts';
 import { awayAt } from '../resolve/paths.ts';
 import { type View, viewOf } from '../resolve/visibility.ts';
 import { aggregateRecords } from '../sources/aggregate.ts';
-import type { GroupSelect, Row } from '../sources/source.ts';
+import type { Row } from '../sources/statement.ts';
 import { runAggregateHooks } from './aggregate-hooks.ts';
 import {
   type Call,
@@ -151,9 +151,9 @@ async function aggregateHere(
   const plan = { ...planRead(queryHere(view, group, limit), scope, limit), source };
   const { rows, hasMore } = await executeRead(plan, limit, readOptions(call.ops, call.options), call);
   if (hasMore) fail('TOO_MANY_ROWS', { collection: view.collection.name, field: paths[0]?.id ?? '', limit });
-  const slots = new Map(paths.map((path, index) => [path, plan.columns[index]!]));
+  const slots = new Map<object, Slot>(paths.map((path, index) => [path, plan.columns[index]!]));
   return aggregateRecords(
-    rows.map((row) => (path: Path) => row[slots.get(path)!] ?? null),
+    rows.map((row) => (path: object) => row[slots.get(path)!] ?? null),
     group,
   );
 }

@@ -13,7 +13,7 @@ import type { Filter, Named, ReadPlan, Shape } from '../plan/types.ts';
 import { resolveClear } from '../resolve/ambiguity.ts';
 import { insideFilter, insideShape } from '../resolve/internal-names.ts';
 import type { View } from '../resolve/visibility.ts';
-import type { Row } from '../sources/source.ts';
+import type { Row } from '../sources/statement.ts';
 import { createHookContext } from './context.ts';
 
 export function hasHooks({ rules: { hooks } }: Collection, type: HookType): boolean {

@@ -12,7 +12,7 @@ import type { WriteAnswer, WriteOptions } from '../requests.ts';
 import { pathTo } from '../resolve/paths.ts';
 import type { View } from '../resolve/visibility.ts';
 import { markOf } from '../sources/evaluate.ts';
-import type { Row } from '../sources/source.ts';
+import type { Row } from '../sources/statement.ts';
 import type { Values } from '../write/drafts.ts';
 import { knowing, readWhere } from '../write/prefetch.ts';
 import { checkValues } from '../write/prepare.ts';

@@ -18,7 +18,7 @@ import type { Column } from '../model/types.ts';
 import type { Filter } from '../plan/types.ts';
 import { keysFilter, planGuards, planTarget, storedColumns, type Target } from '../plan/write.ts';
 import type { CreateRequest, DeleteRequest, UpdateRequest, WriteAnswer, WriteOptions } from '../requests.ts';
-import type { Row } from '../sources/source.ts';
+import type { Row } from '../sources/statement.ts';
 import { readCurrent } from '../write/current-values.ts';
 import { type Draft, newDraft, type Values } from '../write/drafts.ts';
 import { needForeign } from '../write/foreign-checks.ts';

@@ -5,20 +5,14 @@ import { GROUPS_MOST } from '../../core/filter.ts';
 import type { Column, Moment } from '../model/types.ts';
 import { resolveName } from '../resolve/names.ts';
 import type { View } from '../resolve/visibility.ts';
-import type {
-  BucketUnit,
-  GroupKey,
-  GroupOrder,
-  GroupSelect,
-  Operation,
-  PrimitiveType,
-  Source,
-} from '../sources/source.ts';
-import { bucketUnits, operations } from '../sources/source.ts';
+import type { PrimitiveType } from '../sources/column-types.ts';
+import type { Source } from '../sources/source.ts';
+import type { BucketUnit, GroupOrder, Operation } from '../sources/statement.ts';
+import { bucketUnits, operations } from '../sources/statement.ts';
 import { zoneOffsets } from '../sources/zones.ts';
 import type { Planner } from './cross-source.ts';
 import { planJoins } from './read.ts';
-import type { Filter, Named } from './types.ts';
+import type { Filter, GroupKey, GroupSelect, Named } from './types.ts';
 
 /** The arguments of the caller. */
 export interface AggregateWish {

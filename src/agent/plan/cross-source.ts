@@ -9,9 +9,8 @@ import { always, and, join, never, not } from '../lower/simplify.ts';
 import type { Collection, Column, KeyPair, Relation } from '../model/types.ts';
 import { awayAt, awayIn, idOf, isUnscoped, onlyAt, pathTo } from '../resolve/paths.ts';
 import { holds } from '../sources/evaluate.ts';
-import type { Condition, Join } from '../sources/source.ts';
 import { eachTest, isDecidedHere, splitFilter } from './residual.ts';
-import type { Any, Filter, Lookup, Path, Query, ReadPlan } from './types.ts';
+import type { Any, Condition, Filter, Join, Lookup, Path, Query, ReadPlan } from './types.ts';
 
 /** The planning functions of one call. */
 export interface Planner {

@@ -3,10 +3,9 @@
 import { settle } from '../execute/fetch-related.ts';
 import type { Collection } from '../model/types.ts';
 import { idOf } from '../resolve/paths.ts';
-import type { Condition, GroupSelect, Join } from '../sources/source.ts';
 import type { AggregatePlan } from './aggregate.ts';
 import { lookupsOf } from './cross-source.ts';
-import type { Filter, Lookup, Order, Query, ReadPlan, Step } from './types.ts';
+import type { Condition, Filter, GroupSelect, Join, Lookup, Order, Query, ReadPlan, Step } from './types.ts';
 
 export function explainRead(query: Query, plan: ReadPlan): string {
   const lines = [`list ${query.collection.name}`];

@@ -7,11 +7,10 @@ import { lowest } from '../lower/lowest-key.ts';
 import { and } from '../lower/simplify.ts';
 import type { Collection, Relation } from '../model/types.ts';
 import { idOf, isUnscoped, pathTo } from '../resolve/paths.ts';
-import type { Condition, Join, Select } from '../sources/source.ts';
 import { lookupsOf, type Planner, planAway, planLeft } from './cross-source.ts';
 import { eachTest, eachTold, isSortedHere, splitFilter } from './residual.ts';
 import { planCompute, planFetches, planSteps, SlotList, shapeOf } from './steps.ts';
-import type { Filter, Order, Path, Query, ReadPlan, Slot } from './types.ts';
+import type { Condition, Filter, Join, Order, Path, Query, ReadPlan, Select, Slot } from './types.ts';
 
 /** MariaDB joins at most 61 tables, SQLite 64. */
 const JOINS_LIMIT = 40;

@@ -2,20 +2,18 @@
 import type { Operator } from '../../core/filter.ts';
 import type { BinaryMode } from '../customize/definitions.ts';
 import type { Collection, Column, Made, Relation } from '../model/types.ts';
-import type { Condition, Select, Source } from '../sources/source.ts';
+
+import type { RowFilter, RowOrder } from '../sources/decide.ts';
+import type { Source } from '../sources/source.ts';
+import type * as statement from '../sources/statement.ts';
 
 /** A resolved field: the to-one relations to follow, then the column. Interned per collection: one object per id. */
-export interface Path {
-  /** `relation:relation:column` */
-  readonly id: string;
+export interface Path extends statement.Path {
   readonly via: readonly Relation[];
   readonly field: Column;
 }
 
-/**
- * A condition on a record. Every test is true or false, never SQL's "unknown". For a missing value, NotEqual, NotIn,
- * NotContains, Missing, Blank and `Equal null` are true; all other tests are false.
- */
+/** A condition on a record (`Filter` of sources/statement.ts), with the parts that planning and execution replace. */
 export type Filter =
   | { readonly op: 'and' | 'or'; readonly of: readonly Filter[] }
   | { readonly op: 'not'; readonly of: Filter }
@@ -49,6 +47,34 @@ export interface Any {
   readonly scoped: boolean;
 }
 
+/** A condition on a record and the joins it needs. */
+export interface Condition {
+  readonly joins: readonly Join[];
+  readonly where: Filter;
+}
+
+export interface Join extends Condition {
+  readonly via: readonly Relation[];
+}
+
+export interface Select extends statement.Select {
+  readonly columns: readonly Path[];
+  readonly joins: readonly Join[];
+  readonly where: Filter;
+  readonly order: readonly Order[];
+}
+
+export interface GroupSelect extends statement.GroupSelect {
+  readonly joins: readonly Join[];
+  readonly where: Filter;
+  readonly value?: Path;
+  readonly groups: readonly GroupKey[];
+}
+
+export interface GroupKey extends statement.GroupKey {
+  readonly path: Path;
+}
+
 /** The records of a collection that satisfy a condition. */
 export interface Other extends Condition {
   readonly collection: Collection;
@@ -64,9 +90,8 @@ export interface Lookup {
 }
 
 /** A path to sort by, with its direction. */
-export interface Order {
+export interface Order extends statement.Order {
   readonly path: Path;
-  readonly ascending: boolean;
   /** Customization code sorts by it in place of another field. The caller does not see it. */
   readonly hidden?: boolean;
 }
@@ -177,16 +202,14 @@ export interface Ask {
 /** A condition that only the database of the records, or another source, can decide. */
 export type Told = Filter & { readonly op: 'some' | 'found' };
 
-export interface Keep {
+/** Keeps the rows that satisfy a condition. */
+export interface Keep extends RowFilter {
   readonly kind: 'keep';
   readonly where: Filter;
-  /** By path id. */
-  readonly slots: ReadonlyMap<string, Slot>;
-  readonly told: ReadonlyMap<Told, Slot>;
 }
 
 /** A stable sort: equal rows keep the order of the database. */
-export interface Sort {
+export interface Sort extends RowOrder {
   readonly kind: 'sort';
   readonly by: readonly { readonly slot: Slot; readonly order: Order }[];
 }

@@ -8,11 +8,11 @@ import type { Collection, Column, Relation } from '../model/types.ts';
 import { onlyAt, pathTo } from '../resolve/paths.ts';
 import type { View } from '../resolve/visibility.ts';
 import { follows, looksAt } from '../sources/references.ts';
-import type { Condition, Delete, Insert, Join, Row, Update } from '../sources/source.ts';
+import type { Delete, Insert, Row, Update } from '../sources/statement.ts';
 import type { Values } from '../write/drafts.ts';
 import { planJoins } from './read.ts';
 import { splitFilter } from './residual.ts';
-import type { Filter, Path, ReadPlan } from './types.ts';
+import type { Condition, Filter, Join, Path, ReadPlan } from './types.ts';
 
 /**
  * The part of a condition that the database cannot decide. It is evaluated in memory, on columns that are read for it.

@@ -4,7 +4,7 @@
 import type { Access } from '../../core/caller.ts';
 import { createMeant, findMeant, foldName } from '../../core/suggestions.ts';
 import type { Field, Model, Relation } from '../model/types.ts';
-import type { ColumnType } from '../sources/source.ts';
+import type { ColumnType } from '../sources/column-types.ts';
 import { firstOf, HOPS_LIMIT } from './names.ts';
 import { type View, viewOf } from './visibility.ts';
 

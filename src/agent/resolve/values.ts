@@ -4,9 +4,9 @@ import { fail } from '../../core/errors.ts';
 import { nearNames } from '../../core/suggestions.ts';
 import { readDay, readLocal, readTime } from '../lower/dates.ts';
 import type { Column, Moment, Takes } from '../model/types.ts';
+import type { PrimitiveType } from '../sources/column-types.ts';
 import { isGeometry } from '../sources/geometry.ts';
 import { compilePattern, type Pattern } from '../sources/pattern.ts';
-import type { PrimitiveType } from '../sources/source.ts';
 import { readInterval, readNetwork } from '../sources/special-texts.ts';
 
 const LIST_LIMIT = 10_000;

@@ -1,6 +1,6 @@
 // Defines aggregates on canonical values (source.ts). The memory source uses this directly; the SQL sources must give
 // the same results.
-import type { Path } from '../plan/types.ts';
+
 import {
   addDecimals,
   addNotFinite,
@@ -13,7 +13,7 @@ import {
   zero,
 } from './decimal.ts';
 import { compareNullable, compareValues, markOf } from './evaluate.ts';
-import type { Bucket, BucketUnit, GroupSelect, Row, ZoneOffsets } from './source.ts';
+import type { Bucket, BucketUnit, GroupSelect, Path, Row, ZoneOffsets } from './statement.ts';
 
 /** One group with its exact value: groups are ordered before rounding. */
 export interface Tally {

@@ -4,11 +4,10 @@
 import { parentPort } from 'node:worker_threads';
 import { lowerPriority } from '../../core/limit/priority.ts';
 import type { WorkerAnswer } from '../../core/limit/workers.ts';
-import type { Column } from '../model/types.ts';
-import type { Filter, Path, Told } from '../plan/types.ts';
 import type { DecideMessage, PlainTest, PlainWhere } from './decide.ts';
 import { compareNullable, holds } from './evaluate.ts';
 import { compilePattern } from './pattern.ts';
+import type { Filter, Path, Told } from './statement.ts';
 
 lowerPriority();
 
@@ -51,7 +50,7 @@ function run(message: DecideMessage): unknown {
   const { by } = message;
   const compare = (a: number, b: number): number => {
     for (const [at, { field, ascending }] of by.entries()) {
-      const difference = compareNullable(kept[a]![at], kept[b]![at], field as Column);
+      const difference = compareNullable(kept[a]![at], kept[b]![at], field);
       if (difference !== 0) return ascending ? difference : -difference;
     }
     return a - b;

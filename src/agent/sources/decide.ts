@@ -6,13 +6,27 @@ import { systemClock } from '../../core/clock.ts';
 import type { Operator } from '../../core/filter.ts';
 import { entryOf } from '../../core/limit/entry.ts';
 import { type Ask, createWorkers } from '../../core/limit/workers.ts';
-import type { Column } from '../model/types.ts';
-import type { Filter, Keep, Slot, Sort } from '../plan/types.ts';
 import { compareNullable, holds } from './evaluate.ts';
 import type { Pattern } from './pattern.ts';
-import type { ReadOptions, Row } from './source.ts';
+import type { ReadOptions } from './source.ts';
+import type { Filter, Order, Row, SourceColumn } from './statement.ts';
 
-type Facts = Pick<Column, 'type' | 'collation'>;
+type Facts = Pick<SourceColumn, 'type' | 'collation'>;
+/** The position of a value in a row. */
+type Slot = number;
+
+/** A condition on rows in memory. */
+export interface RowFilter {
+  readonly where: Filter;
+  /** The slots of the tested values, by path id. */
+  readonly slots: ReadonlyMap<string, Slot>;
+  /** The slots of the results of conditions that the values cannot decide. */
+  readonly told: ReadonlyMap<object, Slot>;
+}
+
+export interface RowOrder {
+  readonly by: readonly { readonly slot: Slot; readonly order: Order }[];
+}
 
 /** A filter in a form that can be posted to a worker: slots instead of paths. */
 export interface PlainTest {
@@ -43,12 +57,12 @@ const BATCH_BYTES = 500_000;
 const workers = createWorkers(entryOf(import.meta.url, './decide-worker'), 2);
 
 /** The rows that satisfy the condition. Throws TIMED_OUT or CANCELLED. */
-export async function keepRows(step: Keep, rows: readonly Row[], options: ReadOptions): Promise<Row[]> {
+export async function keepRows(step: RowFilter, rows: readonly Row[], options: ReadOptions): Promise<Row[]> {
   return keepHere(step, rows) ?? keepAway(step, rows, options);
 }
 
 /** Like `keepRows`, but synchronous. Returns undefined if the work could take long. */
-export function keepHere({ where, slots, told }: Keep, rows: readonly Row[]): Row[] | undefined {
+export function keepHere({ where, slots, told }: RowFilter, rows: readonly Row[]): Row[] | undefined {
   const tests = testsOf(where).map(({ is, path, value }) => ({ at: slots.get(path.id)!, weigh: weightOf(is, value) }));
   let work = 0;
   for (const row of rows)
@@ -78,7 +92,7 @@ export async function keepTexts(
   const rows = [...texts()].map((text) => [text]);
   const weigh = weightOf(test.is, test.value);
   if (rows.reduce((work, [text]) => work + weigh(text!.length), 0) <= WORK_HERE) return undefined;
-  const step: Keep = { kind: 'keep', where: test, slots: new Map([[test.path.id, 0]]), told: new Map() };
+  const step: RowFilter = { where: test, slots: new Map([[test.path.id, 0]]), told: new Map() };
   const kept = await keepAway(step, rows, options);
   return new Set(kept.map(([text]) => text as string));
 }
@@ -93,7 +107,7 @@ const patterns: ReadonlySet<Operator> = new Set<Operator>([
 ]);
 
 /** The rows in the order of the step. Throws TIMED_OUT or CANCELLED. */
-export async function sortRows({ by }: Sort, rows: Row[], options: ReadOptions): Promise<Row[]> {
+export async function sortRows({ by }: RowOrder, rows: Row[], options: ReadOptions): Promise<Row[]> {
   let work = 0;
   const rounds = Math.ceil(Math.log2(rows.length + 1));
   for (const row of rows) for (const { slot } of by) work += rounds * (50 + sizeOf(row[slot]));
@@ -111,15 +125,15 @@ export async function sortRows({ by }: Sort, rows: Row[], options: ReadOptions):
   );
 }
 
-function compareRows(a: Row, b: Row, by: Sort['by']): number {
+function compareRows(a: Row, b: Row, by: RowOrder['by']): number {
   for (const { slot, order } of by) {
-    const difference = compareNullable(a[slot], b[slot], order.path.field as Column);
+    const difference = compareNullable(a[slot], b[slot], order.path.field);
     if (difference !== 0) return order.ascending ? difference : -difference;
   }
   return 0;
 }
 
-function keepAway(step: Keep, rows: readonly Row[], options: ReadOptions): Promise<Row[]> {
+function keepAway(step: RowFilter, rows: readonly Row[], options: ReadOptions): Promise<Row[]> {
   const slots: Slot[] = [];
   const place = (slot: Slot): number => {
     const at = slots.indexOf(slot);
@@ -156,7 +170,7 @@ async function inBatches(rows: readonly Row[], send: (batch: readonly Row[]) => 
   if (batch.length > 0) await send(batch);
 }
 
-function plainOf(filter: Filter, step: Keep, place: (slot: Slot) => number): PlainWhere {
+function plainOf(filter: Filter, step: RowFilter, place: (slot: Slot) => number): PlainWhere {
   switch (filter.op) {
     case 'and':
     case 'or':

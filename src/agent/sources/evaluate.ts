@@ -1,10 +1,9 @@
 // Defines every operator on canonical values (source.ts). The memory source uses it directly; the SQL sources must give
 // the same results.
-import type { Column } from '../model/types.ts';
-import type { Filter, Path, Told } from '../plan/types.ts';
 import { isNotFinite } from './decimal.ts';
 import type { Pattern } from './pattern.ts';
 import { compare, compareNetworks, readClock, readInterval, readNetwork } from './special-texts.ts';
+import type { Filter, Path, SourceColumn, Told } from './statement.ts';
 
 /**
  * Whether a record satisfies the filter. `valueAt` returns the value at a path, or null. `finds` evaluates conditions
@@ -33,7 +32,7 @@ export function holds(filter: Filter, valueAt: (path: Path) => unknown, finds?: 
 }
 
 function notToldHere(told: Told): never {
-  const { name } = told.op === 'some' ? told.other.collection : told.lookup.query.collection;
+  const name = told.op === 'some' ? told.other.collection.name : told.own.id;
   throw new Error(`whether '${name}' has such a record is told by its source, not here`);
 }
 
@@ -102,20 +101,23 @@ function testHolds({ is, path: { field }, value: given }: Filter & { readonly op
 }
 
 /** Both values are non-null. Lists are equal if they have the same items in the same order, including nulls. */
-function isSame(a: unknown, b: unknown, field: Column): boolean {
+function isSame(a: unknown, b: unknown, field: Compared): boolean {
   if (typeof field.type === 'string') return compareValues(a, b, field) === 0;
   const [left, right] = [a as readonly unknown[], b as readonly unknown[]];
   return left.length === right.length && left.every((item, at) => isSameItem(item, right[at], field));
 }
 
 /** A PostgreSQL list may contain lists; these never equal a value. */
-function isSameItem(a: unknown, b: unknown, field: Column): boolean {
+function isSameItem(a: unknown, b: unknown, field: Compared): boolean {
   if (a === null || b === null) return a === b;
   return !Array.isArray(a) && compareValues(a, b, field) === 0;
 }
 
+/** The facts of a column that comparisons need. */
+type Compared = Pick<SourceColumn, 'type' | 'collation'>;
+
 /** Orders two non-null values of a column (or two items, for an array column). */
-export function compareValues(a: unknown, b: unknown, { type, collation }: Column): number {
+export function compareValues(a: unknown, b: unknown, { type, collation }: Compared): number {
   switch (typeof type === 'string' ? type : type[0]) {
     case 'Number':
       return compareNumbers(a as number | string, b as number | string);
@@ -144,13 +146,13 @@ export function compareValues(a: unknown, b: unknown, { type, collation }: Colum
 }
 
 /** Orders nulls first. */
-export function compareNullable(a: unknown, b: unknown, column: Column): number {
+export function compareNullable(a: unknown, b: unknown, column: Compared): number {
   if (a === null || b === null) return Number(a !== null) - Number(b !== null);
   return compareValues(a, b, column);
 }
 
 /** A string key: two values of a column have the same key exactly when they are equal. */
-export function markOf(value: unknown, { type, collation }: Pick<Column, 'type' | 'collation'>): string {
+export function markOf(value: unknown, { type, collation }: Compared): string {
   if (type === 'Number') {
     if (isNotFinite(value)) return String(value);
     const { negative, digits, exponent } = readDecimal(value as number | string);

@@ -1,6 +1,5 @@
 // Detects whether a condition on a table reads that table again, through relations that lead back to it.
-import type { Filter } from '../plan/types.ts';
-import type { Join } from './source.ts';
+import type { Filter, Join } from './statement.ts';
 
 export function looksAt(joins: readonly Join[], table: string): boolean {
   return joins.some(

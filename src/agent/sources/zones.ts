@@ -3,7 +3,7 @@
 // When clocks go back, an hour repeats: its times mean the first of the two instants. When clocks go forward, an hour
 // is skipped: a time within it is not an instant. It keeps the database's text and sorts just before the change.
 import { fail } from '../../core/errors.ts';
-import type { OffsetChange, ZoneOffsets } from './source.ts';
+import type { OffsetChange, ZoneOffsets } from './statement.ts';
 
 /**
  * By the lower-case name that callers write: `europe/PARIS` is Europe/Paris. A lookup takes about half a millisecond,

@@ -9,7 +9,9 @@ import { rowsLimitOf } from '../operations/call.ts';
 import { undecidedScope } from '../operations/read-only-scopes.ts';
 import { keysFilter, type Target } from '../plan/write.ts';
 import { pathTo } from '../resolve/paths.ts';
-import type { Row, Session, WriteEvent } from '../sources/source.ts';
+import type { WriteEvent } from '../sources/described.ts';
+import type { Session } from '../sources/source.ts';
+import type { Row } from '../sources/statement.ts';
 import type { Place, Site } from './target.ts';
 
 /** `ledger` records the changes that the database made. */

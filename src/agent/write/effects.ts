@@ -6,7 +6,7 @@ import { binarySlots, readyRows } from '../encode/records.ts';
 import type { Cause, Change, Written } from '../execute/written-records.ts';
 import type { Collection, Column } from '../model/types.ts';
 import { viewOf } from '../resolve/visibility.ts';
-import type { Row } from '../sources/source.ts';
+import type { Row } from '../sources/statement.ts';
 
 export type { Written };
 

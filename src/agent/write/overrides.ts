@@ -20,7 +20,7 @@ import type { WriteOptions } from '../requests.ts';
 import { insideFilter, insideNameOf } from '../resolve/internal-names.ts';
 import { checkStored } from '../resolve/values.ts';
 import { insideViewOf, scopeViewOf } from '../resolve/visibility.ts';
-import type { Row } from '../sources/source.ts';
+import type { Row } from '../sources/statement.ts';
 import { type Draft, draftRecord, readDraft } from './drafts.ts';
 import { needForeign } from './foreign-checks.ts';
 import { knowing, readWhere } from './prefetch.ts';

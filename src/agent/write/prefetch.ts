@@ -10,10 +10,10 @@ import { type Call, readOptions, rowsLimitOf, scopesOf } from '../operations/cal
 import { lookupsOf, planAway } from '../plan/cross-source.ts';
 import { plannerOf, planRead } from '../plan/read.ts';
 import { splitFilter } from '../plan/residual.ts';
-import type { Filter, Path, Query } from '../plan/types.ts';
+import type { Condition, Filter, Path, Query } from '../plan/types.ts';
 import { type Known, knownCondition, type Meant, type Rest } from '../plan/write.ts';
 import type { CallOptions } from '../requests.ts';
-import type { Condition, Row } from '../sources/source.ts';
+import type { Row } from '../sources/statement.ts';
 
 /** How often a write may miss values; each nested record may need some. */
 const TRIES = 40;

@@ -1,6 +1,6 @@
 // Fields, sorts and groups as models write them. With `home`, unclear names become the only names that they can mean.
 import type { CallerNames } from '../../agent/engine.ts';
-import { type BucketUnit, bucketUnits } from '../../agent/sources/source.ts';
+import { type BucketUnit, bucketUnits } from '../../agent/sources/statement.ts';
 import { fail } from '../../core/errors.ts';
 import { GROUPS_MOST, type PlainSort, SORTS_MOST } from '../../core/filter.ts';
 import { findMeant } from '../../core/suggestions.ts';

@@ -2,7 +2,7 @@
 // the complete call for that collection.
 
 import type { PlainGroup } from '../../agent/requests.ts';
-import type { Operation } from '../../agent/sources/source.ts';
+import type { Operation } from '../../agent/sources/statement.ts';
 import { fail, isAppError } from '../../core/errors.ts';
 import { isBranch, isQuantified, type PlainFilter } from '../../core/filter.ts';
 import type { ListFormat } from '../results/list-result.ts';

@@ -1,5 +1,5 @@
 import type { AggregateRequest } from '../../agent/requests.ts';
-import { bucketUnits, type Operation, operations } from '../../agent/sources/source.ts';
+import { bucketUnits, type Operation, operations } from '../../agent/sources/statement.ts';
 import { fail } from '../../core/errors.ts';
 import {
   checkNames,

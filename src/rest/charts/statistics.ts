@@ -6,7 +6,7 @@ import { createChartBuilder } from '../../agent/charts/builder.ts';
 import type { ChartDate, ChartNumber } from '../../agent/charts/definitions.ts';
 import { previousPeriod } from '../../agent/lower/previous-period.ts';
 import type { AggregateRequest, PlainGroup } from '../../agent/requests.ts';
-import { type BucketUnit, bucketUnits, type Operation, operations } from '../../agent/sources/source.ts';
+import { type BucketUnit, bucketUnits, type Operation, operations } from '../../agent/sources/statement.ts';
 import { isZone } from '../../agent/sources/zones.ts';
 import { fail } from '../../core/errors.ts';
 import {

@@ -52,7 +52,7 @@ export interface AgentStarted {
 type State = 'new' | 'starting' | 'started' | 'stopping';
 
 /** An agent in a host application, made by `createAgent`. Describe the data, mount the agent, then call `start`. */
-export class Agent<S extends object = AnySchema> extends Blueprint<S> {
+export class Agent<in out S extends object = AnySchema> extends Blueprint<S> {
   readonly #options: CheckedOptions;
   #state: State = 'new';
   #mcp: McpOptions | undefined;

@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../../src/agent/agent.ts';
 import type { CollectionCustomizer } from '../../../src/agent/customize/customizer.ts';
-import type { Select } from '../../../src/agent/sources/source.ts';
+import type { Select } from '../../../src/agent/sources/statement.ts';
 import { closeAll, openForm } from '../actions/counter.ts';
 import { refusalOf } from '../attempt.ts';
 import { accessOf, databases, type ShopOptions, sellers } from '../shop.ts';

@@ -1,6 +1,6 @@
 // What an aggregate means: the matching records are those that the list would give, and groups are piles of them. It
 // shares no code with the engine: days are what Intl says, numbers whole ten-thousandths, and quotients long divisions.
-import type { BucketUnit, Operation } from '../../../src/agent/sources/source.ts';
+import type { BucketUnit, Operation } from '../../../src/agent/sources/statement.ts';
 import { interpret, type Meaning, type Question } from './interpreter.ts';
 import { compare, localDay, startOf } from './values.ts';
 import type { Kind } from './world.ts';

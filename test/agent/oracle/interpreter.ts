@@ -1,6 +1,6 @@
 // What a question means, read from the docs: one record after another, with every condition looked at for itself. A path
 // is a set of records that it leads to; a condition on it, and a quantifier over it, is a sentence about that set.
-import type { Row } from '../../../src/agent/sources/source.ts';
+import type { Row } from '../../../src/agent/sources/statement.ts';
 import type { PlainSort } from '../../../src/core/filter.ts';
 import { type Filter, isGroup, isLeaf, type Quantified, readQuantified } from './filters.ts';
 import { test } from './operators.ts';

@@ -1,5 +1,5 @@
 // Random associations and dissociations, and what they mean, with no plan: the rows afterwards, or why there can be none.
-import type { Row } from '../../../src/agent/sources/source.ts';
+import type { Row } from '../../../src/agent/sources/statement.ts';
 import { findParent, type Meaning, visible } from './interpreter.ts';
 import type { Random } from './random.ts';
 import { createValueOf, type World, type WorldMany, type WorldTable } from './world.ts';

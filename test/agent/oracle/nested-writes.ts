@@ -1,7 +1,7 @@
 // What it means to write records together with those at the end of their relations: the ends that they point to first, each
 // updated where it is and created where it is not, then the records, then the ends that point to them. Everything that
 // could be refused is noted; nothing is refused half way.
-import type { Row } from '../../../src/agent/sources/source.ts';
+import type { Row } from '../../../src/agent/sources/statement.ts';
 import { type Meaning, matches, visible } from './interpreter.ts';
 import type { WorldRelation, WorldTable } from './world.ts';
 import { conflictsOf, type Given, isHalfWritten, mark, pointsOutOfSight } from './writes.ts';

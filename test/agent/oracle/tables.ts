@@ -1,6 +1,8 @@
 // The tables of a world, made and filled in a real database, and over arrays.
+
+import type { PrimitiveType } from '../../../src/agent/sources/column-types.ts';
 import { createMemorySource } from '../../../src/agent/sources/memory/source.ts';
-import type { PrimitiveType, Source } from '../../../src/agent/sources/source.ts';
+import type { Source } from '../../../src/agent/sources/source.ts';
 import type { Dialect, TestDatabase } from '../../databases.ts';
 import { connect } from '../connection.ts';
 import { choices, type Kind, uniqueOf, type World, type WorldTable } from './world.ts';

@@ -1,7 +1,7 @@
 // A random model with its data: tables with composite keys, a self relation, two relations to one table, a one-to-one,
 // a table without a key, nulls wherever they may be, and values that are known to go wrong.
 
-import type { Row } from '../../../src/agent/sources/source.ts';
+import type { Row } from '../../../src/agent/sources/statement.ts';
 import type { Operator } from '../../../src/core/filter.ts';
 import type { Filter } from './filters.ts';
 import type { Random } from './random.ts';

@@ -1,6 +1,6 @@
 // What a write means, with no plan: the rows afterwards, or why there can be none. It shares no code with the engine.
 
-import type { Row } from '../../../src/agent/sources/source.ts';
+import type { Row } from '../../../src/agent/sources/statement.ts';
 import type { PlainFilter } from '../../../src/core/filter.ts';
 import { isRefused } from './filters.ts';
 import { type Meaning, matches, visible } from './interpreter.ts';

@@ -1,9 +1,9 @@
 // Text patterns over in-memory tables. If a search could take long (a long pattern over long texts), a worker thread
 // finds the matching texts of the column, and the statement tests for those instead.
 
-import type { Filter, Path } from '../../plan/types.ts';
 import { keepTexts } from '../decide.ts';
-import type { CountSelect, Join, ReadOptions } from '../source.ts';
+import type { ReadOptions } from '../source.ts';
+import type { CountSelect, Filter, Join, Path } from '../statement.ts';
 import type { MemoryData } from './tables.ts';
 
 type Tables = ReadonlyMap<string, MemoryData>;

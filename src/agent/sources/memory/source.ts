@@ -2,11 +2,21 @@
 
 import { fail } from '../../../core/errors.ts';
 import { type Operator, operators } from '../../../core/filter.ts';
-import type { KeyPair, Only, Relation } from '../../model/types.ts';
-import type { Path, Told } from '../../plan/types.ts';
 import { aggregateRecords } from '../aggregate.ts';
+import type { DescribedTable } from '../described.ts';
 import { compareNullable, holds, markOf } from '../evaluate.ts';
-import type { Condition, CountSelect, DescribedTable, Join, ReadOptions, Row, Select, Source } from '../source.ts';
+import type { ReadOptions, Source } from '../source.ts';
+import type {
+  Condition,
+  CountSelect,
+  Join,
+  Path,
+  Row,
+  Select,
+  SourceKeyPair,
+  SourceRelation,
+  Told,
+} from '../statement.ts';
 import { lighten } from './patterns.ts';
 import type { MemoryData, MemoryTable } from './tables.ts';
 import { createMemoryWriting } from './writing.ts';
@@ -143,7 +153,7 @@ function link({ via, where, joins }: Join, byName: ReadonlyMap<string, Data>, fi
   const relation = via.at(-1)!;
   const data = byName.get(relation.to.table)!;
   const { only } = relation;
-  const holdsOnly = (row: Row, of: Data, side: Only['side']): boolean => {
+  const holdsOnly = (row: Row, of: Data, side: 'from' | 'to'): boolean => {
     if (only?.side !== side) return true;
     const value = of.value(row, only.column.column);
     return value !== null && markOf(value, only.column) === markOf(only.value, only.column);
@@ -182,7 +192,7 @@ function rowsOf(
 }
 
 /** A key with a null part references no row. */
-function tupleMark(on: readonly KeyPair[], value: (pair: KeyPair) => unknown): string | undefined {
+function tupleMark(on: readonly SourceKeyPair[], value: (pair: SourceKeyPair) => unknown): string | undefined {
   const parts: string[] = [];
   for (const pair of on) {
     const part = value(pair);
@@ -207,7 +217,7 @@ function reach(row: Row, data: Data, links: readonly Link[]): Reached {
   };
 }
 
-function idOf(via: readonly Relation[]): string {
+function idOf(via: readonly SourceRelation[]): string {
   return via.map((relation) => relation.name).join(':');
 }
 

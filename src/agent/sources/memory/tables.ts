@@ -2,8 +2,10 @@
 
 import { fail } from '../../../core/errors.ts';
 import { nearNames } from '../../../core/suggestions.ts';
-import type { Collation, ColumnShape, ColumnType, DescribedForeignKey, Row } from '../source.ts';
-import { primitiveTypes } from '../source.ts';
+import type { Collation, ColumnShape, ColumnType } from '../column-types.ts';
+import { primitiveTypes } from '../column-types.ts';
+import type { DescribedForeignKey } from '../described.ts';
+import type { Row } from '../statement.ts';
 
 const tableMembers = Object.keys({
   ...{ name: 0, columns: 0, primaryKey: 0, uniqueKeys: 0, foreignKeys: 0, rows: 0 },

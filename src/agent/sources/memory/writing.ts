@@ -2,10 +2,10 @@
 // enforce what a database would: unique keys, non-null columns and foreign keys.
 
 import { fail } from '../../../core/errors.ts';
-import type { Path } from '../../plan/types.ts';
 import { markOf } from '../evaluate.ts';
 import { Refusal } from '../refusal.ts';
-import type { Condition, CountSelect, Row, Select, Session, Update, Writing } from '../source.ts';
+import type { Session, Writing } from '../source.ts';
+import type { Condition, CountSelect, Path, Row, Select, Update } from '../statement.ts';
 import type { MemoryData } from './tables.ts';
 
 interface Memory {

@@ -3,9 +3,10 @@
 // codecs.
 import { fail } from '../../../core/errors.ts';
 import type { Operator } from '../../../core/filter.ts';
+import type { Collation, ColumnType } from '../column-types.ts';
 import { isNotFinite } from '../decimal.ts';
 import { readJson } from '../lossless-json.ts';
-import type { Collation, ColumnType, ZoneOffsets } from '../source.ts';
+import type { ZoneOffsets } from '../statement.ts';
 
 export type Dialect = 'sqlite' | 'mysql' | 'postgres';
 

@@ -2,7 +2,8 @@
 import { isAppError } from '../../../core/errors.ts';
 import type { Observe } from '../../../core/observe.ts';
 import { Refusal, type RefusalKind } from '../refusal.ts';
-import type { Delete, Insert, ReadOptions, Row, Select, Session, Update, Writing, Written } from '../source.ts';
+import type { ReadOptions, Session, Writing } from '../source.ts';
+import type { Delete, Insert, Row, Select, Update, Written } from '../statement.ts';
 import type { Dialect } from './codec.ts';
 import type { Connection, Driver, Prepared } from './driver.ts';
 import type { Facts } from './introspection/introspect.ts';

@@ -1,6 +1,6 @@
 // The automatic effects of deletes and key changes: the rules of foreign keys that reference each table, including
 // those of tables that are not served, and the triggers. Takes two more statements at start.
-import type { DescribedReference, DescribedTable, ReferentialAction, WriteEvent } from '../../source.ts';
+import type { DescribedReference, DescribedTable, ReferentialAction, WriteEvent } from '../../described.ts';
 import type { Dialect } from '../codec.ts';
 import { type Catalogue, type Facts, listOf, type Place } from './introspect.ts';
 

@@ -1,7 +1,8 @@
 // Reads the catalogue of a database in a handful of statements for all tables together, never one for each table. Each
 // dialect reads its catalogue into facts (introspect.ts in its folder); this module turns the facts into the
 // description.
-import type { Collation, Described, DescribedColumn, DescribedForeignKey, DescribedTable } from '../../source.ts';
+import type { Collation } from '../../column-types.ts';
+import type { Described, DescribedColumn, DescribedForeignKey, DescribedTable } from '../../described.ts';
 import type { Codec } from '../codec.ts';
 
 export type Catalogue = (sql: string) => Promise<Record<string, unknown>[]>;

@@ -2,8 +2,8 @@
 // Parameters are texts too. Their casts make a value outside the column's range compare as false instead of raising an
 // error.
 import { fail } from '../../../../core/errors.ts';
+import type { Collation, PrimitiveType } from '../../column-types.ts';
 import { printJson } from '../../lossless-json.ts';
-import type { Collation, PrimitiveType } from '../../source.ts';
 import {
   type Codec,
   checkLabel,

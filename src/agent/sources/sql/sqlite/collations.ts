@@ -1,5 +1,5 @@
 // Reads collations from the text of CREATE TABLE; SQLite's catalogue does not list them.
-import type { Collation } from '../../source.ts';
+import type { Collation } from '../../column-types.ts';
 
 /** Returns collations by lower-case column name. Columns without an entry compare as binary. */
 export function readCollations(sql: string): Map<string, Collation> {

@@ -1,4 +1,4 @@
-import type { Collation } from '../../source.ts';
+import type { Collation } from '../../column-types.ts';
 import { type Catalogue, type ColumnFacts, type Facts, listOf } from '../introspection/introspect.ts';
 import { readCollations } from './collations.ts';
 import { needsSample, type Sample, sqliteCodec } from './types.ts';

@@ -8,7 +8,7 @@
 import { fail } from '../../../../core/errors.ts';
 import { sortTallies, sumTally, type Tally } from '../../aggregate.ts';
 import { addDecimals, type Decimal, readDecimal, roundDouble } from '../../decimal.ts';
-import type { Bucket, BucketUnit, GroupKey, GroupSelect, Row, ZoneOffsets } from '../../source.ts';
+import type { Bucket, BucketUnit, GroupKey, GroupSelect, Row, ZoneOffsets } from '../../statement.ts';
 import { offsetsBetween } from '../../zones.ts';
 import { type Codec, type Dialect, notFinite } from '../codec.ts';
 import { needsBigIntegers } from '../sqlite/types.ts';

@@ -1,4 +1,4 @@
-import type { ZoneOffsets } from '../../source.ts';
+import type { ZoneOffsets } from '../../statement.ts';
 
 /**
  * SQL of the offset at a moment, as a binary search: with 300 changes, at most nine comparisons. `bound` writes the

@@ -5,9 +5,8 @@
 // would expose it. Negations are therefore pushed down to the tests, where the SQL states whether NULL passes.
 
 import type { Knex } from 'knex';
-import type { Relation } from '../../../model/types.ts';
-import type { Filter, Path, Some } from '../../../plan/types.ts';
-import type { Condition, CountSelect, DescribedReference, Join, Select } from '../../source.ts';
+import type { DescribedReference } from '../../described.ts';
+import type { Condition, CountSelect, Filter, Join, Path, Select, Some, SourceRelation } from '../../statement.ts';
 import type { Dialect } from '../codec.ts';
 import type { Place } from '../introspection/introspect.ts';
 import { boundValue, type Shapes, viasOf } from './shape.ts';
@@ -163,13 +162,13 @@ export function createWriter(context: StatementContext, first = 0, taken?: strin
     return alias === taken?.toLowerCase() ? nextAlias() : alias;
   };
   const root = (table: string): Root => ({ table, alias: nextAlias(), aliases: new Map() });
-  const viaId = (via: readonly Relation[]): string => via.map((relation) => relation.name).join(':');
-  const aliasOf = (from: Root, via: readonly Relation[]): string =>
+  const viaId = (via: readonly SourceRelation[]): string => via.map((relation) => relation.name).join(':');
+  const aliasOf = (from: Root, via: readonly SourceRelation[]): string =>
     via.length === 0 ? from.alias : (from.aliases.get(viaId(via)) ?? missingJoin(viaId(via)));
   const column = (from: Root, path: Path): string => `${name(aliasOf(from, path.via))}.${name(path.field.column)}`;
 
   /** `unless`: a condition that must hold, or else the record has no key. */
-  function onPairs(from: Root, via: readonly Relation[], alias: string, unless?: string): string {
+  function onPairs(from: Root, via: readonly SourceRelation[], alias: string, unless?: string): string {
     const relation = via.at(-1)!;
     const near = aliasOf(from, via.slice(0, -1));
     const held = (own: string) => (unless === undefined ? own : `case when ${unless} then ${own} end`);
@@ -179,13 +178,13 @@ export function createWriter(context: StatementContext, first = 0, taken?: strin
   }
 
   /** Without a key, rows with equal columns are indistinguishable, so they count as one. */
-  function joinable({ to, lowestBy }: Relation): string {
+  function joinable({ to, lowestBy }: SourceRelation): string {
     if (!lowestBy || to.key.length > 0) return table(to.table);
     return `(select distinct ${lowestBy.map((each) => name(each.column)).join(', ')} from ${table(to.table)})`;
   }
 
   /** A polymorphic relation's condition on its type column. */
-  function onlyWhere(from: Root, via: readonly Relation[], alias: string): Statement {
+  function onlyWhere(from: Root, via: readonly SourceRelation[], alias: string): Statement {
     const { only, to } = via.at(-1)!;
     if (!only) return { sql: TRUE, binds: [] };
     const { column: of, value, side } = only;

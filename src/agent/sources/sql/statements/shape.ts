@@ -1,8 +1,6 @@
 // The shape of a statement: everything except its values. Statements of one shape share their SQL text, which is cached
 // by this key. The walk that computes the key also collects the values, in the order of the text's placeholders.
-import type { Relation } from '../../../model/types.ts';
-import type { Filter, Path } from '../../../plan/types.ts';
-import type { CountSelect, GroupSelect, Join, Select } from '../../source.ts';
+import type { CountSelect, Filter, GroupSelect, Join, Path, Select, SourceRelation } from '../../statement.ts';
 import type { Codec, Dialect } from '../codec.ts';
 
 /** The source's facts about a path, cached by the path object; each field has a single one. */
@@ -24,7 +22,7 @@ export interface Shapes {
 /** `codecOf` takes the names of the database. */
 export function createShapes(dialect: Dialect, codecOf: (table: string, column: string) => Codec): Shapes {
   const pathFacts = new WeakMap<Path, PathFacts>();
-  const relationIds = new WeakMap<Relation, number>();
+  const relationIds = new WeakMap<SourceRelation, number>();
   let last = 0;
 
   function facts(path: Path, rootTable: string): PathFacts {
@@ -37,7 +35,7 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
     return found;
   }
 
-  function relationId(relation: Relation): number {
+  function relationId(relation: SourceRelation): number {
     let id = relationIds.get(relation);
     if (id === undefined) {
       id = ++last;
@@ -127,8 +125,8 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
 }
 
 /** Every chain of relations in the filter's paths, parents before children. */
-export function viasOf(filter: Filter): (readonly Relation[])[] {
-  const found = new Map<string, readonly Relation[]>();
+export function viasOf(filter: Filter): (readonly SourceRelation[])[] {
+  const found = new Map<string, readonly SourceRelation[]>();
   const add = ({ via: whole }: Path): void =>
     whole.forEach((_, at) => {
       const via = whole.slice(0, at + 1);

@@ -1,9 +1,8 @@
 // Builds the SQL of Insert, Update and Delete, like read.ts for reads: the text contains no values and is built once
 // for each shape. The table has no alias, since not every database allows one for a written table.
 
-import type { Path } from '../../../plan/types.ts';
 import { follows, looksAt } from '../../references.ts';
-import type { Condition, Delete, Insert, Join, Update } from '../../source.ts';
+import type { Condition, Delete, Insert, Join, Path, Update } from '../../statement.ts';
 import type { Codec } from '../codec.ts';
 import {
   createWriter,

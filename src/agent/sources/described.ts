@@ -1,0 +1,81 @@
+// The tables of a source, as `describe` returns them.
+import type { Operator } from '../../core/filter.ts';
+import type { Collation, ColumnShape, ColumnType } from './column-types.ts';
+
+/** A column of a source: its type and the operations it supports. */
+export interface DescribedColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+  /** The type as the database writes it, such as `decimal(10,2)`. */
+  readonly nativeType: string;
+  readonly nullable: boolean;
+  /** Only the database sets it: generated and identity-always columns. */
+  readonly readOnly: boolean;
+  /** The database fills in a value when an insert has none. */
+  readonly hasDefault: boolean;
+  readonly enumValues?: readonly string[];
+  /** For timestamps without zone: the IANA timezone the column is read in. Absent for instants. */
+  readonly timezone?: string;
+  /** Only for Json columns. */
+  readonly shape?: ColumnShape;
+  readonly collation: Collation;
+  /** The operators the source decides itself for this column, with the semantics of evaluate.ts. */
+  readonly operators: ReadonlySet<Operator>;
+  /**
+   * Whether the source can order by the column (an Enum by its text). Statements may then also test it with Missing,
+   * Equal, GreaterThan and LessThan, consistent with that order, even if `operators` lacks them. Cursors do this.
+   */
+  readonly sortable: boolean;
+}
+
+/** The columns that reference the key of another table. */
+export interface DescribedForeignKey {
+  readonly columns: readonly string[];
+  readonly table: string;
+  readonly targetColumns: readonly string[];
+}
+
+/** The action of the database on referencing records when their key is deleted or changed. `none`: it refuses. */
+export type ReferentialAction = 'cascade' | 'set null' | 'set default' | 'none';
+export type WriteEvent = 'insert' | 'update' | 'delete';
+
+/** A foreign key as the database enforces it, whether or not the referencing table is served. */
+export interface DescribedReference {
+  /** The referencing table; null if it is not served. */
+  readonly table: string | null;
+  /** The schema and name of the referencing table in the database. */
+  readonly place: { readonly schema?: string; readonly name: string };
+  readonly columns: readonly string[];
+  readonly targetColumns: readonly string[];
+  readonly onDelete: ReferentialAction;
+  readonly onUpdate: ReferentialAction;
+  /** The columns that a delete sets. Default: all of `columns`. */
+  readonly setColumns?: readonly string[];
+}
+
+/** A table or view of a source. */
+export interface DescribedTable {
+  /** As in the database; unique within the source. */
+  readonly name: string;
+  readonly kind: 'table' | 'view';
+  /** Why records of the table cannot be written, and the remedy. It completes "it cannot be written: ". */
+  readonly readOnly?: string;
+  readonly columns: readonly DescribedColumn[];
+  /** In key order; empty for a table without primary key. */
+  readonly primaryKey: readonly string[];
+  readonly uniqueKeys: readonly (readonly string[])[];
+  readonly foreignKeys: readonly DescribedForeignKey[];
+  /** The foreign keys that reference this table. */
+  readonly referencedBy?: readonly DescribedReference[];
+  /** The write events that fire a trigger of the table. */
+  readonly triggers?: readonly WriteEvent[];
+}
+
+/** The tables of a source, and the parts that cannot be served. */
+export interface Described {
+  readonly tables: readonly DescribedTable[];
+  /** Tables and columns that are not served, with the reason. Logged once at start. */
+  readonly skipped: readonly { readonly table: string; readonly column?: string; readonly reason: string }[];
+  /** Served tables that need the operator's attention. Logged once at start. */
+  readonly warnings?: readonly { readonly table: string; readonly problem: string }[];
+}

@@ -1,0 +1,217 @@
+// Conditions and joins of statements, in the names of the database. A plan uses the same forms with more facts: its
+// columns and relations are those of the model (plan/types.ts).
+import type { Operator } from '../../core/filter.ts';
+import type { Collation, ColumnType } from './column-types.ts';
+import type { DescribedReference } from './described.ts';
+
+/** A column, with the facts that a statement needs. */
+export interface SourceColumn {
+  readonly name: string;
+  /** The name in the database. */
+  readonly column: string;
+  readonly type: ColumnType;
+  /** The type as the database writes it, such as `decimal(10,2)`. */
+  readonly nativeType: string;
+  readonly isKey: boolean;
+  readonly nullable: boolean;
+  readonly collation: Collation;
+}
+
+/** A to-one relation that statements join. */
+export interface SourceRelation {
+  /** Unique among the relations of its table. */
+  readonly name: string;
+  readonly to: { readonly table: string; readonly key: readonly SourceColumn[] };
+  /** The joined columns: `from` on the table that has the relation, `to` on the joined one. */
+  readonly on: readonly SourceKeyPair[];
+  /** Only rows with this value in the column are joined. The column is on the side that `side` names. */
+  readonly only?: { readonly side: 'from' | 'to'; readonly column: SourceColumn; readonly value: string | number };
+  /** For several candidates: the lowest by these columns is joined. `where` of the join selects it. */
+  readonly lowestBy?: readonly SourceColumn[];
+}
+
+export interface SourceKeyPair {
+  readonly from: SourceColumn;
+  readonly to: SourceColumn;
+}
+
+/** A column that is reached through to-one relations. One object for each id and table. */
+export interface Path {
+  /** `relation:relation:column` */
+  readonly id: string;
+  readonly via: readonly SourceRelation[];
+  readonly field: SourceColumn;
+}
+
+/**
+ * A condition on a row. Every test is true or false, never SQL's "unknown". For a missing value, NotEqual, NotIn,
+ * NotContains, Missing, Blank and `Equal null` are true; all other tests are false.
+ */
+export type Filter =
+  | { readonly op: 'and' | 'or'; readonly of: readonly Filter[] }
+  | { readonly op: 'not'; readonly of: Filter }
+  | { readonly op: 'test'; readonly path: Path; readonly is: Operator; readonly value: unknown }
+  | Some
+  | { readonly op: 'always' }
+  | { readonly op: 'never' }
+  /** Planning and execution replace these. No source gets them. */
+  | { readonly op: 'found'; readonly own: Path }
+  | { readonly op: 'any'; readonly relation: { readonly name: string }; readonly of: Filter };
+
+/** A condition that the values of a row cannot decide. */
+export type Told = Filter & { readonly op: 'some' | 'found' };
+
+/** Another row has `keys` equal to `own`, without nulls, and satisfies the condition. */
+export interface Some {
+  readonly op: 'some';
+  readonly own: readonly Path[];
+  readonly other: Condition & {
+    readonly collection: { readonly name: string; readonly table: string };
+    readonly keys: readonly Path[];
+  };
+  /** For two rows of one table: the other row sorts before this one by these columns, nulls first. */
+  readonly after?: readonly Path[];
+}
+
+/** A condition on a row and the joins it needs. */
+export interface Condition {
+  readonly joins: readonly Join[];
+  readonly where: Filter;
+}
+
+/**
+ * A to-one relation that the statement joins, with LEFT JOIN semantics. Foreign rows that `where` rejects count as
+ * missing. That is how row scope applies through relations.
+ */
+export interface Join extends Condition {
+  /** The relations from the root to this one; this one is last. */
+  readonly via: readonly SourceRelation[];
+  /** The joins that `where` needs. Both refer to the foreign table; their paths are relative to it. */
+  readonly joins: readonly Join[];
+}
+
+/** A path to sort by, with its direction. */
+export interface Order {
+  readonly path: Path;
+  readonly ascending: boolean;
+}
+
+/** A row is positional: the value of `Select.columns[i]` is at `i`. */
+export type Row = unknown[];
+
+/** A read statement with every name resolved. */
+export interface Select {
+  readonly table: string;
+  readonly columns: readonly Path[];
+  /** Parents before children. Every path of the statement has its join in this list. */
+  readonly joins: readonly Join[];
+  readonly where: Filter;
+  /** Nulls come first in ascending and last in descending order, on every database. */
+  readonly order: readonly Order[];
+  readonly limit?: number;
+  readonly skip?: number;
+  /** Within a transaction: locks the rows of `table` that are read until the transaction ends. */
+  readonly lock?: boolean;
+  /** Only rows that a row of another table references. */
+  readonly heldBy?: DescribedReference;
+}
+
+/** A statement that counts rows. */
+export type CountSelect = Pick<Select, 'table' | 'joins' | 'where'>;
+
+export const operations = ['Count', 'Sum', 'Avg', 'Max', 'Min'] as const;
+export type Operation = (typeof operations)[number];
+export const bucketUnits = ['Year', 'Quarter', 'Month', 'Week', 'Day'] as const;
+export type BucketUnit = (typeof bucketUnits)[number];
+
+/** The offsets of a timezone from UTC, in seconds: the first one, then one for each change, in order of time. */
+export interface ZoneOffsets {
+  /** IANA name. A name has the same offsets for the lifetime of the process. */
+  readonly zone: string;
+  readonly first: number;
+  readonly changes: readonly OffsetChange[];
+}
+
+export interface OffsetChange {
+  /** A canonical instant, on a whole second. */
+  readonly from: string;
+  readonly seconds: number;
+}
+
+/** A group is a value of the path. With a bucket it is the first day ('YYYY-MM-DD') of the value's period. */
+export interface GroupKey {
+  readonly path: Path;
+  readonly bucket?: Bucket;
+}
+
+export interface Bucket {
+  /** Weeks start on Monday. */
+  readonly unit: BucketUnit;
+  /** For a Date: determines the day of each instant. A Dateonly needs no zone. */
+  readonly offsets?: ZoneOffsets;
+}
+
+/**
+ * One number for each group of records. Null forms a group too. Where the case of texts is ignored, the text with the
+ * lowest bytes represents its group. Without groups the result is one row, even without records.
+ */
+export interface GroupSelect extends CountSelect {
+  readonly operation: Operation;
+  /** Absent when counting records. Count of a path counts the values that are not null. Sum and Avg take Numbers. */
+  readonly value?: Path;
+  readonly groups: readonly GroupKey[];
+  /** A total order: it names the value and every group. Nulls come first in ascending and last in descending order. */
+  readonly order: readonly GroupOrder[];
+  readonly limit?: number;
+  /** Groups to skip at the start of the order; requires a limit. Default 0. */
+  readonly skip?: number;
+}
+
+export interface GroupOrder {
+  /** A number is the index of a group. */
+  readonly by: 'value' | number;
+  readonly ascending: boolean;
+}
+
+/** The paths of a write are columns of the table itself, except in conditions. */
+export interface Insert {
+  readonly table: string;
+  readonly columns: readonly Path[];
+  /** At least one; exactly one when there are no columns. */
+  readonly rows: readonly Row[];
+  /** Only where the source returns rows. */
+  readonly returning: readonly Path[];
+  /**
+   * Evaluated for each returned record after the statement; the results follow its columns. Checks must not read the
+   * written table again.
+   */
+  readonly checks: readonly Condition[];
+}
+
+export interface Update extends Condition {
+  readonly table: string;
+  /** The columns that identify a record. */
+  readonly key: readonly Path[];
+  readonly set: readonly (readonly [Path, unknown])[];
+  readonly returning: readonly Path[];
+  readonly checks: readonly Condition[];
+}
+
+export interface Delete extends Condition {
+  readonly table: string;
+  readonly key: readonly Path[];
+  /** The columns of the deleted records, as they were before. */
+  readonly returning: readonly Path[];
+}
+
+export interface Written {
+  /** Records that matched the statement, changed or not. */
+  readonly count: number;
+  /**
+   * Each row has the columns of `returning`, then one for each of `checks`. Empty where the source does not return
+   * rows.
+   */
+  readonly rows: Row[];
+  /** The generated key of a single inserted record, where the database does not return rows. */
+  readonly insertedId?: number | string;
+}
