@@ -1,11 +1,11 @@
-// How the code of an action looks at the data: as the house, not as the caller. It sees every field; the row scope of
-// the caller stays, unless the code asks the collection itself, which is the inside door.
+// The grants of an action's code: all fields, within the caller's row scope. Only `context.collection` also ignores the
+// row scope.
 import { type Access, fullAccess } from '../../core/caller.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 
 const scoped = new WeakMap<Access, Access>();
 
-/** Every field, and the rows that the caller may see. */
+/** All fields, and the rows that the caller may see. */
 export function scopedAccess(access: Access): Access {
   return once(scoped, access, () => ({
     ...fullAccess(access.caller),
@@ -13,7 +13,7 @@ export function scopedAccess(access: Access): Access {
   }));
 }
 
-/** The caller's own, but for the key of one collection: what a selection is resolved with. */
+/** The access of the caller, plus the key of one collection. Selections are resolved with it. */
 export function selectingAccess(access: Access, collection: string, key: readonly string[]): Access {
   return {
     caller: access.caller,
@@ -31,7 +31,7 @@ export function selectingAccess(access: Access, collection: string, key: readonl
   };
 }
 
-/** The same, where the records of the collection are those alone that satisfy a condition of the role as well. */
+/** The same, limited to the records of the collection that also satisfy a condition of the role. */
 export function conditionedAccess(
   access: Access,
   collection: string,
@@ -49,7 +49,7 @@ export function conditionedAccess(
   };
 }
 
-/** One for one, since what a caller sees is kept by the identity of the Access. */
+/** Returns the same result for the same Access, because visibility is cached by its identity. */
 function once(known: WeakMap<Access, Access>, access: Access, make: () => Access): Access {
   const found = known.get(access) ?? make();
   known.set(access, found);

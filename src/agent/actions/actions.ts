@@ -1,5 +1,5 @@
-// Actions: the developer's own operations on records, with a form. What callers may do with them, each a list of
-// phases: may the caller -> which records -> the form filled -> every value checked -> the code of the action.
+// Actions: operations on records that the developer defines, with a form. Every call runs the same phases: check the
+// grant, select the records, fill the form, check the values, run the code.
 
 import type { Access } from '../../core/caller.ts';
 import { Stop, type StopSignal, toAbortSignal } from '../../core/clock/stop.ts';
@@ -18,23 +18,22 @@ import { checkCondition, createRecords, type Records, type Selected, type Select
 import { type ActionResult, createResultBuilder, isActionResult } from './results.ts';
 
 /**
- * Every function answers UNKNOWN_COLLECTION or UNKNOWN_ACTION for what does not exist or the caller may not use, the
- * two not told apart, FORBIDDEN for records that do not satisfy the condition under which the role may trigger the action,
- * and ACTION_FAILED when the code of the action throws.
+ * All methods throw UNKNOWN_COLLECTION or UNKNOWN_ACTION, the same for missing names and for missing grants. They throw
+ * FORBIDDEN if a record does not satisfy the role's trigger condition, and ACTION_FAILED if the action's code throws.
  */
 export interface Actions {
-  /** Those of the collection that the caller may trigger, in the order in which they were added. */
+  /** The actions of the collection that the caller may trigger, in the order of definition. */
   describe(access: Access, collection: string): readonly ActionDescription[];
   loadForm(access: Access, request: FormRequest, options?: CallOptions): Promise<FormAnswer>;
-  /** A form that stays: each filling evaluates only what depends on what has changed since the last. */
+  /** A stateful form: each `fill` evaluates only what depends on values changed since the last one. */
   openForm(access: Access, request: FormRequest, options?: CallOptions): Promise<OpenForm>;
-  /** The options of one field that fit a text. */
+  /** The options of one field that match a search text. */
   searchOptions(access: Access, request: SearchRequest, options?: CallOptions): Promise<readonly Option[]>;
-  /** INVALID_FORM with every problem of the values; RECORD_NOT_FOUND for records that the caller may not see. */
+  /** INVALID_FORM with all problems of the values; RECORD_NOT_FOUND for records that the caller may not see. */
   execute(access: Access, request: ExecuteRequest, options?: CallOptions): Promise<ActionResult>;
-  /** As execute up to the code of the action, which is not run: whatever would keep it from running is told. */
+  /** Like `execute`, without running the action's code. Throws every error that would prevent the run. */
   check(access: Access, request: ExecuteRequest, options?: CallOptions): Promise<CheckedAction>;
-  /** As check, and what the selected records hold, as the code would find them: not for the eyes of the caller. */
+  /** Like `check`, and also returns the selected records with all stored fields. Do not show them to the caller. */
   foresee(
     access: Access,
     request: ExecuteRequest,
@@ -43,9 +42,9 @@ export interface Actions {
 }
 
 export interface CheckedAction {
-  /** How many were selected; null for an action that is about every record. */
+  /** The number of selected records; null for a `Global` action. */
   readonly records: number | null;
-  /** What the form would give to the code. */
+  /** The `formValues` that the code would receive. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
@@ -57,7 +56,7 @@ export interface ActionRequest extends Selection {
 }
 
 export interface FormRequest extends ActionRequest {
-  /** Id of the field whose value changed, when that is why the form is loaded. */
+  /** The id of the field that changed, if that is the reason to load the form. */
   readonly changed?: string;
 }
 
@@ -67,17 +66,17 @@ export interface SearchRequest extends ActionRequest {
 }
 
 export interface ExecuteRequest extends ActionRequest {
-  /** By field id: what was searched where a value of a dynamic search was found. */
+  /** By field id: the search text that found the value, for fields with a dynamic search. */
   readonly searches?: Readonly<Record<string, string>>;
 }
 
 export interface OpenForm {
   readonly answer: FormAnswer;
-  /** All values again, not only those that changed. */
+  /** `values` are all values, not only the changed ones. */
   fill(values: SentValues): Promise<FormAnswer>;
 }
 
-/** CONFIGURATION for a definition that cannot be used, naming the action and where it was defined. */
+/** CONFIGURATION for an invalid definition, with the action and the line that defines it. */
 export function createActions(entries: readonly ActionEntry[], options: ActionsOptions): Actions {
   const { door } = options;
   const catalogue = checkEntries(entries, options);
@@ -167,7 +166,7 @@ export function createActions(entries: readonly ActionEntry[], options: ActionsO
   };
 }
 
-/** An action about no chosen records has none that could satisfy a condition. */
+/** A `Global` action has no selected records, so it cannot satisfy a trigger condition. */
 function mayTrigger(access: Access, collection: string, { name, definition }: ActionEntry): boolean {
   if (!access.canTrigger(collection, name)) return false;
   return definition.scope !== 'Global' || access.triggerCondition(collection, name) === null;
@@ -185,14 +184,14 @@ async function run({ entry, signal }: CodePlace, context: object): Promise<Actio
   return result;
 }
 
-/** What is known of a call when its code is called. */
+/** The call that runs the action's code. */
 interface CodePlace {
   readonly entry: ActionEntry;
   readonly access: Access;
   readonly signal: StopSignal | undefined;
 }
 
-/** What every context of a call has; those of `Single` actions have the functions for one record as well. */
+/** The members of every context of a call. Contexts of `Single` actions also have the functions for one record. */
 function contextBase(
   { entry, access, signal: stop = new Stop() }: CodePlace,
   records: Records,

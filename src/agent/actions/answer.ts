@@ -1,9 +1,9 @@
-// A form as callers are told it: plain data, every function of it evaluated.
+// A form as callers receive it: plain data, with all functions evaluated.
 
 import type { Element, Option, WidgetName } from './elements.ts';
 import type { FieldType } from './field-types.ts';
 
-/** Values are canonical (definitions.ts: FieldValues); a file is name, media type and content. */
+/** The value is canonical (definitions.ts: FieldValues). A file is its name, media type and content. */
 export interface AnsweredField {
   readonly id: string;
   readonly label: string;
@@ -12,14 +12,14 @@ export interface AnsweredField {
   readonly isRequired: boolean;
   readonly isReadOnly: boolean;
   readonly description?: string;
-  /** Something in the form depends on it: load the form again when its value changes. */
+  /** Other parts of the form depend on it: load the form again when its value changes. */
   readonly isWatched: boolean;
   readonly enumValues?: readonly string[];
   readonly collectionName?: string;
   readonly widget?: WidgetName;
   readonly options?: readonly Option[];
   readonly search?: 'static' | 'dynamic' | 'disabled';
-  /** The other options of the widget, by the names in which they were defined. */
+  /** The other options of the type and the widget, by their names in the definition. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
@@ -38,22 +38,22 @@ export type AnsweredLayout =
 export interface FieldProblem {
   readonly field: string;
   readonly label: string;
-  /** What to send. */
+  /** The problem, and what to send. */
   readonly problem: string;
 }
 
 export interface FormAnswer {
-  /** Those that are there with the values as they are. */
+  /** The fields that are shown with the current values. */
   readonly fields: readonly AnsweredField[];
-  /** By id; those that have one. */
+  /** By id. Fields without a value are absent. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** Absent when the form is a plain list of fields. */
+  /** Absent if the form is a plain list of fields. */
   readonly layout?: readonly AnsweredLayout[];
-  /** Ids of the required fields that have no value. */
+  /** Ids of required fields without a value. */
   readonly missing: readonly string[];
-  /** What is wrong with the values that were sent. */
+  /** Problems of the caller's values. */
   readonly problems: readonly FieldProblem[];
-  /** Nothing is missing and nothing is wrong. */
+  /** Both `missing` and `problems` are empty. */
   readonly canExecute: boolean;
 }
 
@@ -92,7 +92,7 @@ export function answerField(field: PresentedField, value: unknown, isWatched: bo
   };
 }
 
-/** `content` gives the evaluated text of an HtmlBlock. Rows and pages with nothing in them are left out. */
+/** `content` returns the evaluated text of an HtmlBlock. Empty rows and pages are left out. */
 export function answerLayout(
   elements: readonly Element[],
   content: (element: Element) => string,

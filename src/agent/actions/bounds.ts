@@ -1,11 +1,10 @@
-// What a canonical value must keep to, beyond its type: a list of small checks, each of which answers with what to send
-// when the value does not pass.
+// Checks of a canonical value beyond its type. A check that fails returns what to send instead.
 import { nearNames } from '../../core/suggestions.ts';
 import type { FormFile } from './definitions.ts';
 import type { Option, WidgetName } from './elements.ts';
 import type { FieldType } from './field-types.ts';
 
-/** A field with every option of it evaluated. */
+/** A field with its options evaluated. */
 export interface Bounded {
   readonly type: FieldType;
   readonly widget: WidgetName | undefined;
@@ -15,7 +14,7 @@ export interface Bounded {
 
 type Check = (field: Bounded, value: unknown) => string | undefined;
 
-/** What to send instead, or undefined for a value that may stay. `value` is canonical and not empty. */
+/** Returns what to send instead, or undefined for a valid value. `value` is canonical and not empty. */
 export function findProblem(field: Bounded, value: unknown): string | undefined {
   for (const check of checks) {
     const problem = check(field, value);
@@ -24,7 +23,6 @@ export function findProblem(field: Bounded, value: unknown): string | undefined 
   return undefined;
 }
 
-/** No value: nothing, an empty text, an empty list. */
 export function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }
@@ -100,25 +98,25 @@ const checks: readonly Check[] = [
   },
 ];
 
-/** The first value among `value` that no option has, or undefined. */
+/** The first item of `value` that is not among the options, or undefined. */
 export function findUnoffered(value: unknown, options: readonly Option[]): unknown {
   return itemsOf(value).find((item) => !options.some((option) => option.value === item));
 }
 
-/** Near names, or the first ones, of what could have been sent. */
+/** Similar values among the known ones, else the first ten. */
 export function offer(wrong: unknown, known: readonly (string | number)[]): string {
   const near = nearNames(String(wrong), known.map(String));
   const offered = near.length > 0 ? near : known.slice(0, 10).map(String);
   return `${offered.join(', ')}${offered.length < known.length ? ', ...' : ''}`;
 }
 
-/** Canonical days, times and instants order as their texts do, but for instants with microseconds. */
+/** Canonical days, times and instants sort as texts. The `Z` is removed because some instants have microseconds. */
 function isBefore(a: unknown, b: unknown): boolean {
   if (typeof a === 'number' && typeof b === 'number') return a < b;
   return String(a).replace('Z', '') < String(b).replace('Z', '');
 }
 
-/** In whole units of the finer of the two, since 0.3 is not three times 0.1 in binary fractions. */
+/** With a tolerance, since 0.3 is not three times 0.1 in floating point. */
 function isMultiple(distance: number, step: number): boolean {
   const ratio = distance / step;
   return Math.abs(ratio - Math.round(ratio)) <= Math.max(1, Math.abs(ratio)) * 1e-9;

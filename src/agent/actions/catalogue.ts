@@ -1,5 +1,4 @@
-// The definitions as they were registered become what the rest works with; whatever is wrong with one is told at start,
-// with the action and the line that added it.
+// Checks the registered definitions of actions at the start. An error names the action and the line that added it.
 import type { Policy } from '../../core/caller.ts';
 import { findWishProblem, readPolicy } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
@@ -12,7 +11,7 @@ import { answerStatic } from './present.ts';
 
 export interface KnownAction {
   readonly entry: ActionEntry;
-  /** Undefined when the form is a function. */
+  /** Undefined if the form is a function. */
   readonly elements: readonly Element[] | undefined;
   readonly description: ActionDescription;
 }
@@ -54,7 +53,7 @@ function checkNames(entry: ActionEntry, others: readonly KnownAction[], options:
   }
 }
 
-/** Lower case, with `-` for each run of other characters than letters, digits and `-`. */
+/** Lower case. Each run of characters other than letters, digits and `-` becomes one `-`. */
 export function slugOf(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9-]+/g, '-');
 }
@@ -131,13 +130,13 @@ export interface ActionDescription {
   readonly description?: string;
   readonly generateFile: boolean;
   readonly submitButtonLabel?: string;
-  /** Whose yes it needs, as code says, where it says so; a role may ask for more. */
+  /** The approval that the definition requires, if it has one. A role may require more. */
   readonly policy?: Policy;
-  /** `static`: its fields are here; `dynamic`: they depend on caller, records and values, and must be loaded. */
+  /** `static`: see `fields`. `dynamic`: the form depends on caller, records and values, and must be loaded. */
   readonly form: 'none' | 'static' | 'dynamic';
   readonly fields?: readonly AnsweredField[];
   readonly layout?: readonly AnsweredLayout[];
-  /** The path of the HTTP API, below its prefix. */
+  /** The path in the HTTP API, without its prefix. */
   readonly endpoint: string;
 }
 

@@ -1,4 +1,4 @@
-// What actions need of the engine.
+// The interface between actions and the engine.
 import type { Access } from '../../core/caller.ts';
 import type { StopSignal } from '../../core/clock/stop.ts';
 import type { PlainFilter } from '../../core/filter.ts';
@@ -10,7 +10,7 @@ import type { ActionRecord } from './definitions.ts';
 
 export interface KeyColumn {
   readonly name: string;
-  /** What code calls it. */
+  /** The name in customization code. */
   readonly insideName: string;
   readonly type: PrimitiveType | 'list';
 }
@@ -22,33 +22,33 @@ export interface ActionQuery {
   readonly searchExtended?: boolean;
   readonly timezone?: string;
   readonly fields: readonly string[];
-  /** INVALID_ARGUMENT when there are more. */
+  /** INVALID_ARGUMENT if there are more. */
   readonly limit: number;
 }
 
 export interface ActionDoor {
-  /** Whether it is the e-mail address of a user; any text is where nobody keeps users. */
+  /** Whether this is the e-mail address of a user. Always true without a user store. */
   isUser(email: string): Promise<boolean>;
-  /** Of every collection. */
+  /** The names of all collections. */
   names(): readonly string[];
-  /** By name; undefined for a collection that does not exist. Empty when it has no key. */
+  /** Undefined for an unknown collection, empty for a collection without a key. */
   keyOf(collection: string): readonly KeyColumn[] | undefined;
-  /** Inside names of what is stored of a record, hidden fields too. */
+  /** The original names of all stored columns, including hidden ones. */
   storedOf(collection: string): readonly string[];
-  /** Every record of the query in key order; the row scope of the access is in it. */
+  /** All records of the query, in key order and within the row scope of the access. */
   list(access: Access, query: ActionQuery, signal: StopSignal | undefined): Promise<ActionRecord[]>;
-  /** The same in inside names, for code, without hooks. */
+  /** The same for customization code: by original names, and without hooks. */
   listInside(
     access: Access,
     query: Pick<ActionQuery, 'collection' | 'filter' | 'fields'>,
     signal: StopSignal | undefined,
   ): Promise<ActionRecord[]>;
-  /** FORBIDDEN where the database cannot decide the row scope. */
+  /** FORBIDDEN if the database cannot decide the row scope. */
   needDecidedScope(access: Access, collection: string, verb: string): void;
-  /** The row scope in inside names. */
+  /** The row scope, by original names. */
   scopeOf(access: Access, collection: string): PlainFilter | null;
-  /** What it writes is added to `written`. */
+  /** Its writes are added to `written`. */
   inside(access: Access, collection: string, options: Pick<CallOptions, 'signal' | 'written'>): InsideCollection;
-  /** What code may ask; null when none was added. */
+  /** The AI provider for code; null if none was added. */
   ai(signal: StopSignal | undefined): AiProvider | null;
 }

@@ -1,9 +1,9 @@
-// Handlers of a form are called once, and again only when something that they read has changed: a handler sees the
-// values through a proxy that writes down what it reads. What is known of a call is a cell.
+// Calls each handler of a form once, and again only if a value that it read has changed. A proxy of the values records
+// the reads. A cell holds the result of a call.
 import { isDeepStrictEqual } from 'node:util';
 import type { FormValues } from './definitions.ts';
 
-/** What handlers may look at. */
+/** The state that handlers can read. */
 export interface Watched {
   values(): ReadonlyMap<string, unknown>;
   hasChanged(field: string): boolean;
@@ -16,24 +16,24 @@ export interface Cell {
 interface Reads {
   readonly values: Map<string, unknown>;
   readonly changes: Map<string, boolean>;
-  /** The ids of the fields that had a value, when the handler listed them. */
+  /** The ids of the fields with a value, if the handler listed them. */
   listed: readonly string[] | undefined;
 }
 
-/** What a handler is called with beside what all handlers share. */
+/** The tracked members of a handler's context. */
 export interface Looking {
   readonly formValues: FormValues;
   hasFieldChanged(fieldName: string): boolean;
 }
 
 export interface Watch {
-  /** The cell of the last call when nothing that it read has changed, its own field (`own`) aside; else of a new call. */
+  /** The cell of the last call if its reads are unchanged, ignoring the field `own`; otherwise that of a new call. */
   ask(handler: (looking: Looking) => Promise<unknown>, known: unknown, own?: string): Cell;
-  /** Fields on which some answer depends. */
+  /** The fields that a handler has read. */
   dependedOn(): ReadonlySet<string>;
 }
 
-/** `known` in `ask` is what a call is remembered by: the user's own function. */
+/** `known` in `ask` identifies the call. It is the function of the definition. */
 export function createWatch(watched: Watched): Watch {
   const cells = new Map<unknown, Cell & { readonly reads: Reads }>();
 

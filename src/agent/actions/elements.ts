@@ -1,9 +1,9 @@
-// What a form may be made of, as tables; and a form as it was written, read into a tree that the rest can trust: every
-// problem of a definition is found here, at start for a form that is a list, at load for one that is a function.
+// The elements of forms, as tables, and the reader that turns a form into a checked tree. It finds every problem of a
+// definition: at the start if the form is a list, and on loading if it is a function.
 import { nearNames } from '../../core/suggestions.ts';
 import { type FieldType, fieldTypes } from './field-types.ts';
 
-/** Which types a widget is for, and the options that it takes beside those of every field. */
+/** The types that a widget supports, and its options in addition to those of every field. */
 export const widgets = {
   Dropdown: {
     types: ['String', 'Number', 'Date', 'Dateonly', 'Time', 'StringList', 'NumberList'],
@@ -67,7 +67,7 @@ const ofType: Readonly<Partial<Record<FieldType, readonly string[]>>> = {
   StringList: ['minItems', 'maxItems'],
 };
 
-/** Options without which a type or a widget means nothing. */
+/** Options that are required wherever they are allowed. */
 const needed = ['enumValues', 'collectionName', 'options', 'currency', 'content', 'fields', 'elements'];
 const functions = ['if'];
 const flags = ['isRequired', 'isReadOnly'];
@@ -84,9 +84,9 @@ export interface FieldElement {
   readonly label: string;
   readonly type: FieldType;
   readonly widget: WidgetName | undefined;
-  /** As written. */
+  /** The options as defined. */
   readonly props: Props;
-  /** Names of the options that are told to callers: those of the type and of the widget. */
+  /** Names of the options that callers receive: those of the type and of the widget. */
   readonly options: readonly string[];
 }
 
@@ -99,10 +99,10 @@ export interface LayoutElement {
 
 export type Element = FieldElement | LayoutElement;
 
-/** What is wrong with a form, and where. */
+/** The message says what is wrong, and where in the form. */
 export class FormProblem extends Error {}
 
-/** Throws FormProblem for what cannot be used: unknown names (with near ones), a missing option, two fields of one id. */
+/** Throws FormProblem, such as for an unknown name (with suggestions), a missing option or a duplicate id. */
 export function readForm(form: unknown): readonly Element[] {
   if (!Array.isArray(form)) throw new FormProblem('a form is a list of elements, or a function that gives one');
   const elements = form.map((element, index) => readElement(element, `element ${index + 1}`, 'root'));
@@ -117,12 +117,12 @@ export function readForm(form: unknown): readonly Element[] {
   return elements;
 }
 
-/** Every field, those in layouts included, in the order of the form. */
+/** All fields, including those in layouts, in the order of the form. */
 export function fieldsOf(elements: readonly Element[]): readonly FieldElement[] {
   return elements.flatMap((element) => (element.kind === 'field' ? [element] : fieldsOf(element.children)));
 }
 
-/** Nothing in it is a function: it is the same for every caller and all records. */
+/** No option is a function, so the form is the same for all callers and records. */
 export function isStatic(elements: readonly Element[]): boolean {
   return elements.every(
     (element) =>
@@ -197,7 +197,7 @@ function checkProps(props: Props, known: readonly string[], options: readonly st
   checkTables(props, where);
 }
 
-/** Tables of names and values are checked wherever they come from: `enumValues` and `options`, written or given. */
+/** Checks `enumValues`, `options` and `search`. Values that a function returns are checked when it is called. */
 function checkTables(props: Props, where: string): void {
   const { enumValues, options, search } = props;
   if (enumValues !== undefined && typeof enumValues !== 'function') readEnumValues(enumValues, where);

@@ -1,4 +1,4 @@
-// Records for the code of actions, read through the operations of the engine, page after page.
+// Implements ActionDoor with the operations of the engine. Lists are read page by page.
 import type { Access } from '../../core/caller.ts';
 import type { StopSignal } from '../../core/clock/stop.ts';
 import { fail } from '../../core/errors.ts';

@@ -1,5 +1,5 @@
-// What goes wrong in the code of an action. Callers are told which part of which action failed, and no more; the cause,
-// for the log, says where the action was defined and what was thrown.
+// Errors in the code of an action. Callers see only the name of the action and the part that failed. The cause, for the
+// log, adds the line of the definition and the thrown error.
 import type { StopSignal } from '../../core/clock/stop.ts';
 import { CodeFailure } from '../../core/errors/code-failure.ts';
 import { AppError, type ErrorCode, isAppError } from '../../core/errors.ts';
@@ -12,7 +12,7 @@ export class ActionError extends AppError<'ACTION_REFUSED'> {
   }
 }
 
-/** These say what happened to the call, not to the code that made it. */
+/** Passed on unchanged: these errors are about the call, not about the action's code. */
 const passed: readonly ErrorCode[] = [
   'ACTION_REFUSED',
   'ACTION_FAILED',
@@ -27,7 +27,7 @@ const passed: readonly ErrorCode[] = [
   'AI_UNAVAILABLE',
 ];
 
-/** `part`: `execute`, or `'options' of field 'City'`. CANCELLED for what code throws once it was told to stop. */
+/** `part`: `execute`, or `'options' of field 'City'`. Errors thrown after a cancellation become CANCELLED. */
 export async function runUserCode<Result>(
   entry: ActionEntry,
   part: string,

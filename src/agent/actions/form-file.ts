@@ -1,4 +1,4 @@
-// Files as values of forms: which value is one, and how people are told of it.
+// Files as values of forms: detects them, and describes them for users.
 import type { FormFile } from './definitions.ts';
 
 export function isFormFile(value: unknown): value is FormFile {
@@ -6,7 +6,7 @@ export function isFormFile(value: unknown): value is FormFile {
   return typeof name === 'string' && typeof mimeType === 'string' && Buffer.isBuffer(content);
 }
 
-/** Of a value that is a file, or a list of nothing else. */
+/** The files of a value that is a file or a list of files; otherwise empty. */
 export function filesIn(value: unknown): readonly FormFile[] {
   const all: readonly unknown[] = Array.isArray(value) ? value : [value];
   return all.every(isFormFile) ? all : [];

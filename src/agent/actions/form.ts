@@ -1,9 +1,9 @@
-// A form while it is filled in. The values decide which fields there are, what is read-only and what the server sets;
-// those decide the values: both are evaluated in rounds until nothing moves, and in each round only what depends on
-// something that moved (dependency-tracker.ts). Then whatever else is a function (options, bounds, texts) is evaluated once.
+// Evaluates a form. The values determine which fields are shown, which are read-only and which ones the server sets,
+// and these determine the values. Both are evaluated in rounds until the values are stable. A round calls only the
+// handlers that read a changed value (dependency-tracker.ts). Other functions (options, bounds, texts) run at the end.
 //
-// A value comes from, in this order: the field's `value`, what the caller sent (unless the field is read-only), its
-// `defaultValue`. A hidden field has no value, and no function of it but `if` is called.
+// The value of a field is its `value`, else the caller's value (unless the field is read-only), else its
+// `defaultValue`. A hidden field has no value, and only its `if` is called.
 import { isDeepStrictEqual } from 'node:util';
 import { fail } from '../../core/errors.ts';
 import { nearNames } from '../../core/suggestions.ts';
@@ -28,19 +28,19 @@ import { expected, readValue, ValueProblem } from './values.ts';
 export type SentValues = Readonly<Record<string, unknown>>;
 
 export interface Form {
-  /** What the caller has sent so far, all of it; `changed` is the field whose value made the caller ask. */
+  /** `values`: all values of the caller so far. `changed`: the field that changed, if that caused the request. */
   fill(values: SentValues, changed?: string): Promise<void>;
   answer(): Promise<FormAnswer>;
-  /** The values to execute with. INVALID_FORM with every problem at once. */
+  /** The values to execute with. INVALID_FORM with all problems at once. */
   submit(searches: Readonly<Record<string, string>>): Promise<Readonly<Record<string, unknown>>>;
-  /** INVALID_ARGUMENT for a field that is not there or has no options. */
+  /** INVALID_ARGUMENT for a field that is hidden or cannot be searched. */
   searchOptions(field: string, search: string): Promise<readonly Option[]>;
 }
 
 export interface FormPlace extends Place {
-  /** The form when it is a list, already read. */
+  /** The form, already read. Undefined if it is a function. */
   readonly elements: readonly Element[] | undefined;
-  /** What contexts have beside what is watched. */
+  /** The members of the context that are not tracked. */
   readonly base: Readonly<Record<string, unknown>>;
   readonly zone: string;
 }
@@ -53,7 +53,7 @@ export function createForm(place: FormPlace): Form {
   let changed: ReadonlySet<string> = new Set();
   let current: ReadonlyMap<string, unknown> = new Map();
   let roots: readonly Element[] = place.elements ?? [];
-  /** What is there after the last round. */
+  /** The elements shown after the last round. */
   let shown: readonly Element[] = [];
   let readOnly: ReadonlySet<string> = new Set();
   let formCell: Cell | undefined;
@@ -99,7 +99,7 @@ export function createForm(place: FormPlace): Form {
     const { id, type, props } = field;
     const given = (name: string, value: unknown) => {
       const part = partOf(name, field);
-      // What cannot be computed yet is often NaN, and comes right in a later round.
+      // Computed from missing inputs, a value is often NaN. A later round corrects it.
       if (Number.isNaN(value)) return undefined;
       return value === undefined ? undefined : checked(part, () => readGiven(type, value, zone, part));
     };
@@ -139,7 +139,7 @@ export function createForm(place: FormPlace): Form {
     }
   }
 
-  /** What most likely holds after this filling, so that most handlers are called once. */
+  /** Predicts the values after this `fill`, so most handlers are called only once. */
   function expect(): ReadonlyMap<string, unknown> {
     const settled = shown.length > 0;
     const next = new Map(settled ? current : []);
@@ -213,14 +213,14 @@ export function createForm(place: FormPlace): Form {
         wrong,
         known!.map((option) => option.value as string),
       )}`;
-    // What was found by a search is offered too: by the text that the caller searched, or by the value itself.
+    // Results of a dynamic search are valid too. It runs with the caller's search text and with the value itself.
     const texts = typed === undefined ? [String(wrong)] : [typed, String(wrong)];
     const found = await Promise.all(texts.map((text) => search(field, text)));
     if (findUnoffered(value, [...known!, ...found.flat()]) === undefined) return undefined;
     return `send one of its options; search them, and send the searched text in 'searches' with the values`;
   }
 
-  /** Everything that is wrong with what was sent. `final`: a field that is not there may not be sent. */
+  /** All problems of the caller's values. `final` also reports values of hidden fields and missing required values. */
   async function findProblems(
     fields: readonly PresentedField[],
     final: boolean,
@@ -268,7 +268,7 @@ export function createForm(place: FormPlace): Form {
         (id) => !isDeepStrictEqual(before.get(id), sent.get(id)),
       );
       changed = new Set([...(first ? [] : moved), ...(changedField === undefined ? [] : [changedField])]);
-      // What was just sent stands until the field's `value` has a reason to be asked again.
+      // A changed value of the caller stays until the `value` handler of the field runs again.
       for (const id of moved) {
         const known = computed.get(id);
         if (known && !readOnly.has(id)) computed.set(id, { cell: known.cell, value: undefined });
@@ -327,7 +327,7 @@ const partOf = (name: string, { label }: FieldElement): string => `'${name}' of 
 const nameOf = (element: Element): string =>
   element.kind === 'field' ? `field '${element.label}'` : `a ${element.component}`;
 
-/** Those whose being there depends on nothing. */
+/** The fields that are always shown. */
 function plainFields(elements: readonly Element[]): readonly FieldElement[] {
   return elements
     .filter(({ props }) => props.if === undefined)
@@ -346,7 +346,7 @@ interface Outcome {
   readonly problem?: string;
 }
 
-/** Reads what was sent once, so that a large file is not decoded in each round. */
+/** Caches the values that were read, so a large file is not decoded in every round. */
 function rememberReads(zone: string): (field: FieldElement, raw: unknown) => Outcome {
   const known = new Map<string, { readonly type: string; readonly raw: unknown; readonly outcome: Outcome }>();
   return ({ id, type }, raw) => {

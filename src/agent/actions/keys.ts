@@ -1,5 +1,5 @@
-// The ids of records as callers write them: the value of the key; where the key has several columns, their texts with
-// `|` between them, `|` and `\` within a text escaped by `\`, or the list of them.
+// Ids of records, as callers of actions write them. The id of a composite key is the list of its values, or their texts
+// joined with `|`; `\` escapes `|` and `\` within a text.
 import { readNumber, readUuid } from '../resolve/values.ts';
 import type { KeyColumn } from './collection-access.ts';
 import type { ActionRecord } from './definitions.ts';
@@ -12,7 +12,7 @@ export function packKey(key: Key): string {
   return key.map((part) => String(part).replace(/[\\|]/g, '\\$&')).join('|');
 }
 
-/** The parts of the key in the form in which the source gives them, or undefined when there are too many or too few. */
+/** The parts of the key, in the form of the source. Undefined if there are too many or too few. */
 export function readKey(columns: readonly KeyColumn[], given: RecordId): Key | undefined {
   const parts = partsOf(given, columns.length);
   if (parts?.length !== columns.length) return undefined;
@@ -22,7 +22,7 @@ export function readKey(columns: readonly KeyColumn[], given: RecordId): Key | u
 function partsOf(given: RecordId, width: number): Key | undefined {
   if (Array.isArray(given)) {
     const parts = given as Key;
-    // A packed text may stand in a list of its own.
+    // A packed text may be the only item of a list.
     return parts.length === 1 && width > 1 ? partsOf(parts[0]!, width) : parts;
   }
   if (width === 1) return [given as string | number];

@@ -1,11 +1,11 @@
-// A field with its functions evaluated becomes what checks and callers look at.
+// Checks the evaluated options of a field, for the validation of values and for callers.
 import { answerField, answerLayout, type FormAnswer, type PresentedField } from './answer.ts';
 import { type Element, type FieldElement, FormProblem, fieldsOf, readEnumValues, readOptions } from './elements.ts';
 import { readValue, ValueProblem } from './values.ts';
 
 type Props = Readonly<Record<string, unknown>>;
 
-/** `props` are those of the field, evaluated. Throws FormProblem when a function gave something that cannot be used. */
+/** `props`: the evaluated options of the field. Throws FormProblem if a function returned an invalid value. */
 export function presentField(field: FieldElement, props: Props, zone: string): PresentedField {
   const { id, label, type, widget } = field;
   const where = `field '${label}'`;
@@ -34,7 +34,7 @@ function readBound(field: FieldElement, given: unknown, zone: string, where: str
   return readGiven(field.type === 'NumberList' ? 'Number' : field.type, given, zone, where);
 }
 
-/** A value that the definition gives: canonical, as what callers send. */
+/** The canonical form of a value from the definition. */
 export function readGiven(type: FieldElement['type'], given: unknown, zone: string, where: string): unknown {
   if (type === 'Json') return given;
   try {
@@ -50,7 +50,7 @@ function readCurrency(given: unknown, where: string): string {
   throw new FormProblem(`${where}: currency must be three capital letters such as EUR`);
 }
 
-/** A form in which nothing is a function, as it is before anything is filled in. */
+/** The empty form, if no option is a function. */
 export function answerStatic(elements: readonly Element[]): Pick<FormAnswer, 'fields' | 'layout'> {
   const fields = fieldsOf(elements).map((field) => {
     const { props, type, label } = field;

@@ -1,6 +1,6 @@
-// The records that an action is about. A selection is looked up once, as the caller, before any code of the action
-// runs: records that are missing or that the caller may not see are told, all of them or nothing. What the code then
-// asks for is read anew, within the row scope; calls of one tick become one list.
+// The records of an action. A selection is read once, with the caller's grants, before any code of the action runs. If
+// some records are missing or not visible, the call fails and names them all. Records that the code requests are read
+// again, within the row scope. Requests in one tick share one query.
 import type { Access } from '../../core/caller.ts';
 import type { StopSignal } from '../../core/clock/stop.ts';
 import { fail } from '../../core/errors.ts';
@@ -13,7 +13,7 @@ import type { ActionDoor, KeyColumn } from './collection-access.ts';
 import type { ActionCollection, ActionEntry, ActionFilter, ActionRecord } from './definitions.ts';
 import { type Key, keyOfRecord, packKey, type RecordId, readKey } from './keys.ts';
 
-/** For `Single` one id; for `Bulk` ids, or conditions; ignored for `Global`. */
+/** One id for `Single`; ids or conditions for `Bulk`; ignored for `Global`. */
 export interface Selection {
   readonly recordIds?: readonly RecordId[] | null;
   readonly filter?: PlainFilter | null;
@@ -22,7 +22,7 @@ export interface Selection {
   readonly timezone?: string;
 }
 
-/** The most records that a selection may hold. */
+/** The maximum number of records in a selection. */
 const SELECTION_LIMIT = 10_000;
 
 export interface Place {
@@ -33,12 +33,12 @@ export interface Place {
   readonly written: CallOptions['written'];
 }
 
-/** Null when nothing was selected; undefined for `Global`, which is about every record. */
+/** Null without a selection; undefined for `Global`, which applies to the whole collection. */
 export type Selected = readonly Key[] | null | undefined;
 
 /**
- * INVALID_ARGUMENT for a selection that does not fit the action's scope, RECORD_NOT_FOUND naming each missing record.
- * `needed`: whether a selection may be left out.
+ * INVALID_ARGUMENT for a selection that does not fit the scope of the action, RECORD_NOT_FOUND with all missing ids.
+ * `needed`: the selection is required.
  */
 export async function select(place: Place, selection: Selection, needed: boolean): Promise<Selected> {
   const { entry } = place;
@@ -84,7 +84,7 @@ async function selectIds(place: Place, ids: readonly RecordId[]): Promise<readon
   return found;
 }
 
-/** The conditions are resolved as the caller's own: they must tell nothing of what is hidden. */
+/** Resolves the conditions with the caller's grants, so they reveal no hidden values. */
 async function selectWhere(place: Place, { recordIds: _, ...conditions }: Selection): Promise<readonly Key[]> {
   const found = await listKeys(place, { ...conditions, filter: conditions.filter ?? null });
   if (found.length === 0)
@@ -93,9 +93,9 @@ async function selectWhere(place: Place, { recordIds: _, ...conditions }: Select
 }
 
 /**
- * FORBIDDEN, naming the records, unless each of them satisfies the condition under which the role may trigger the action.
- * Asked of the database, as a row scope is, each time that a form is loaded and once more before the code runs; what the
- * code then changes is its own business.
+ * FORBIDDEN with the ids of the records that do not satisfy the role's trigger condition. Like a row scope, the
+ * condition is part of a query. It is checked on each load of the form and before the code runs, but not after changes
+ * by the code.
  */
 export async function checkCondition(place: Place, selected: Selected): Promise<void> {
   const { access, entry } = place;
@@ -121,7 +121,7 @@ async function listKeys(place: Place, conditions: Conditions): Promise<readonly 
   return readKeys({ ...place, access: selectingAccess(place.access, place.entry.collection, fields) }, conditions);
 }
 
-/** With an access that shows the key. */
+/** `access` must show the key. */
 async function readKeys({ access, ...place }: Place, conditions: Conditions): Promise<readonly Key[]> {
   const { door, entry, signal } = place;
   const columns = keyColumns(place);
@@ -151,7 +151,7 @@ function keyFilter(columns: readonly Pick<KeyColumn, 'name'>[], keys: readonly K
   };
 }
 
-/** Whether the caller may see the record with this key: one that may be the value of a `Collection` field. */
+/** Whether the caller may see the record with this key. Used for the values of `Collection` fields. */
 export async function isVisible(place: Place, collection: string, key: Key): Promise<boolean> {
   const columns = place.door.keyOf(collection);
   if (!columns || columns.length !== key.length || !place.access.can('browse', collection)) return false;
@@ -173,7 +173,7 @@ export interface Records {
   getField(fieldName: string): Promise<unknown>;
 }
 
-/** What the contexts of one call share. */
+/** The members that the contexts of one call share. */
 export function createRecords(place: Place, selected: Selected): Records {
   const { door, entry, access, signal } = place;
   const name = entry.collection;
@@ -236,8 +236,8 @@ interface Waiting {
 }
 
 /**
- * Joins the calls of one tick, those that follow from promises that are already kept included. When the joined list
- * fails, each call is made alone, so that one wrong name is the error of who wrote it.
+ * Joins the calls of one tick, including those in continuations of fulfilled promises. If the joined call fails, each
+ * call runs separately, so a wrong name fails only its own call.
  */
 function batchLists(read: Read): Read {
   let waiting: Waiting[] = [];
@@ -257,7 +257,7 @@ function batchLists(read: Read): Read {
     });
 }
 
-/** A record of its own for each call, with what was asked for alone. */
+/** A separate record for each call, with only the requested fields. */
 function pick(record: ActionRecord, fields: readonly string[]): ActionRecord {
   const picked: Record<string, unknown> = {};
   for (const field of fields) {

@@ -1,5 +1,5 @@
-// What an action answers, as plain data: whoever called (MCP, HTTP, a workflow) makes of it what its own client takes.
-// Html is passed on as it was given; who shows it makes it safe.
+// Results of actions, as plain data. Each caller (MCP, HTTP, a workflow) converts them for its client. HTML is not
+// changed: the code that displays it must sanitize it.
 import { Readable } from 'node:stream';
 import type { StopSignal } from '../../core/clock/stop.ts';
 import { fail } from '../../core/errors.ts';
@@ -32,8 +32,8 @@ export interface WebhookResult extends Answered {
 }
 
 /**
- * Sends it from here, for those who have no browser that could. The status of the answer; undefined when there was none, for
- * which the reason is in the log. Never throws.
+ * Sends the webhook from the server, for clients without a browser. Returns the status of the response, or undefined if
+ * there was no response; the reason is then in the log. Never throws.
  */
 export type SendWebhook = (webhook: WebhookResult, signal: StopSignal) => Promise<number | undefined>;
 
@@ -49,10 +49,10 @@ export interface RedirectResult extends Answered {
   readonly path: string;
 }
 
-/** What an action ended with, as the result builder makes it. */
+/** The result of an action, from the result builder. */
 export type ActionResult = SuccessResult | ErrorResult | WebhookResult | FileResult | RedirectResult;
 
-/** Spec 2.3. A value that cannot be used throws INVALID_ARGUMENT. */
+/** Spec 2.3. Invalid arguments throw INVALID_ARGUMENT. */
 export interface ResultBuilder {
   success(
     message?: string,
@@ -63,9 +63,9 @@ export interface ResultBuilder {
   webhook(url: string, method?: string, headers?: Readonly<Record<string, string>>, body?: unknown): WebhookResult;
   /** Defaults: `file`, `application/octet-stream`. */
   file(stream: Readable | Buffer | string, filename?: string, mimeType?: string): FileResult;
-  /** A path of the application, or an http(s) address. */
+  /** A path of the application, or an http(s) URL. */
   redirectTo(path: string): RedirectResult;
-  /** Adds a header to whatever result is built after. */
+  /** Adds a header to the results built after it. */
   setHeader(name: string, value: string): ResultBuilder;
 }
 
@@ -118,8 +118,8 @@ export function createResultBuilder(): ResultBuilder {
 }
 
 /**
- * A header's name is a token, and its value holds no control character but the tab: a line break would let a value
- * write further headers (RFC 9110, 5.1 and 5.5).
+ * The name of a header is a token. Its value has no control characters except tab, because a line break in it could
+ * add further headers (RFC 9110, 5.1 and 5.5).
  */
 function header(name: string, value: string): readonly [name: string, value: string] {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) refuse('header name', 'expected a token such as X-Total.');
@@ -141,7 +141,7 @@ function checkMethod(method: string): string {
   return known.includes(upper) ? upper : refuse('webhook method', `expected one of ${known.join(', ')}.`);
 }
 
-/** No scheme but http(s) leaves: a `javascript:` address would run in whoever follows it. */
+/** Only http(s) URLs: a `javascript:` URL would run in the browser of the user. */
 function checkPath(path: string): string {
   if (/^\/(?![/\\])/.test(path)) return path;
   const address = URL.canParse(path) ? new URL(path) : undefined;
@@ -149,7 +149,7 @@ function checkPath(path: string): string {
   return refuse('redirectTo path', "expected a path that starts with '/', or an address that starts with https://.");
 }
 
-/** The name alone, with no folder in it and no control characters: clients save under it. */
+/** The name without folders and control characters, because clients save the file under it. */
 function plainName(name: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
   const plain = (String(name).split(/[\\/]/).at(-1) ?? '').replace(/[\x00-\x1f\x7f]/g, '').trim();

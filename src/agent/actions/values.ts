@@ -1,5 +1,5 @@
-// What callers send for a field becomes its canonical value (definitions.ts: FieldValues), or the words that say what to
-// send. What plainly means one thing is taken: digits as a number, one value for a list, JSON text for a Json field.
+// Converts a caller's value of a field to its canonical form (definitions.ts: FieldValues). Unambiguous variants are
+// accepted: digits for a number, one value for a list, JSON text for a Json field.
 import { findInexact } from '../../core/filter/exact-numbers.ts';
 import { readDay, readInstant, readTime } from '../lower/dates.ts';
 import { readNumber } from '../resolve/values.ts';
@@ -10,15 +10,15 @@ import { isFormFile } from './form-file.ts';
 const LIST_LIMIT = 10_000;
 const TEXT_LIMIT = 1_000_000;
 
-/** What to send instead. */
+/** The message says what to send instead. */
 export class ValueProblem extends Error {}
 
-/** null for a value that is plainly none. Throws ValueProblem. `zone` is that of instants without an offset. */
+/** Null stays null. Throws ValueProblem. `zone` is the timezone of instants without an offset. */
 export function readValue(type: FieldType, given: unknown, zone: string): unknown {
   return given === null ? null : readers[type](given, zone);
 }
 
-/** What to send where there is no value. */
+/** The hint for a missing value, or a value of another type. */
 export const expected: Readonly<Record<FieldType, string>> = {
   String: 'send a text',
   Enum: 'send a text',
@@ -72,7 +72,7 @@ const readers: Readonly<Record<FieldType, Reader>> = {
       return refuse(expected.Json);
     }
   },
-  // What the parts must be is known where the collection is.
+  // form.ts knows the collection, and checks the parts.
   Collection(given) {
     const parts = Array.isArray(given) ? given : [given];
     if (parts.length > 0 && parts.every((part) => typeof part === 'string' || typeof part === 'number')) return parts;
@@ -99,7 +99,7 @@ function readItems(type: FieldType, given: unknown, zone: string): unknown[] {
   });
 }
 
-/** `data:<media type>[;name=<encoded>];base64,<content>`, or what a caller within the process has already read. */
+/** `data:<media type>[;name=<encoded>];base64,<content>`, or a FormFile of a caller in the same process. */
 function readFile(given: unknown): FormFile {
   if (isFormFile(given)) return given;
   const found = typeof given === 'string' ? /^data:([^,]*?);base64,([A-Za-z0-9+/_\s-]*={0,2}\s*)$/.exec(given) : null;

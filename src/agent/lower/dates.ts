@@ -1,6 +1,6 @@
-// Days and instants in the timezone of a call. Calendar arithmetic is done on days, which have no zone; a day becomes an
-// instant at its first moment in the zone, which is not midnight where a clock change skips it, and the earlier of two
-// midnights where a clock change repeats it.
+// Days and instants in the timezone of a call. Calendar arithmetic uses days, which have no zone. A day becomes an
+// instant at its first moment in the zone: midnight, the end of the gap if a clock change skips midnight, or the
+// earlier of two midnights if a clock change repeats it.
 import { DateTime } from 'luxon';
 import type { Edge, Moment } from '../model/types.ts';
 import { canonicalZone } from '../sources/zones.ts';
@@ -40,15 +40,15 @@ const instantForm =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 
 /**
- * The canonical form of an instant, or undefined. Without an offset it is read in the zone, and is undefined where the clock there
- * skipped it; a day alone is its first moment there, and is refused unless `days` is true.
+ * The canonical form of an instant, or undefined. Without an offset, it is a local time of the zone, and undefined if a
+ * clock change skips that time. With `days`, a day is valid too, and means its first moment in the zone.
  */
 export function readInstant(text: string, zone: string, days: boolean): string | undefined {
   const read = readLocal(text, zone, days);
   return read?.isSkipped ? undefined : read?.instant;
 }
 
-/** The same, with the moment that a time which the clock skipped would have been, had it not been put forward. */
+/** The same, but a time that a clock change skips is read with the offset before the change. */
 export function readLocal(
   text: string,
   zone: string,
@@ -82,14 +82,14 @@ export function readLocal(
   return { instant, isSkipped: time.hour !== Number(hour) || time.minute !== Number(minute) };
 }
 
-/** 'YYYY-MM-DD' when it is a day of the calendar. */
+/** 'YYYY-MM-DD' if it is a valid day, else undefined. */
 export function readDay(text: string): string | undefined {
   const found = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text);
   if (!found) return undefined;
   return DateTime.utc(Number(found[1]), Number(found[2]), Number(found[3])).isValid ? text : undefined;
 }
 
-/** 'HH:mm:ss', with the fraction when there is one. */
+/** 'HH:mm:ss', with the fraction if it is not zero. */
 export function readTime(text: string): string | undefined {
   const found = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?$/.exec(text);
   if (!found) return undefined;

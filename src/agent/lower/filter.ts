@@ -1,5 +1,5 @@
-// Everything that decides which records are meant becomes one Filter of tests that the source answers itself: row scope
-// AND search AND filter, operators said with others, constants folded.
+// Lowers the conditions of a request to one Filter of tests that the source can evaluate: row scope AND segment AND
+// search AND filter. Operators that the source lacks are rewritten in terms of others.
 import type { Access } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
 import type { PlainFilter } from '../../core/filter.ts';
@@ -24,19 +24,19 @@ export interface Conditions {
 /** The rows of a collection that the caller may see. */
 export type ScopeOf = (collection: Collection) => Filter;
 
-/** What a lowering needs besides the filter. `code` is asked for only where customization code has to be called. */
+/** What lowering needs besides the filter. `code` is called only if customization code has to run. */
 export interface Lowering {
-  /** The collection that the paths of the filter start at. */
+  /** The collection where the paths of the filter start. */
   readonly view: View;
   readonly moment: Moment;
   readonly code: () => CustomizationContext;
-  /** Replaced operators that are being answered, against circles. */
+  /** The operator replacements in progress, to detect cycles. */
   readonly under?: readonly string[];
-  /** What the filter says through relations to many stands as it was written, also where it can mean several things. */
+  /** Accepts ambiguous conditions through to-many relations. */
   readonly isKept?: boolean;
 }
 
-/** The row scope of the caller is always in it: nothing can be lowered without one. UNKNOWN_SEGMENT. */
+/** The result always includes the caller's row scope. Throws UNKNOWN_SEGMENT. */
 export function lowerConditions(scope: ScopeOf, conditions: Conditions, lowering: Lowering): MaybePromise<Filter> {
   const { filter, search, searchExtended = false, segment } = conditions;
   const { view, moment } = lowering;
@@ -63,7 +63,7 @@ function lowerSegment(name: string, lowering: Lowering): MaybePromise<Filter> {
     return fail('UNKNOWN_SEGMENT', { collection: collection.name, segment: String(name), near });
   }
   const { definition, at } = found;
-  // What a segment of old means it goes on meaning; `portico doctor` names those that are not clear.
+  // Existing segments keep their meaning. `portico doctor` lists the ambiguous ones.
   if (typeof definition !== 'function') return lowerInside(definition, { ...lowering, isKept: true });
   const what = `the segment '${name}' of '${collection.name}'`;
   return whenDone(
@@ -89,7 +89,7 @@ function lowerSearch(search: string, extended: boolean, lowering: Lowering): May
   );
 }
 
-/** A filter that code wrote, about the collection of the view or the one that `via` leads to. */
+/** Lowers a filter from customization code, on the collection of the view or at the end of `via`. */
 export function lowerInside(
   plain: PlainFilter,
   lowering: Lowering,
@@ -103,7 +103,7 @@ export function lowerInside(
   return lower(via.length ? replant(resolved, view.collection, via) : resolved, lowering);
 }
 
-/** A resolved filter with every test answered by the source, or after reading; at once unless code takes its time. */
+/** Every test of the result is evaluated by the source, or after reading. A promise only if code returns one. */
 export function lower(filter: Filter, lowering: Lowering): MaybePromise<Filter> {
   switch (filter.op) {
     case 'and':
@@ -146,7 +146,7 @@ function lowerReplaced(
   );
 }
 
-/** The condition as one on the path. */
+/** Applies the condition to the path. */
 export function placeSaid(said: Said, path: Path): Filter {
   switch (said.op) {
     case 'test':
@@ -160,17 +160,17 @@ export function placeSaid(said: Said, path: Path): Filter {
 
 interface Scope {
   readonly resolved: Filter;
-  /** When it does not depend on the time. */
+  /** Undefined if it depends on the time. */
   readonly lowered: Filter | undefined;
 }
 
-/** Weak in the collections too: an Access outlives the models of many restarts, and must not keep them. */
+/** Weak in the collections too: an Access outlives the models of many restarts, and must not retain them. */
 const scopes = new WeakMap<Access, WeakMap<Collection, Scope>>();
 
 /**
- * The rows that the caller may see. Names in it are looked up without permissions and other scopes: whoever writes a
- * scope sees everything. The moment is that of the caller's profile: arguments must not move the dates of a scope.
- * A scope that cannot be used lets nothing through: CONFIGURATION.
+ * The rows that the caller may see. Names in a scope resolve without grants and other scopes, because its author sees
+ * everything. `moment` has the timezone of the caller's profile: arguments must not shift the dates of a scope. Throws
+ * CONFIGURATION for an invalid scope.
  */
 export function scopeOf(
   access: Access,
@@ -195,7 +195,7 @@ export function scopeOf(
   return scope.lowered ?? lowerScope(access, collection, scope.resolved, moment, code);
 }
 
-/** At once: a scope stands within joins, which are planned without waiting. */
+/** Synchronous, because joins include scopes and are planned synchronously. */
 function lowerScope(
   access: Access,
   collection: Collection,

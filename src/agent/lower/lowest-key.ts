@@ -1,12 +1,12 @@
-// A relation to one whose key several records may hold leads to the first of them, among those that count.
+// A to-one relation with several candidates leads to the first of them that counts.
 import type { Relation } from '../model/types.ts';
 import type { Condition, Filter } from '../plan/types.ts';
 import { onlyAt, pathTo } from '../resolve/paths.ts';
 import { always, and, not } from './simplify.ts';
 
 /**
- * On the foreign collection: no record that counts comes before this one with the same key. `always` for a relation whose
- * key only one record can hold. `counts`: the rows that the caller may see, and what it joins; every row when absent.
+ * A condition on the foreign collection: no other candidate with the same key sorts before this record. `always` if the
+ * key is unique. `counts` selects the candidates, such as the rows that the caller may see; all rows by default.
  */
 export function lowest(relation: Relation, counts: Condition = everyRow): Filter {
   const { to, on, lowestBy } = relation;

@@ -1,21 +1,21 @@
-// What to compare a value with: the same question about the period before. Each relative period in a filter, wherever it
-// stands in it, becomes the period of the same kind just before; everything else stays, so that a filter that is joined
-// to it with And takes nothing away from the comparison. A period up to now is compared with as much of the one before:
-// this month until Tuesday at noon with last month until the same day at noon, and not with the whole of it.
+// Converts a filter to the previous period, to compare values over time. Each relative period, at any depth, becomes
+// the period of the same kind before it. All other conditions stay, so filters added with And do not prevent it.
+// A period up to now is compared with the same part of the previous one: this month until the 10th at noon with last
+// month until the 10th at noon, not with all of last month.
 import { DateTime } from 'luxon';
 import { joinPaths, mapLeaves, type PlainBranch, type PlainFilter, type PlainLeaf } from '../../core/filter.ts';
 
-/** The moment and the timezone that a period is meant in. */
+/** The time and the timezone that relative periods refer to. */
 export interface PeriodOptions {
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** IANA name. */
   readonly timezone: string;
-  /** Whether the field, or what a path leads to, is a Dateonly: days without a time. */
+  /** Whether the field or path is a Dateonly. */
   readonly isDay: (field: string) => boolean;
 }
 
-/** Undefined when the filter names no period that has one before it. */
+/** The filter for the previous period. Undefined if the filter has no relative period to shift. */
 export function previousPeriod(filter: PlainFilter, options: PeriodOptions): PlainFilter | undefined {
   let isShifted = false;
   const before = mapLeaves(filter, (leaf, path) => {
@@ -31,7 +31,7 @@ type Unit = 'day' | 'week' | 'month' | 'quarter' | 'year';
 function shift(leaf: PlainLeaf, options: PeriodOptions): PlainFilter | undefined {
   const { field, operator } = leaf;
   const now = DateTime.fromMillis(options.now, { zone: options.timezone });
-  // Days have no zone: a day is only found, and the engine reads it in the zone of the call.
+  // Only calendar days are computed here. The engine interprets them in the timezone of the call.
   const today = DateTime.utc(now.year, now.month, now.day);
   const whole = (unit: Unit, from: number, to: number): PlainFilter =>
     between(field, move(today.startOf(unit), unit, from), move(today.startOf(unit), unit, to));
@@ -60,7 +60,7 @@ function shift(leaf: PlainLeaf, options: PeriodOptions): PlainFilter | undefined
   }
 }
 
-/** The last of a month goes to the last of a shorter one. */
+/** The last day of a month moves to the last day of a shorter month. */
 function move(time: DateTime, unit: Unit, by: number): DateTime {
   return time.plus({ [unit]: by });
 }
@@ -73,7 +73,7 @@ function until(field: string, from: DateTime, to: DateTime): PlainBranch {
   return range(field, from.toISODate()!, new Date(to.toMillis()).toISOString());
 }
 
-/** From the start inclusive to the end exclusive. */
+/** `from` is inclusive, `to` exclusive. */
 function range(field: string, from: string, to: string): PlainBranch {
   return {
     aggregator: 'And',

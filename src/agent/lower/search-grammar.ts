@@ -1,5 +1,5 @@
-// The grammar of a search. Every text has a meaning: what is no well-formed operator is a word like others, since people
-// and models type searches and nobody wants to be told of a missing bracket.
+// The grammar of a search. Every text is valid: a malformed operator is an ordinary word, because people and models
+// type searches, and an error about a missing bracket does not help them.
 //
 //   words             all of them            "two words"       one phrase, also 'two words'
 //   this OR that      either; binds weaker   -word             not; also -"a phrase", -field:value, -(...)
@@ -12,23 +12,23 @@ export type Sought =
 
 export interface Word {
   readonly op: 'word';
-  /** As it is looked for where it names no field. */
+  /** The text to search if it names no field. */
   readonly text: string;
-  /** Ways to read it as a field and a value, the longest name first. */
+  /** The ways to read it as a field and a value, longest name first. */
   readonly named: readonly (readonly [field: string, value: string])[];
-  /** The text, or the value, is meant letter for letter. */
+  /** The text, or the value, is literal. */
   readonly quoted: boolean;
 }
 
 type Token = '(' | ')' | '-' | Word;
 
-/** The empty `all` for a search without words. */
+/** An empty `all` for a search without words. */
 export function parseSearch(text: string): Sought {
   const tokens = readTokens(text, true);
   return new Parser(balanced(tokens) ? tokens : readTokens(text, false)).parse();
 }
 
-/** Words of the search, in order. */
+/** The words of the search, in order. */
 export function wordsOf(sought: Sought): readonly Word[] {
   if (sought.op === 'word') return [sought];
   return sought.op === 'not' ? wordsOf(sought.of) : sought.of.flatMap(wordsOf);
@@ -43,7 +43,7 @@ function balanced(tokens: readonly Token[]): boolean {
   return depth === 0;
 }
 
-/** Without `groups`, brackets are characters of words. */
+/** Without `groups`, brackets are ordinary characters. */
 function readTokens(text: string, groups: boolean): Token[] {
   const tokens: Token[] = [];
   let depth = 0;
@@ -77,7 +77,7 @@ function readPhrase(text: string, at: number): Read | undefined {
   return found && [found.phrase.trim() ? word(found.phrase.trim(), [], true) : undefined, found.end];
 }
 
-/** A double quote that is not closed runs to the end; a single one is an apostrophe unless it closes at the end of a word. */
+/** An unclosed double quote extends to the end. A single quote is an apostrophe unless a word end closes it. */
 function phraseAt(text: string, at: number): { readonly phrase: string; readonly end: number } | undefined {
   const quote = text[at];
   if (quote === '"') {
@@ -90,7 +90,7 @@ function phraseAt(text: string, at: number): { readonly phrase: string; readonly
   return found ? { phrase: found[1]!, end: at + found[0].length } : undefined;
 }
 
-/** Up to white space; in a group, up to the bracket that closes it. */
+/** Reads up to white space; in a group, also up to its closing bracket. */
 function readBare(text: string, start: number, grouped: boolean): Read {
   let inner = 0;
   let at = start;
@@ -109,7 +109,7 @@ function readBare(text: string, start: number, grouped: boolean): Read {
   return [word(bare, splits(bare), false), at];
 }
 
-/** More relations than this are not followed (agent/resolve/names.ts). */
+/** More than any valid name has (agent/resolve/names.ts). */
 const SPLITS_LIMIT = 16;
 
 function splits(bare: string): Word['named'] {
@@ -125,7 +125,7 @@ function word(text: string, named: Word['named'], quoted: boolean): Word {
   return { op: 'word', text, named, quoted };
 }
 
-/** The tokens have as many brackets that open as that close, each after its own. */
+/** The brackets of the tokens must be balanced. */
 class Parser {
   readonly #tokens: readonly Token[];
   #at = 0;
@@ -160,7 +160,7 @@ class Parser {
   #readOne(): Sought {
     const token = this.#tokens[this.#at++]!;
     if (token === '-') {
-      // Before nothing, as in `(-)`, it is itself.
+      // A `-` without an operand, as in `(-)`, is a word.
       if (this.#isEnd(this.#at)) return word('-', [], true);
       return { op: 'not', of: this.#readOne() };
     }
@@ -170,7 +170,7 @@ class Parser {
     return inner;
   }
 
-  /** Whether the next token is this word, with something after it to join. */
+  /** Whether the next token is this word and has an operand after it. */
   #isBetween(text: string): boolean {
     const token = this.#tokens[this.#at];
     return typeof token === 'object' && !token.quoted && token.text === text && !this.#isEnd(this.#at + 1);

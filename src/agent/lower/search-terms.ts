@@ -1,7 +1,7 @@
-// What a word of a search means for one column. Looked for everywhere, a word is inside a text, or is the whole of another
-// value. After `field:` it may also be a bound (`>10`, `<=2024-03`), a range (`10..20`, `2024-01..`), `!=` and NULL.
+// Converts a word of a search to a filter on one column. A word matches part of a text, or any other value as a whole.
+// After `field:` it may also be a bound (`>10`, `<=2024-03`), a range (`10..20`, `2024-01..`), `!=` or NULL.
 //
-// A date may be a year, a month or a day: the whole of that period, in the timezone of the call.
+// A date may be a year, a month or a day: it matches the whole period, in the timezone of the call.
 import type { Operator } from '../../core/filter.ts';
 import type { Column, Moment } from '../model/types.ts';
 import type { Filter, Path } from '../plan/types.ts';
@@ -10,7 +10,7 @@ import type { PrimitiveType } from '../sources/column-types.ts';
 import { readDay, readInstant, readTime } from './dates.ts';
 import { always, and, never, not, or } from './simplify.ts';
 
-/** A value has the first part of its period, and the first that comes after it; the same twice where it is no period. */
+/** The start of a period, and the first value after it. A value that is no period has no `after`. */
 interface Span {
   readonly from: unknown;
   readonly after?: unknown;
@@ -40,7 +40,7 @@ function point(read: (text: string) => unknown): ReadSpan {
   };
 }
 
-/** The first day of a year, a month or a day, and the first after it; none at the end of what a date can be. */
+/** The first day of a year, a month or a day, and the first day after it. Undefined if that is after 9999-12-31. */
 function readPeriod(text: string): readonly [from: string, after: string] | undefined {
   const [, year, month, day] = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?$/.exec(text) ?? [];
   if (year === undefined || Number(year) === 0) return undefined;
@@ -54,11 +54,11 @@ function readPeriod(text: string): readonly [from: string, after: string] | unde
   return readDay(after) ? [from, after] : undefined;
 }
 
-/** A word that may be in any column: `never` where it cannot be in this one. */
+/** The filter for a word that names no field. `never` if this column cannot match. */
 export function findWord(path: Path, text: string, moment: Moment): Filter {
   const { type } = path.field;
   if (type === 'Boolean' && /^[01]$/.test(text)) return never;
-  // Any number of four digits is a year, but few are meant to be.
+  // Any four digits could be a year, but few are meant as one.
   if (isDate(type) && /^\d{4}/.test(text) && !isNear(Number(text.slice(0, 4)), moment)) return never;
   return findWhole(path, text, moment);
 }
@@ -71,7 +71,7 @@ function isNear(year: number, moment: Moment): boolean {
   return year >= 1800 && year <= Number(moment.now().day.slice(0, 4)) + 100;
 }
 
-/** The value of `field:value`. */
+/** The filter for the value of `field:value`. */
 export function findValue(path: Path, text: string, quoted: boolean, moment: Moment): Filter {
   if (quoted) return text === '' ? test(path, 'Blank') : findWhole(path, text, moment);
   if (text === 'NULL') return test(path, 'Missing');
@@ -140,7 +140,7 @@ function findWhole(path: Path, text: string, moment: Moment): Filter {
   }
 }
 
-/** The values that a text may be. */
+/** The values that a text may mean. */
 function items(type: PrimitiveType, text: string, enumValues: readonly string[]): readonly unknown[] {
   switch (type) {
     case 'String':
@@ -164,12 +164,12 @@ function items(type: PrimitiveType, text: string, enumValues: readonly string[])
 
 const includes = (path: Path, item: unknown): Filter => test(path, 'IncludesAll', [item]);
 
-/** `never` where the column does not offer the operator. */
+/** `never` if the column does not support the operator. */
 function test(path: Path, is: Operator, value: unknown = null): Filter {
   return path.field.operators.has(is) ? { op: 'test', path, is, value } : never;
 }
 
-/** `in-progress`, `In Progress` and `in_progress` are one word. */
+/** `in-progress`, `In Progress` and `in_progress` are the same word. */
 export function fold(text: string): string {
   return text.toLowerCase().replace(/[\s_-]/g, '');
 }

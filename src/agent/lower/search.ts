@@ -1,6 +1,6 @@
-// What a search means: its words (search-grammar.ts) are looked for in every column that the caller sees, and those
-// that name a field in that field. Only what the caller sees is searched, so that a search tells nothing of hidden fields:
-// `secret:x` is a text like any other to who may not see `secret`.
+// Converts a search to a filter. Words (search-grammar.ts) are searched in every column that the caller sees, or in the
+// field that they name. A search reveals nothing of hidden fields: `secret:x` is ordinary text for callers who may not
+// see `secret`.
 import { fail } from '../../core/errors.ts';
 import type { Operator } from '../../core/filter.ts';
 import type { Collection, Column, Field, Moment } from '../model/types.ts';
@@ -14,7 +14,7 @@ import { join, never, not, or } from './simplify.ts';
 const WORDS_LIMIT = 16;
 const LENGTH_LIMIT = 1_000;
 
-/** `extended` searches the to-one relations as well. INVALID_ARGUMENT when there are too many words. */
+/** `extended` also searches to-one relations. INVALID_ARGUMENT for too many words. */
 export function searchFilter(view: View, search: string, extended: boolean, moment: Moment): Filter {
   checkSearch(search);
   const sought = parseSearch(search);
@@ -28,7 +28,7 @@ export function searchFilter(view: View, search: string, extended: boolean, mome
   return find(sought);
 }
 
-/** INVALID_ARGUMENT. */
+/** INVALID_ARGUMENT for a text that is too long or contains NUL. */
 export function checkSearch(search: string): void {
   if (typeof search === 'string' && search.length <= LENGTH_LIMIT && !search.includes('\0')) return;
   fail('INVALID_ARGUMENT', { argument: 'search', problem: `expected a text of at most ${LENGTH_LIMIT} characters.` });
@@ -46,7 +46,7 @@ function findNamed(view: View, { named, quoted }: Word, moment: Moment): Filter 
   return undefined;
 }
 
-/** `orders.Placed_At` and `orders:placedat` are the field `orders:placed_at`; undefined when there is none to see. */
+/** `orders.Placed_At` and `orders:placedat` name `orders:placed_at`. Undefined if no visible field matches. */
 function findName({ sight, collection: home }: View, text: string): string | undefined {
   const find = (collection: Collection, parts: readonly string[]): readonly string[] | undefined => {
     const fields = seenFields(sight, collection);
@@ -65,7 +65,7 @@ function findName({ sight, collection: home }: View, text: string): string | und
   return parts.length > HOPS_LIMIT + 1 ? undefined : find(home, parts)?.join(':');
 }
 
-/** As many relations as a name may go through (agent/resolve/names.ts). */
+/** The maximum number of relations in a name (agent/resolve/names.ts). */
 const HOPS_LIMIT = 8;
 
 const searched = new WeakMap<View, { own?: readonly Path[]; extended?: readonly Path[] }>();
@@ -99,7 +99,7 @@ function pathsOf(view: View, prefix: string, fields: ReadonlyMap<string, Field>)
   );
 }
 
-/** What `findWord` asks of a column; columns of other types are searched only by name. */
+/** The operators that `findWord` needs, by type. Columns of other types are searched only by name. */
 const asks: { readonly [T in string]?: readonly Operator[] } = {
   Enum: ['In'],
   Number: ['Equal'],
@@ -109,7 +109,7 @@ const asks: { readonly [T in string]?: readonly Operator[] } = {
   Dateonly: ['GreaterThanOrEqual', 'LessThan'],
 };
 
-/** Never what would have every record read: an emulated operator is for those who ask for it, by its name too. */
+/** False if the operator is emulated, which reads every record. A search by field name still uses it. */
 function isSearched(column: Column): boolean {
   const { type, operators } = column;
   if (typeof type !== 'string') return isAsked(column, 'IncludesAll');

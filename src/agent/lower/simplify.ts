@@ -6,7 +6,7 @@ export const never: Filter = Object.freeze({ op: 'never' });
 export const and = (...of: readonly Filter[]): Filter => join('and', of);
 export const or = (...of: readonly Filter[]): Filter => join('or', of);
 
-/** Joins conditions that are simple already: folds `always` and `never`, flattens, and drops a wrapper around one. */
+/** Joins simplified conditions: folds `always` and `never`, flattens, and unwraps a single condition. */
 export function join(op: 'and' | 'or', of: readonly Filter[]): Filter {
   const [absorbing, neutral] = op === 'and' ? (['never', 'always'] as const) : (['always', 'never'] as const);
   const kept: Filter[] = [];
