@@ -1,5 +1,5 @@
-// What two schemas say otherwise, for somebody who reads the log of a check: a line for each collection, field, segment and
-// action that one of them lacks, and for each property that differs. `meta` is left out: it tells of the machine.
+// Compares two schemas, for the log of a check: one line for each collection, field, segment and action that one of
+// them lacks, and for each property that differs. `meta` is ignored, because it describes the machine.
 import { nearNames } from '../../core/suggestions.ts';
 import type { SchemaFile } from './schema-file.ts';
 
@@ -10,14 +10,14 @@ export interface SchemaDifference {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What of a collection is a list of things with names, and which property is the name. */
+/** The lists of a collection with named items, and the property with the name. */
 const lists = [
   { of: 'fields', name: 'field', called: 'field' },
   { of: 'segments', name: 'name', called: 'segment' },
   { of: 'actions', name: 'name', called: 'action' },
 ] as const;
 
-/** `known`: of the file; `now`: of what is served. */
+/** `known`: the schema in the file. `now`: the served schema. */
 export function compareSchemas(known: SchemaFile, now: SchemaFile): readonly SchemaDifference[] {
   const [before, after] = [byName(known.collections, 'name'), byName(now.collections, 'name')];
   return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((collection) => {
@@ -59,14 +59,14 @@ function compareThings(
           nearNames(name, [...(old.has(name) ? fresh : old).keys()]),
         ),
       );
-    // The position of an action is part of its address.
+    // The position of an action is part of its URL.
     return lines.length > 0 ? lines : [`${what}: its ${property} are in another order.`];
   });
 }
 
 const same = (one: unknown, other: unknown): boolean => ordered(one) === ordered(other);
 
-/** As JSON, with the keys of objects in order: the file may have been formatted by another tool. */
+/** JSON with sorted keys, because another tool may have formatted the file. */
 function ordered(value: unknown): string {
   const sorted = (_: string, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)

@@ -1,6 +1,6 @@
-// The schema of what is served, as front ends of the agent's HTTP API read it: collections with their fields, relations,
-// segments and actions, by the names that callers use. Everything is sorted, keys too, so that one model gives one text
-// and a difference is a change. Columns of a foreign key are not fields of their own: their relation stands for them.
+// The served schema, as front ends of the agent's HTTP API read it: collections with fields, relations, segments and
+// actions, by published names. Everything is sorted, including keys, so the text changes only if the model does. A
+// relation replaces the column of its foreign key.
 import type { Operator } from '../../core/filter.ts';
 import type { ActionDescription } from '../actions/catalogue.ts';
 import { findInverse } from '../model/inverse.ts';
@@ -8,16 +8,16 @@ import type { Collection, Column, Field, Model, Relation } from '../model/types.
 import type { ColumnType } from '../sources/column-types.ts';
 
 export interface SchemaOptions {
-  /** Of the HTTP API, such as `/service`. */
+  /** The prefix of the HTTP API, such as `/service`. */
   readonly prefix: string;
-  /** Of this package. */
+  /** The version of this package. */
   readonly version: string;
-  /** Of Node. */
+  /** The version of Node. */
   readonly engineVersion: string;
   readonly actionsOf: (collection: string) => readonly SchemaAction[];
 }
 
-/** Its form as front ends read it. */
+/** An action, with its form as front ends read it. */
 export interface SchemaAction extends Omit<ActionDescription, 'fields' | 'layout'> {
   readonly fields?: readonly unknown[];
   readonly layout?: readonly unknown[];
@@ -45,7 +45,7 @@ export function createSchema(model: Model, options: SchemaOptions): SchemaFile {
   };
 }
 
-/** Keys in order, two spaces, and a line break at the end. */
+/** Sorted keys, an indentation of two spaces, and a line break at the end. */
 export function printSchema(schema: SchemaFile): string {
   const ordered = (_: string, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -64,7 +64,7 @@ function schemaCollection(collection: Collection, options: SchemaOptions) {
     isReadOnly: !writable,
     isSearchable: rules.search !== 'none',
     segments: [...rules.segments.keys()].sort().map((segment) => ({ id: `${name}.${segment}`, name: segment })),
-    // In the order of their definition, which their addresses follow.
+    // In the order of definition, because URLs contain the position.
     actions: actions.map((action, index) => schemaAction(name, action, index, options.prefix)),
     fields: [...collection.fields.values()]
       .filter((field) => field.kind !== 'column' || field.isKey || !isOfForeignKey(field, collection))
@@ -78,7 +78,7 @@ function schemaField(field: Field, collection: Collection, writable: boolean) {
   return field.given ? schemaGiven(field.given, field) : schemaRelation(field, collection);
 }
 
-/** Of a key of one column whose relation is shown: that one stands for it. */
+/** Whether the column is a foreign key of one column, which its relation replaces. */
 function isOfForeignKey(column: Column, { fields }: Collection): boolean {
   return [...fields.values()].some(
     (field) => isToOne(field) && !field.inverse && field.on.length === 1 && field.on[0]?.from === column,
@@ -117,14 +117,14 @@ function schemaColumn(column: Column, writable: boolean) {
   };
 }
 
-/** Records that code gives are no collection: the field is a list of them, with what each has. */
+/** Records from code have no collection, so the field is a list of objects with their columns. */
 function schemaGiven(given: Column, { to }: Relation) {
   const columns = [...to.fields.values()].filter((field) => field.kind === 'column');
   const fields = columns.map(({ name, type }) => ({ field: name, type: typeOf(type) })).sort(byText('field'));
   return { ...schemaColumn(given, false), type: [{ fields }] };
 }
 
-/** What front ends call the operators of validations; others are checked by the server alone. */
+/** The names of validation operators in front ends. Only the server checks the others. */
 const wireNames: { readonly [O in Operator]?: string } = {
   Present: 'is present',
   After: 'is after',
@@ -164,7 +164,7 @@ function validationsOf({ required, rules = [] }: Column): readonly SchemaValidat
   return all.filter((_, index) => marks.indexOf(marks[index]!) === index);
 }
 
-/** JSON has no regular expressions: they are texts between slashes. */
+/** Regular expressions become texts between slashes, because JSON does not have them. */
 function shownValue(operator: Operator, value: unknown): unknown {
   if (operator === 'Like') return patternToExpression(String(value));
   if (operator !== 'Match') return value;
@@ -173,7 +173,7 @@ function shownValue(operator: Operator, value: unknown): unknown {
     : `/${String(value).replace(/\\.|\//gs, (part) => (part === '/' ? '\\/' : part))}/`;
 }
 
-/** Front ends know regular expressions only: `%` is any text, `_` one character, and `\\` takes their meaning away. */
+/** A LIKE pattern as a regular expression: `%` is any text, `_` one character, and `\\` escapes them. */
 function patternToExpression(pattern: string): string {
   const parts = pattern.match(/\\?./gsu) ?? [];
   const texts = parts.map((part) => {

@@ -1,6 +1,6 @@
-// What the data sources hold, as plain data: what customizations are written against, in another process and without the
-// database. It tells names and types; no record, no address and no secret is in it. A source made of it describes the same,
-// and answers no statement.
+// The structure of the data sources, as plain data, to write customizations in another process without the database. It
+// contains names and types, but no records, addresses or secrets. A source made from it has the same description, and
+// refuses every statement.
 import { type Access, mayCustomize } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
 import type { Operator } from '../../core/filter.ts';
@@ -10,17 +10,17 @@ import type { Source } from '../sources/source.ts';
 
 export interface Structure {
   readonly sources: readonly StructureSource[];
-  /** Lists of operators; columns name theirs by its place here. */
+  /** The distinct lists of operators. Columns refer to them by index. */
   readonly operators: readonly (readonly Operator[])[];
 }
 
 export interface StructureSource {
-  /** Those that are served, sorted by the names of their collections. */
+  /** The served tables, sorted by the names of their collections. */
   readonly tables: readonly StructureTable[];
 }
 
 export interface StructureTable extends Omit<DescribedTable, 'columns'> {
-  /** Of the collection; another than that of the table where the agent renames it. */
+  /** The name of the collection. Differs from the table if the agent renames it. */
   readonly collection: string;
   readonly columns: readonly StructureColumn[];
 }
@@ -29,12 +29,12 @@ export interface StructureColumn extends Omit<DescribedColumn, 'operators'> {
   readonly operators: number;
 }
 
-/** DENIED for who neither administers nor develops here. */
+/** DENIED unless the caller is an admin or a developer. */
 export async function describeStructure(
   look: () => Promise<readonly ChosenTable[]>,
   { caller }: Access,
 ): Promise<Structure> {
-  // OWASP ASVS 4.1.3: names of what a role does not show are for those who write the code alone.
+  // OWASP ASVS 4.1.3: only users who customize the agent may read names that a role hides.
   if (!mayCustomize(caller.permissionLevel)) {
     const problem = `The structure is for admins and developers, and you are ${caller.permissionLevel} here. Ask an administrator for the level.`;
     fail('DENIED', { problem });
@@ -53,7 +53,7 @@ export async function describeStructure(
     const tables = own
       .map(({ table, name }): StructureTable => {
         const columns = table.columns.map((column) => ({ ...column, operators: placeOf(column.operators) }));
-        // What is left out is not named either.
+        // Foreign keys must not name tables that are not served.
         const foreignKeys = table.foreignKeys.filter(({ table }) => served.has(table));
         return { ...table, collection: name, columns, foreignKeys };
       })
@@ -63,7 +63,7 @@ export async function describeStructure(
   return { sources, operators: [...lists.keys()].map((list) => list.split(' ').filter(Boolean) as Operator[]) };
 }
 
-/** Sources that tell what was told of others, in their order; every statement fails. */
+/** One source for each described source, in order. Every statement fails. */
 export function createStructureSources(structure: Structure): readonly Source[] {
   return structure.sources.map(({ tables }, at): Source => {
     const name = `data source ${at + 1}`;
@@ -89,7 +89,7 @@ export function createStructureSources(structure: Structure): readonly Source[] 
   });
 }
 
-/** How collections are called that have another name than their table, by source: the `rename` of addDataSource. */
+/** The `rename` option of addDataSource: the collections with another name than their table, by table. */
 export function renamesOf({ tables }: StructureSource): Readonly<Record<string, string>> {
   return Object.fromEntries(
     tables.filter(({ name, collection }) => name !== collection).map(({ name, collection }) => [name, collection]),

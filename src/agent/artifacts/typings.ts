@@ -1,16 +1,16 @@
-// Typings of what the data sources hold and code adds to it, for `createAgent<Schema>`: one line for each column, by the
-// names that customization code uses, removed collections and fields included. Paths through relations are not listed:
-// customize/typed.ts makes them of these lines, so that the text grows with the columns and not with the paths.
+// Typings of the data sources and the customizations, for `createAgent<Schema>`: one line for each column, by original
+// names, including removed collections and fields. Paths through relations are not listed: customize/typed-schema.ts
+// derives them from these lines, so the text grows with the columns only.
 import type { Collection, Column, Model } from '../model/types.ts';
 import type { ColumnShape, PrimitiveType } from '../sources/column-types.ts';
 
 export interface Typings {
   readonly text: string;
-  /** Collections whose paths follow fewer relations than was asked for, and how many. */
+  /** Collections with paths through fewer relations than requested, and the number of relations. */
   readonly cut: readonly (readonly [collection: string, depth: number])[];
 }
 
-/** More paths than these make an editor slow. */
+/** A larger number of paths slows down editors. */
 const PATHS_LIMIT = 2000;
 
 export function createTypings(model: Model, maxDepth: number): Typings {
@@ -20,7 +20,6 @@ export function createTypings(model: Model, maxDepth: number): Typings {
   const blocks = collections.map((collection) => {
     let depth = maxDepth;
     while (depth > 0 && count(collection, depth) > PATHS_LIMIT) depth--;
-    // A depth that adds no path is none that was cut.
     if (depth < maxDepth) cut.push([collection.name, depth]);
     return writeCollection(collection, depth);
   });
@@ -29,7 +28,7 @@ export function createTypings(model: Model, maxDepth: number): Typings {
   return { text: `${head}\nexport interface Schema {\n${blocks.join('')}}\n`, cut };
 }
 
-/** How many paths a collection has that follow at most so many relations; counted no further than the limit. */
+/** Counts the paths of a collection through at most `depth` relations, up to just above the limit. */
 function createCounter(): (collection: Collection, depth: number) => number {
   const known = new Map<Collection, number[]>();
   const count = (collection: Collection, depth: number): number => {
@@ -52,7 +51,7 @@ function writeCollection({ name, inside }: Collection, depth: number): string {
   const readOnly: string[] = [];
   const relations: Record<'one' | 'many', string[]> = { one: [], many: [] };
   for (const [own, field] of inside) {
-    // The records of these are no collection.
+    // Records from code have no collection.
     if (field.kind !== 'column' && field.given) continue;
     if (field.kind !== 'column') {
       relations[field.kind].push(`${nameOf(own)}: ${text(field.to.name)}`);
@@ -73,7 +72,7 @@ function writeCollection({ name, inside }: Collection, depth: number): string {
 const listOf = (entries: readonly string[]): string =>
   entries.length ? `{ ${entries.join('; ')} }` : 'Record<never, never>';
 
-/** The type; with the values that it holds, where they are not all of the type. */
+/** The type of the column, with the TypeScript type of its values if that differs from the default. */
 function markerOf({ type, nullable, enumValues, nativeType, shape }: Column): string {
   const primitive = typeof type === 'string' ? type : type[0];
   const values = shape ? shapeOf(shape) : valuesOf(primitive, enumValues, nativeType);
@@ -81,7 +80,7 @@ function markerOf({ type, nullable, enumValues, nativeType, shape }: Column): st
   return `${typeof type === 'string' ? one : `[${one}]`}${nullable ? ' | null' : ''}`;
 }
 
-/** What a Json is made of; any part may be missing, which is null. */
+/** The type of a Json with a known shape. Any part may be null. */
 function shapeOf(shape: ColumnShape): string {
   if (typeof shape === 'string') return inJson[shape] ?? 'string';
   if (isList(shape)) return `readonly (${shapeOf(shape[0])} | null)[]`;
@@ -91,7 +90,7 @@ function shapeOf(shape: ColumnShape): string {
 
 const isList = (shape: ColumnShape): shape is readonly [ColumnShape] => Array.isArray(shape);
 
-/** Texts are the rest. */
+/** Other types are strings. */
 const inJson: { readonly [T in PrimitiveType]?: string } = {
   Number: 'number',
   Boolean: 'boolean',
@@ -99,7 +98,7 @@ const inJson: { readonly [T in PrimitiveType]?: string } = {
   Point: 'readonly [number, number]',
 };
 
-/** Numbers that a double may not hold come as texts of digits. */
+/** Numbers that a double cannot represent exactly are strings of digits. */
 function valuesOf(
   type: PrimitiveType,
   enumValues: readonly string[] | undefined,
@@ -120,7 +119,7 @@ function mayBeLarge(nativeType: string): boolean {
 
 const nameOf = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : text(name));
 
-/** A text as a literal that no character of it can leave. */
+/** A string literal that the text cannot end: U+2028 and U+2029 are escaped too. */
 function text(value: string): string {
   return JSON.stringify(value).replace(/[\u2028\u2029]/g, (mark) => `\\u${mark.charCodeAt(0).toString(16)}`);
 }

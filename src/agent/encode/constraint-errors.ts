@@ -1,4 +1,4 @@
-// What a database refused, said as the caller may hear it: in the names of fields that he sees, and with what to do.
+// Converts a refusal of the database to an error for the caller: with the names of visible fields, and what to do.
 import { type FieldProblem, fail, isAppError } from '../../core/errors.ts';
 import { NO_SUCH_RECORD } from '../execute/write.ts';
 import type { Column } from '../model/types.ts';
@@ -23,13 +23,13 @@ const problems: Readonly<Record<Exclude<RefusalKind, 'referenced' | keyof typeof
   policy: 'a security policy of the database refuses these values. Send others, or ask the operator.',
 };
 
-/** Where no field is named. */
+/** For errors without a field. */
 const ofRecord: Partial<Record<RefusalKind, string>> = {
   check: 'breaks a check constraint of the database. Send other values.',
   partition: 'no partition of the table takes these values. Send others, or have the operator add a partition.',
 };
 
-/** The log names the column: for callers it does not exist. */
+/** Only the log names the column. Callers cannot use it. */
 const unserved =
   'its table needs a value in a column that is not served: one of a type that cannot be, or one that is newer than the start of the server. Ask the operator: a default in the database fills it, and a restart serves new columns.';
 
@@ -39,10 +39,10 @@ const readOnly = {
   rule: 'a rule of the database replaces this statement, so that this server cannot see what it does. Ask the operator: a trigger in place of the rule would work.',
 } as const;
 
-/** They are about the record as a whole, unless the database names columns. */
+/** About the record as a whole, unless the database names columns. */
 const whole: ReadonlySet<RefusalKind> = new Set(['check', 'partition', 'trigger', 'ignored', 'expression', 'policy']);
 
-/** `fields` is what to name where the database tells no columns. */
+/** `fields`: the names to show if the database names no columns. */
 export function failWith(refusal: Refusal, view: View, verb: string, fields: readonly string[]): never {
   const collection = view.collection.name;
   const { kind } = refusal;
@@ -51,7 +51,7 @@ export function failWith(refusal: Refusal, view: View, verb: string, fields: rea
   if (kind === 'conflict') return fail('WRITE_CONFLICT', { collection }, refusal);
   if (kind === 'read-only' || kind === 'denied' || kind === 'rule')
     return fail('READ_ONLY', { collection, why: readOnly[kind] }, refusal);
-  // What the database names may be an expression, which is no column of anybody.
+  // The database may name an expression instead of a column.
   const columns = [...view.collection.inside.values()].filter(
     (field): field is Column => field.kind === 'column' && refusal.columns.includes(field.column),
   );
@@ -66,7 +66,7 @@ export function failWith(refusal: Refusal, view: View, verb: string, fields: rea
     );
   const field = (columns.length ? named : whole.has(kind) ? [] : fields).join(', ') || 'the record';
   const { cause } = refusal;
-  // What a column takes is said of a field that was written, never of one that only a condition looks at.
+  // The expected form is shown only for a written field, not for a field that only a condition reads.
   const isOwn = kind === 'value' && named.length > 0 && isAppError(cause, 'INVALID_VALUE');
   const about = (field === 'the record' && ofRecord[kind]) || problems[kind];
   const problem: FieldProblem = { field, problem: isOwn ? `send ${cause.details.expected}.` : about };

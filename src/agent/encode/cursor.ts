@@ -1,7 +1,7 @@
-// A cursor is the place after one row: the values that the order looks at, and a mark of the query that they belong to.
-// The next page is found by a condition, not by counting rows, so that rows that come and go in between neither hide
-// another nor show one twice. No cursor is made where the caller does not see one of these values, so that it needs no
-// encryption, and no signature: values are checked again when it comes back.
+// A cursor is a position after one row: its values of the order, and a mark of the query. The next page is selected by
+// a condition, not by counting rows, so concurrent inserts and deletes neither skip nor repeat rows. A cursor needs no
+// encryption, because it exists only if the caller sees all its values. It needs no signature, because its values are
+// validated again.
 import { fail } from '../../core/errors.ts';
 import { isBranch, isQuantified, type Operator, type PlainFilter, readQuantified } from '../../core/filter.ts';
 import { markOf } from '../../core/secret.ts';
@@ -12,7 +12,7 @@ import type { Filter, Order, Path, Slot } from '../plan/types.ts';
 import { checkValue } from '../resolve/values.ts';
 import type { Row } from '../sources/statement.ts';
 
-/** Marks a query: the same for every caller who asks the same. `arrangement`: what is shown in which order, as JSON. */
+/** The mark of a query, equal for equal queries of all callers. `arrangement`: output and order, as JSON. */
 export function fingerprint(
   collection: Collection,
   arrangement: readonly unknown[],
@@ -31,7 +31,7 @@ export function fingerprint(
   return markOf(JSON.stringify(parts));
 }
 
-/** Free of the order in which the caller wrote the properties. */
+/** Independent of the order of properties in the request. */
 function canonical(filter: PlainFilter): unknown {
   if (isBranch(filter)) return [filter.aggregator, filter.conditions.map(canonical)];
   if (!isQuantified(filter)) return [filter.field, filter.operator, filter.value ?? null];
@@ -47,7 +47,7 @@ export function orderArrangement(order: readonly Order[]): readonly unknown[] {
   return order.map(({ path, ascending }) => [path.id, ascending]);
 }
 
-/** The values of the order; INVALID_CURSOR when it was not made for this query. */
+/** The values of the order. INVALID_CURSOR if the cursor belongs to another query. */
 export function readCursor(cursor: string, mark: string, order: readonly Order[], moment: Moment): readonly unknown[] {
   try {
     const values = decodeCursor(cursor, mark);
@@ -60,14 +60,14 @@ export function readCursor(cursor: string, mark: string, order: readonly Order[]
 }
 
 /**
- * The next page of groups starts after `count` groups. A position and no values: groups are computed again for each
- * page, so a group whose value changes between two pages may move from one to the other.
+ * The next page of groups starts after `count` groups. Groups are computed again for each page, so a group with a
+ * changed value can move between pages.
  */
 export function writeGroupCursor(mark: string, count: number): string {
   return Buffer.from(JSON.stringify([mark, count])).toString('base64url');
 }
 
-/** How many groups earlier pages held; INVALID_CURSOR when the cursor was not made for this query. */
+/** The number of groups on earlier pages. INVALID_CURSOR if the cursor belongs to another query. */
 export function readGroupCursor(cursor: string, mark: string): number {
   let values: readonly unknown[] = [];
   try {
@@ -81,17 +81,17 @@ export function readGroupCursor(cursor: string, mark: string): number {
     : fail('INVALID_CURSOR', {});
 }
 
-/** What follows the mark; nothing when the mark is of another query. */
+/** The values after the mark; empty if the mark belongs to another query. */
 function decodeCursor(cursor: string, mark: string): readonly unknown[] {
   const bytes = Buffer.from(cursor, 'base64url');
   const [marked, ...values] = JSON.parse(bytes.toString()) as unknown[];
-  // Decoding passes over what is no base64url.
+  // Decoding ignores characters that are not base64url.
   const isWhole = bytes.toString('base64url') === cursor;
   return isWhole && marked === mark ? values : [];
 }
 
-// What databases hold and callers may not write: `infinity`, days that are none, years before 1 and after 9999, times of
-// more than a day or below zero.
+// Values that a database can hold but callers may not write: `infinity`, invalid days, years before 1 and after 9999,
+// times over a day or below zero.
 const oddDay = /^(?:-?infinity|\d{4,6}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|\+00)?)?(?: BC)?)$/;
 const oddForms: { readonly [type: string]: RegExp } = {
   Date: oddDay,
@@ -106,7 +106,7 @@ function checkCursorValue(path: Path, value: unknown, moment: Moment): unknown {
   return checkValue('value', value, { column: path.field, at: 'cursor', moment, days: false });
 }
 
-/** The records that come after one with these values: nulls come first in ascending order, last in descending. */
+/** Selects the records after one with these values. Nulls are first in ascending order, last in descending order. */
 export function afterCursor(order: readonly Order[], values: readonly unknown[]): Filter {
   let after: Filter = never;
   for (let index = order.length - 1; index >= 0; index--)
@@ -124,7 +124,7 @@ function comesAfter({ path, ascending }: Order, value: unknown): Filter {
   return or(test(path, 'LessThan', value), missing(path));
 }
 
-/** Says again what the condition implies, so that a database that cannot see it starts in the right place of an index. */
+/** Repeats what the condition implies, so a database that does not infer it can still start within an index. */
 function lowerBound(first: Order | undefined, value: unknown): Filter {
   if (!first || value === null) return always;
   const { path, ascending } = first;

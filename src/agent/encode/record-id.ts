@@ -1,10 +1,10 @@
-// A record's key as one text. Where the key has one column, the id is its value, whatever it holds. Where it has several,
-// their values are joined with `|`; a `|` or `\` within a value stands behind a `\`.
+// Packs the key of a record into one text. The id of a single-column key is its value, without escapes. The values of a
+// composite key are joined with `|`; `\` escapes `|` and `\` within a value.
 import { fail } from '../../core/errors.ts';
 import type { Column, Moment } from '../model/types.ts';
 import { checkValue } from '../resolve/values.ts';
 
-/** As callers write it: packed, or the values of the key in its order. */
+/** An id from a caller: packed, or the values in the order of the key. */
 export type RecordId = string | number | readonly (string | number)[];
 
 /** `values` in the order of the key, ready for JSON. */
@@ -13,7 +13,7 @@ export function packId(values: readonly unknown[]): string {
   return values.map((value) => String(value).replace(/[|\\]/g, '\\$&')).join('|');
 }
 
-/** The values of the key, canonical. INVALID_VALUE for one that the key's columns cannot hold. */
+/** The canonical values of the key. INVALID_VALUE for a value that its column cannot hold. */
 export function unpackId(key: readonly Column[], given: RecordId, argument: string, moment: Moment): unknown[] {
   const parts = partsOf(key, given);
   if (parts.length !== key.length)
@@ -36,13 +36,13 @@ function partsOf(key: readonly Column[], given: RecordId): readonly unknown[] {
   return key.length === 1 || typeof given !== 'string' ? [given] : splitId(given);
 }
 
-/** The id as it is written, where another sign than `|` stands between its parts. */
+/** A hint with the packed id, if another separator than `|` gives the right number of parts. */
 function inParts(key: readonly Column[], given: RecordId): string {
   const parts = typeof given === 'string' ? given.split(/[,;:/_\s-]+/) : [];
   return parts.length === key.length ? ` (such as ${JSON.stringify(packId(parts))})` : '';
 }
 
-/** The texts of an id of several values. */
+/** The parts of a composite id. */
 export function splitId(packed: string): string[] {
   const parts: string[] = [];
   let part = '';

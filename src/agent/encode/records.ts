@@ -3,7 +3,7 @@ import type { Column } from '../model/types.ts';
 import type { BinarySlot, Path, ReadPlan, Shape } from '../plan/types.ts';
 import type { Row } from '../sources/statement.ts';
 
-/** Makes the values of rows ready for JSON, in place: binaries become texts. */
+/** Makes rows ready for JSON, in place: binaries become texts. */
 export function readyRows(rows: readonly Row[], binary: readonly BinarySlot[]): void {
   if (binary.length === 0) return;
   for (const row of rows)
@@ -15,7 +15,7 @@ export function readyRows(rows: readonly Row[], binary: readonly BinarySlot[]): 
     }
 }
 
-/** Where a row of these holds binaries. */
+/** The slots with binaries in a row of these paths. */
 export function binarySlots(paths: readonly Path[]): readonly BinarySlot[] {
   let slots: BinarySlot[] | undefined;
   for (let slot = 0; slot < paths.length; slot++) {
@@ -29,7 +29,7 @@ export function binarySlots(paths: readonly Path[]): readonly BinarySlot[] {
 
 const none: readonly never[] = Object.freeze([]);
 
-/** Whether callers are shown `data:` URIs. */
+/** Whether callers receive `data:` URIs. */
 export function isFile({ binary }: Column): boolean {
   return binary === 'datauri';
 }
@@ -39,7 +39,7 @@ function readyBinary(value: Buffer, mode: BinaryMode): string {
   return `data:${mediaType(value)};base64,${value.toString('base64')}`;
 }
 
-/** By the bytes that files of a kind start with, as hexadecimal digits. */
+/** Media types by the first bytes of a file, in hexadecimal. */
 const signatures: readonly (readonly [type: string, start: RegExp])[] = [
   ['image/png', /^89504e470d0a1a0a/],
   ['image/jpeg', /^ffd8ff/],
@@ -54,7 +54,7 @@ function mediaType(value: Buffer): string {
   return signatures.find(([, pattern]) => pattern.test(start))?.[0] ?? 'application/octet-stream';
 }
 
-/** The asked columns of each row; the rows themselves when they hold just those. */
+/** The requested columns of each row; the rows themselves if they have no others. */
 export function pickColumns(rows: readonly Row[], { columns, width }: ReadPlan): readonly Row[] {
   const inPlace = columns.every((slot, index) => slot === index);
   if (inPlace && width === columns.length) return rows;
@@ -62,14 +62,14 @@ export function pickColumns(rows: readonly Row[], { columns, width }: ReadPlan):
   return rows.map((row) => columns.map((slot) => row[slot]));
 }
 
-/** Rows as objects, relations nested; null for a relation without a record. */
+/** Rows as objects, with nested relations; null for a missing related record. */
 export function shapeRecords(rows: readonly Row[], shape: Shape): Record<string, unknown>[] {
   return rows.map((row) => shapeRecord(row, shape));
 }
 
 /**
- * As `Object.create(null)`, in that no name means anything but the field; a constructor lets the engine of the language
- * know the shape of the records, which makes a page of them in half the time.
+ * Like `Object.create(null)`, an object without inherited names. The constructor lets V8 learn the shape of the
+ * records, which halves the time to create a page.
  */
 const Empty = function Empty() {} as unknown as new () => Record<string, unknown>;
 Empty.prototype = Object.create(null);

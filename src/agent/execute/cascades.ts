@@ -1,6 +1,6 @@
-// What the database does by itself when records are deleted or their keys change, found out before the statement that
-// starts it, in its transaction: from the written records along the foreign keys, one statement for each key and level.
-// Every record is followed once, so that cycles end.
+// Predicts what the database does by itself when records are deleted or their keys change. Runs before the statement,
+// in its transaction, and follows the foreign keys from the written records: one query for each key and level. Every
+// record is followed once, so cycles end.
 
 import { always, and, or } from '../lower/simplify.ts';
 import type { Collection, Column, Holder, Incoming, KeyPair } from '../model/types.ts';
@@ -10,41 +10,41 @@ import { pathTo, twinOf } from '../resolve/paths.ts';
 import { markOf } from '../sources/evaluate.ts';
 import type { Session } from '../sources/source.ts';
 
-/** Records whose keys are put into one statement. */
+/** Keys per statement. */
 const BATCH = 500;
 
-/** Stands for what SET DEFAULT puts into a column. */
+/** Placeholder for the value that SET DEFAULT writes. */
 export const byDefault = Symbol('default');
 
-/** A record that the statement writes, or that the database writes for it. */
+/** A record that the statement or one of its cascades writes. */
 export interface Reached {
   readonly collection: Collection;
-  /** Of the key, and of the foreign keys that hold it or that it holds. */
+  /** The previous values of the identifying columns, of referenced columns and of the followed foreign keys. */
   readonly before: Map<Column, unknown>;
-  /** Whether the call itself names it. */
+  /** The call itself names it. */
   readonly isRoot: boolean;
-  /** The database meets it, too. */
+  /** A cascade reaches it. Roots can be reached too. */
   isExtended: boolean;
   isDeleted: boolean;
-  /** What an update puts there. */
+  /** The new values of an update. */
   readonly next: Map<Column, unknown>;
-  /** More than one only where the table has no key that would tell them apart. */
+  /** Greater than one only for equal records of a table without a key. */
   count: number;
 }
 
-/** What the caller may reach; each method fails where it may not be. */
+/** Checks the grants of the caller for cascades. Each method throws if they do not suffice. */
 export interface CascadeGate {
-  /** Records were found that would be deleted, or of which the database would set these columns. */
+  /** The database would delete records of the collection, or set these columns. */
   reach(collection: Collection, columns: readonly Column[] | 'delete'): void;
-  /** Records were found in a table that is not served. */
+  /** The database would write to a table that is not served. */
   reachUnserved(): void;
-  /** That the row scope leaves out none of the records that satisfy the filter. */
+  /** Requires all `count` records that satisfy the filter to be in the row scope. */
   needSeen(session: Session, collection: Collection, where: Filter, count: number): Promise<void>;
-  /** So many records were found in all. */
+  /** `count`: the number of records found so far. */
   needBounded(count: number): void;
 }
 
-/** Whether the catalogue says that such a write goes on elsewhere. `set` is what an update writes; null for a delete. */
+/** Whether the foreign keys allow cascades of such a write. `set`: the values of an update; null for a delete. */
 export function mayExtend({ referencedBy }: Collection, set: ReadonlyMap<Column, unknown> | null): boolean {
   if (!set) return referencedBy.some(({ reference }) => reference.onDelete !== 'none');
   return referencedBy.some((incoming) => incoming.reference.onUpdate !== 'none' && touches(incoming, set));
@@ -54,7 +54,7 @@ function touches({ reference }: Incoming, set: ReadonlyMap<Column, unknown>): bo
   return [...set.keys()].some(({ column }) => reference.targetColumns.includes(column));
 }
 
-/** The records of the statement, and all that the database will write for it. */
+/** The records of the statement, and all records that its cascades write. */
 export async function findCascades(
   session: Session,
   gate: CascadeGate,
@@ -91,7 +91,7 @@ function createWalk(session: Session, gate: CascadeGate) {
     return rows.map((row) => new Map(columns.map((column, slot) => [column, row[slot]])));
   }
 
-  /** One that was met before is that one. */
+  /** Returns the existing object if the record was reached before. */
   function recordOf(collection: Collection, before: Map<Column, unknown>): Reached {
     const records = recordsOf(collection);
     const mark = markRecord(collection, before);
@@ -103,7 +103,7 @@ function createWalk(session: Session, gate: CascadeGate) {
     return record;
   }
 
-  /** The records that are met for the first time, or of which more is written than before. */
+  /** Adds records to `changed` that are reached for the first time, or get further changes. */
   async function followKey(
     collection: Collection,
     { from, reference }: Incoming,
@@ -193,13 +193,13 @@ function newReached(collection: Collection, before: Map<Column, unknown>, isRoot
   return { collection, before, isRoot, isExtended: false, isDeleted: false, next: new Map(), count: 1 };
 }
 
-/** What tells its records apart, what other keys point to, and the foreign key itself. */
+/** The identifying columns, the columns that foreign keys reference, and the columns of the own foreign key. */
 function columnsOf(collection: Collection, on: readonly KeyPair[]): Column[] {
   const pointedTo = collection.referencedBy.flatMap(({ from }) => from?.relation.on.map(({ to }) => to) ?? []);
   return [...new Set([...identityOf(collection), ...pointedTo, ...on.map(({ from }) => from)])];
 }
 
-/** Without a key, records with the same values count as so many: whatever reaches one of them reaches them all. */
+/** Without a key, all values identify a record. Equal records are counted: a cascade that reaches one reaches all. */
 function identityOf(collection: Collection): readonly Column[] {
   if (collection.key.length > 0) return collection.key;
   return storedColumns(collection).filter(
@@ -214,7 +214,7 @@ function markRecord(collection: Collection, values: ReadonlyMap<Column, unknown>
 const mark = (column: Column, value: unknown): string | null =>
   value === null || value === undefined ? null : markOf(value, column);
 
-/** By the columns that the key points to, on both sides. */
+/** Equal for a foreign key and the key that it references. The referenced columns decide how values compare. */
 function markHeld(on: readonly KeyPair[], values: ReadonlyMap<Column, unknown>, side: 'from' | 'to'): string {
   return JSON.stringify(on.map((pair) => mark(pair.to, values.get(pair[side]))));
 }
@@ -230,7 +230,7 @@ function differs(column: Column, was: unknown, is: unknown): boolean {
   return mark(exact, was) !== mark(exact, is);
 }
 
-/** These records; with a holder, the records that hold a key of theirs. */
+/** Selects these records; with a holder, the records that reference them. */
 function recordsFilter(home: Collection, records: readonly Reached[], holder?: Holder): Filter {
   const { collection } = records[0]!;
   const via = holder ? [twinOf(holder.relation)] : [];

@@ -1,4 +1,4 @@
-// Asks the code of an added field for the values of a page: once, with each combination of what it needs once.
+// Calls the code of an added field for the values of a page: once, with the distinct combinations of its dependencies.
 import type { CustomizationContext } from '../customize/context.ts';
 import { callCode, failCode, isThenable } from '../customize/user-code.ts';
 import { shapeRecords } from '../encode/records.ts';
@@ -8,8 +8,8 @@ import { readMade } from './computed-values.ts';
 import { listExternal, readyExternal } from './external.ts';
 
 /**
- * Fills the slot of the field in every row. CUSTOMIZATION_FAILED when the code throws, or gives something else than it should; stored
- * values that do not fit the declared type are empty, and counted for `misfits`.
+ * Fills the slot of the field in every row. CUSTOMIZATION_FAILED if the code throws or returns an invalid result.
+ * Stored values that do not fit the declared type become null, and `misfits` receives their number.
  */
 export async function computeField(
   step: Compute,
@@ -36,7 +36,7 @@ export async function computeField(
     }
   };
   const ready: unknown[] = [];
-  // Not `map`, which would leave the gaps of an array that has some.
+  // Not `map`, which skips the holes of a sparse array.
   for (const value of values) ready.push(read(value ?? made.definition.defaultValue));
   if (unfit > 0) misfits(unfit, step);
   for (let at = 0; at < rows.length; at++) {
@@ -47,7 +47,7 @@ export async function computeField(
 
 const misfit = new Error('a stored value does not fit its declared type');
 
-/** Most fields need something that no two records share: it costs half as much to see that as to look for each. */
+/** The dependencies of most fields differ in every record. This check costs half as much as grouping the rows. */
 function allDiffer(rows: readonly Row[], { from }: Compute): boolean {
   const seen = new Set<unknown>();
   for (let at = 0; at < rows.length; at++) {
@@ -59,7 +59,7 @@ function allDiffer(rows: readonly Row[], { from }: Compute): boolean {
 
 const NOWHERE = -1;
 
-/** The rows that code is asked about, and for each row which of them tells its value. */
+/** The rows to pass to the code, and for each row the index of the one that gives its value. */
 function withoutRepeats(rows: readonly Row[], { from, guard }: Compute): { asked: Row[]; placeOf: number[] } {
   const asked: Row[] = [];
   const places = new Map<unknown, number>();
@@ -76,7 +76,7 @@ function withoutRepeats(rows: readonly Row[], { from, guard }: Compute): { asked
   return { asked, placeOf };
 }
 
-/** Equal for rows in which the code finds the same. A single number or text is its own mark, unless it could be taken for one. */
+/** Equal for rows with the same dependencies. A single number or text is its own mark, unless it looks like JSON. */
 function markOf(row: Row, from: readonly number[]): unknown {
   const value = row[from[0]!];
   if (from.length === 1 && (typeof value === 'number' || (typeof value === 'string' && value[0] !== '['))) return value;
@@ -101,7 +101,7 @@ async function callField(
   return failCode(what, made.at, new Error(`getValues was given ${asked.length} records and gave ${got}`));
 }
 
-/** The values, waited for where there are promises among them: to wait for each costs more than all the rest of a field. */
+/** Awaits the values only if some are promises: awaiting each value costs more than the rest of the field. */
 function awaitEach(given: unknown): unknown {
   return Array.isArray(given) && given.some(isThenable) ? Promise.all(given) : given;
 }

@@ -1,9 +1,9 @@
-// What code gives as the value of a field, read as a value of its type.
+// Converts the values that code returns for a field to the type of the field.
 import type { Column } from '../model/types.ts';
 import { readDataUri } from '../resolve/values.ts';
 import type { ColumnShape, PrimitiveType } from '../sources/column-types.ts';
 
-/** A canonical value of the type (agent/sources/source.ts), of what code reasonably gives for it. */
+/** The canonical value of the type (agent/sources/source.ts), from the usual JavaScript forms. */
 export function readMade(given: unknown, { type, enumValues, shape }: Column, refuse: () => never): unknown {
   const value = given ?? null;
   if (value === null) return null;
@@ -13,7 +13,7 @@ export function readMade(given: unknown, { type, enumValues, shape }: Column, re
   return value.map((item) => (item === null ? null : (readers[type[0]](item, enumValues ?? []) ?? refuse())));
 }
 
-/** Objects have the keys of the shape and no others; what is missing is null. */
+/** Objects get exactly the keys of the shape; missing values are null. */
 function readShape(value: unknown, shape: ColumnShape, refuse: () => never): unknown {
   if (value === null || value === undefined) return null;
   if (typeof shape === 'string') return readers[shape](value, []) ?? refuse();
@@ -52,7 +52,7 @@ const readers: { readonly [T in PrimitiveType]: Reader } = {
   Date(value) {
     const date = value instanceof Date || typeof value === 'string' ? new Date(value) : undefined;
     if (!date || Number.isNaN(date.getTime())) return undefined;
-    // Kept as it is, with its microseconds, when it is canonical already.
+    // A canonical text is kept, to preserve its microseconds.
     return typeof value === 'string' && /\.\d{6}Z$/.test(value) ? value : date.toISOString();
   },
   Dateonly: (value) =>

@@ -1,5 +1,5 @@
-// Relations whose records code gives: asked once for each combination of what the code needs, a few at a time, and checked
-// before anything is made of them.
+// Relations with records from customization code. The code runs once for each combination of its dependencies, a few
+// calls at a time, and its results are checked before use.
 import type { CodeRecord, CustomizationContext } from '../customize/context.ts';
 import { callCode, failCode } from '../customize/user-code.ts';
 import { binarySlots, readyRows } from '../encode/records.ts';
@@ -11,7 +11,7 @@ import { inTurns } from './fetch-related.ts';
 
 const CALLS_AT_ONCE = 4;
 
-/** Rows in the order of the columns, their place last, for each record. CUSTOMIZATION_FAILED. */
+/** The rows for each record: the columns, then the index of the row. CUSTOMIZATION_FAILED. */
 export async function listExternal(
   external: External,
   records: readonly CodeRecord[],
@@ -24,7 +24,7 @@ export async function listExternal(
   return found;
 }
 
-/** As objects, ready for JSON. */
+/** The rows as objects, ready for JSON. */
 export function readyExternal({ collection, columns }: External, rows: readonly Row[]): Record<string, unknown>[] {
   readyRows(rows, binarySlots(columns.map((column) => pathTo(collection, [], column))));
   return rows.map((row) => Object.fromEntries(columns.map(({ name }, at) => [name, row[at]])));

@@ -1,5 +1,5 @@
-// What another source has to tell before a statement can run, or once its rows are here. Keys go there each once, in lists
-// of a bounded length, a few statements at a time.
+// Queries another source before a statement runs, or for its rows afterwards. Each key is sent once, in lists of
+// limited length, a few statements at a time.
 
 import { and, not, or } from '../lower/simplify.ts';
 import type { Ask, Condition, Fetch, Filter, Lookup, Path } from '../plan/types.ts';
@@ -7,13 +7,13 @@ import { keysFilter } from '../plan/write.ts';
 import { markOf } from '../sources/evaluate.ts';
 import type { Row } from '../sources/statement.ts';
 
-/** Keys that one statement is given: far below what any database takes. */
+/** Keys per statement, far below the limit of any database. */
 const KEYS_AT_ONCE = 1_000;
 export const STATEMENTS_AT_ONCE = 4;
-/** SQLite and MariaDB have a limit for one list. */
+/** SQLite and MariaDB limit the length of a list. */
 const LIST_LIMIT = 16_000;
 
-/** The condition with what was found in place of its lookups. */
+/** Replaces the lookups of a condition by their results. */
 export function settle<C extends Condition>(condition: C, found: ReadonlyMap<Lookup, readonly unknown[]>): C {
   const visit = (filter: Filter): Filter => {
     switch (filter.op) {
@@ -48,7 +48,7 @@ function slices<T>(items: readonly T[], size: number): T[][] {
   );
 }
 
-/** Each once; null is the key of nothing. */
+/** The distinct keys, without null. */
 export function distinctKeys(rows: readonly Row[], slot: number, { field }: Path): unknown[] {
   const keys = new Map<string, unknown>();
   for (const row of rows) {
@@ -58,7 +58,7 @@ export function distinctKeys(rows: readonly Row[], slot: number, { field }: Path
   return [...keys.values()];
 }
 
-/** Fills the slots of the fetch in every row. `read` gives the rows of its plan that satisfy a further condition. */
+/** Fills the slots of the fetch in every row. `read` runs its plan with a further condition. */
 export async function fetchRelated(
   { via, from, type, query, plan, into }: Fetch,
   rows: readonly Row[],
@@ -87,10 +87,10 @@ export async function fetchRelated(
   }
 }
 
-/** Far below the depth that SQLite lets a condition have, where a key has several columns. */
+/** Far below SQLite's limit for the depth of a condition, which is relevant for composite keys. */
 const ASKED_AT_ONCE = 400;
 
-/** Fills the slot of the condition in every row. `read` gives the keys of its plan that satisfy a further condition. */
+/** Fills the slot of the condition in every row. `read` runs its plan with a further condition. */
 export async function askTold(
   { key, from, into, plan }: Ask,
   rows: readonly Row[],
@@ -106,7 +106,7 @@ export async function askTold(
   for (const row of rows) row[into] = found.has(markAt(row, from));
 }
 
-/** At most so many at a time; the first failure is thrown, and no further one is begun. */
+/** Runs at most `most` items at a time. Throws the first error, and starts no further item after it. */
 export async function inTurns<T>(
   items: readonly T[],
   most: number,

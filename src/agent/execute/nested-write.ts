@@ -1,6 +1,6 @@
-// Records that are written together with those at the end of their to-one relations, within one transaction. The end that
-// a record points to is written first, since its key is needed; the end that points to the record, after it. An end that is
-// there is updated, one that is not is created: each record is treated as if it were written alone.
+// Writes records together with those of their to-one relations, in one transaction. A referenced record is written
+// first, because its key is needed; a referencing record is written last. Existing related records are updated, missing
+// ones are created. Each record passes the same checks as in a separate write.
 import { fail } from '../../core/errors.ts';
 import { and, or } from '../lower/simplify.ts';
 import type { Collection, Column, Relation } from '../model/types.ts';
@@ -21,19 +21,19 @@ import {
   type WriteContext,
 } from './write.ts';
 
-/** What the writing of related records asks for. */
+/** What writes of related records require. */
 export interface Nest {
-  /** The writing at a collection; FORBIDDEN and READ_ONLY. `more` columns come back with its records. */
+  /** The context of a write to a related collection. FORBIDDEN, READ_ONLY. `more`: further columns to return. */
   end(collection: Collection, verb: 'add' | 'edit', written: readonly Draft[], more: readonly Column[]): WriteContext;
-  /** INVALID_RECORD for what is missing of a record that turns out to be new. */
+  /** INVALID_RECORD if a record that has to be created lacks required values. */
   checkNew(collection: Collection, draft: Draft): void;
-  /** What the reader calls the relation. */
+  /** The name of the relation, for messages. */
   label(collection: Collection, relation: Relation): string;
 }
 
 export const isNested = (drafts: readonly Draft[]): boolean => drafts.some(({ related }) => related.size > 0);
 
-/** The columns of the collection that its related records are found by. */
+/** The columns that link to the related records. */
 export function linkColumns(drafts: readonly Draft[]): Column[] {
   return relationsOf(drafts).flatMap(({ on }) => on.map(({ from }) => from));
 }
@@ -42,7 +42,7 @@ function relationsOf(drafts: readonly Draft[]): Relation[] {
   return [...new Set(drafts.flatMap(({ related }) => [...related.keys()]))];
 }
 
-/** In the order of the drafts. The guards are asked once the records behind are there, too: a row scope may look at them. */
+/** In the order of the drafts. Guards run after all related records are written: a row scope may read them. */
 export async function createNested(nest: Nest, context: WriteContext, drafts: readonly Draft[]): Promise<Row[]> {
   const { target } = context;
   const values = drafts.map((draft) => new Map(draft.values));
@@ -102,7 +102,7 @@ export async function updateNested(
     if (tuples.size) await updateEnds(nest, context, relation, [...tuples.values()], inner);
     await createEnds(nest, relation, made);
   }
-  // The records are known by now: what they were found by may have been changed above.
+  // Selects by key, because the writes above may have changed values that `condition` tests.
   const write = async (some: readonly (readonly unknown[])[], values: ReadonlyMap<Column, unknown>) => {
     if (values.size && some.length)
       await updateRecords(
@@ -121,7 +121,7 @@ export async function updateNested(
   return readBack(context, next);
 }
 
-/** The key that the record points to by what is written; undefined when nothing is written of it. */
+/** The foreign key in the written values, or undefined if they contain no column of it. */
 function pointed(
   nest: Nest,
   { collection }: Target,
@@ -138,7 +138,7 @@ function pointed(
   });
 }
 
-/** The draft of a record that points to this one. */
+/** The draft of a related record, with a foreign key to this row. */
 function pointing(target: Target, relation: Relation, inner: Draft, row: Row): Draft {
   const draft = { ...newDraft(), values: new Map(inner.values), related: inner.related };
   for (const { from, to } of relation.on) draft.values.set(to, row[slotOf(target, from)]);
@@ -168,7 +168,7 @@ async function createBehind(nest: Nest, relation: Relation, inners: readonly Dra
   await createNested(nest, nest.end(relation.to, 'add', inners, linkColumns(inners)), inners);
 }
 
-/** The records of these keys are there, and the caller may see and edit them: all or INVALID_RECORD. */
+/** Updates the records with these keys. INVALID_RECORD unless all exist and the caller may see them. */
 async function updateEnds(
   nest: Nest,
   context: WriteContext,
@@ -193,7 +193,7 @@ async function updateEach(nest: Nest, end: WriteContext, keys: readonly Row[], i
   else await updateRecords(end, keys, inner.values, condition);
 }
 
-/** Those that point to the records: the ones that are there are updated, the others created. */
+/** Updates the related records that reference these rows, and creates the missing ones. */
 async function writeBehind(
   nest: Nest,
   context: WriteContext,
@@ -231,7 +231,7 @@ async function writeBehind(
   );
 }
 
-/** Within what the caller may see. */
+/** Finds only records that the caller may see. */
 function findEnds(
   { session, known }: WriteContext,
   { to: collection, on }: Relation,

@@ -12,22 +12,22 @@ import { computeField } from './compute.ts';
 import { askTold, distinctKeys, fetchRelated, inTurns, STATEMENTS_AT_ONCE, settle } from './fetch-related.ts';
 
 export interface Found {
-  /** As wide as the plan; ready for JSON. */
+  /** Rows with all slots of the plan, ready for JSON. */
   readonly rows: Row[];
   readonly hasMore: boolean;
 }
 
-/** What the steps need; not looked at where a plan has none. */
+/** What steps need. Plans without steps do not use it. */
 export interface StepTools {
   readonly rowsLimit: number;
   readonly code: () => CustomizationContext;
-  /** Told where so many rows were read for what the database could not decide. */
+  /** Receives the number of rows that were read because the database cannot decide a condition or an order. */
   many(rows: number, step: Bound): void;
-  /** Told of how many stored values do not fit the type that was declared for them. */
+  /** Receives the number of stored values that do not fit their declared type. */
   misfits(count: number, step: Compute): void;
 }
 
-/** What is looked up, one statement, or none where nothing can match, and then the steps. TOO_MANY_ROWS, CUSTOMIZATION_FAILED. */
+/** Runs the lookups, the statement (unless no row can match) and the steps. TOO_MANY_ROWS, CUSTOMIZATION_FAILED. */
 export async function executeRead(
   plan: ReadPlan,
   limit: number | null,
@@ -43,7 +43,7 @@ export async function executeRead(
   return { rows, hasMore };
 }
 
-/** Canonical values. */
+/** Returns canonical values. */
 async function runPlan(plan: ReadPlan, given: Select, options: ReadOptions, tools: StepTools): Promise<Row[]> {
   const select = plan.lookups.length ? await lookUp(given, plan.lookups, options, tools) : given;
   let rows = await plan.source.read(select, options);
@@ -51,7 +51,7 @@ async function runPlan(plan: ReadPlan, given: Select, options: ReadOptions, tool
   return rows;
 }
 
-/** The condition, decided as far as other sources are asked. */
+/** The condition with the results of its lookups. */
 export function lookUpAll<C extends Condition>(condition: C, options: ReadOptions, tools: StepTools): MaybePromise<C> {
   const lookups = lookupsOf(condition);
   return lookups.length ? lookUp(condition, lookups, options, tools) : condition;
@@ -96,7 +96,7 @@ async function fetch(step: Fetch, rows: Row[], options: ReadOptions, tools: Step
   return rows;
 }
 
-/** Of each row of the columns of the plan, and then of what its steps would ask, whether the steps keep it. */
+/** Whether the steps keep each row. A row has the columns of the plan, then the results of its `ask` steps. */
 export async function decideRows(
   { steps, width }: ReadPlan,
   rows: readonly Row[],
@@ -111,7 +111,7 @@ export async function decideRows(
   return wide.map((row) => those.has(row));
 }
 
-/** The same, at once, of a plan that asks neither code nor another source, where that takes no time: undefined of others. */
+/** Synchronous. Undefined if the plan needs code or another source, or if the work could take long. */
 export function decideAtOnce({ steps, width }: ReadPlan, rows: readonly Row[]): boolean[] | undefined {
   if (steps.some(({ kind }) => kind === 'fetch' || kind === 'compute')) return undefined;
   const wide = widen(steps, width, rows);
@@ -125,7 +125,7 @@ export function decideAtOnce({ steps, width }: ReadPlan, rows: readonly Row[]): 
   return wide.map((row) => those.has(row));
 }
 
-/** What was asked stands at the end of a row, as it does in a plan. */
+/** Adds the missing slots before the results of the `ask` steps, which are last in a plan. */
 function widen(steps: readonly Step[], width: number, rows: readonly Row[]): Row[] {
   const asked = steps.filter(({ kind }) => kind === 'ask').length;
   return rows.map((row) => {

@@ -1,5 +1,5 @@
-// The statements of one write, within its transaction. Where the database does not give back what it wrote, it is read by
-// key; a guard that the statement could not tell is asked the same way.
+// Executes the statements of one write, in its transaction. If the database does not return the written rows, they are
+// read by key. Guards that the statement cannot check are checked by such a read too.
 import { fail } from '../../core/errors.ts';
 import { and, or } from '../lower/simplify.ts';
 import type { Collection, Column } from '../model/types.ts';
@@ -24,25 +24,25 @@ import type { Row } from '../sources/statement.ts';
 import type { Values } from '../write/drafts.ts';
 import type { Ledger } from './written-records.ts';
 
-/** Thrown when a statement met fewer records than there are keys: which ones is found out when all is taken back. */
+/** Thrown if a statement finds fewer records than keys. The missing ones are determined after the rollback. */
 export class Shortfall extends Error {}
 
-/** What the database does by itself for a statement (agent/write/cascades.ts). */
+/** The changes that the database makes itself during a statement (agent/write/cascades.ts). */
 export interface Cascades {
-  /** That triggers may do more, where the table has some for it. */
+  /** Notes that the table may have triggers for the event, with unknown effects. */
   note(collection: Collection, event: WriteEvent): void;
   /**
-   * Asked before the statement; `set` is what an update writes, null for a delete. Null where nothing can follow. Fails where
-   * the caller may not have it done.
+   * Called before the statement. `set`: the values of an update, null for a delete. Returns null if no cascade is
+   * possible. Throws if the caller lacks the grants for the cascades.
    */
   foresee(
     collection: Collection,
     keys: readonly (readonly unknown[])[],
     set: Values | null,
   ): Promise<{
-    /** How many of the records the database meets by itself, too, perhaps before the statement does. */
+    /** How many of the records the cascades reach too, possibly before the statement does. */
     readonly overlap: number;
-    /** After the statement: that it was done as foreseen. */
+    /** Called after the statement: checks the cascades against the prediction, and records them. */
     readonly settle: () => Promise<void>;
   } | null>;
 }
@@ -53,25 +53,25 @@ export interface WriteContext {
   readonly target: Target;
   readonly guards: readonly Guard[];
   readonly known: Known;
-  /** What the caller wants to do, for messages. */
+  /** The operation, for messages. */
   readonly verb: string;
-  /** Told how many of the records of a call are written. */
+  /** Receives the number of records written so far. */
   readonly progress?: ((done: number, total: number) => void) | undefined;
-  /** Told of every record that is written. */
+  /** Receives every written record. */
   readonly ledger: Ledger;
   readonly cascades: Cascades;
-  /** Rows of the records as they are, where they have been read already. */
+  /** The current rows of the records, if they have been read already. */
   readonly current?: readonly Row[];
 }
 
-/** Rows as wide as `target.columns`, in the order of the records. */
+/** Returns the columns of the target, in the order of the records. */
 export async function insertRecords(context: WriteContext, records: readonly Values[]): Promise<Row[]> {
   const { session, returning, target, guards } = context;
   const key = target.collection.key;
   context.cascades.note(target.collection, 'insert');
   const keys: unknown[][] = [];
   const rows: Row[] = [];
-  // Without rows that come back, only the key of a single record is known.
+  // Without RETURNING, the database reports a generated key only for a single record.
   const one = !returning.insert && !records.every((values) => key.every((column) => values.has(column)));
   let done = 0;
   for (const { insert, positions } of planInserts(target, records, guards, one)) {
@@ -104,7 +104,7 @@ function unknownKey({ target }: WriteContext, { name }: Column): never {
   });
 }
 
-/** In the order of the keys. Shortfall when there are fewer records. Code may have left nothing to write. */
+/** In the order of the keys. Throws Shortfall for missing records. `set` is empty if code removed all values. */
 export async function updateRecords(
   context: WriteContext,
   keys: readonly (readonly unknown[])[],
@@ -121,7 +121,7 @@ export async function updateRecords(
   const next = keys.map((values) =>
     target.collection.key.map((column, at) => (set.has(column) ? set.get(column) : values[at])),
   );
-  // What the database changes of these records comes after what the statement gives back.
+  // The returned rows lack the changes that cascades make to the same records.
   const isReturned = returning.update && !extended?.overlap;
   const after = isReturned ? inOrder(target, await settle(context, rows), next) : await readBack(context, next);
   await extended?.settle();
@@ -130,7 +130,7 @@ export async function updateRecords(
   return after;
 }
 
-/** As they are before an update, in the order of the keys; undefined where nobody wants to know. */
+/** The rows before an update, in the order of the keys. Undefined if the ledger does not need them. */
 async function readCurrent(
   context: WriteContext,
   keys: readonly (readonly unknown[])[],
@@ -144,7 +144,7 @@ async function readCurrent(
   return inOrder(target, some, keys);
 }
 
-/** As they were, in the order of the keys. Shortfall when there are fewer. */
+/** Returns the deleted rows, in the order of the keys. Throws Shortfall for missing records. */
 export async function deleteRecords(
   context: WriteContext,
   keys: readonly (readonly unknown[])[],
@@ -176,7 +176,7 @@ export async function readRecords(
   return inOrder(target, rows, keys);
 }
 
-/** Shortfall where what is decided here does not hold for a record. */
+/** Throws Shortfall if a record does not satisfy the in-memory part of the condition. */
 async function needMeant(
   context: WriteContext,
   keys: readonly (readonly unknown[])[],
@@ -190,7 +190,7 @@ interface Reading extends Pick<WriteContext, 'session' | 'known'> {
   readonly collection: Collection;
 }
 
-/** The records that satisfy a condition, whoever decides it. */
+/** Reads the records that satisfy a condition, including its in-memory part. */
 export async function readMeant(
   { session, known, collection }: Reading,
   columns: readonly Path[],
@@ -200,7 +200,7 @@ export async function readMeant(
   if (!rest) return session.read({ table, columns, joins, where, order: [] });
   const all = { table, columns: [...columns, ...rest.columns], joins: mergeJoins(joins, rest.joins), where, order: [] };
   const rows = await session.read(all);
-  // A rest that asks has the key among its columns, which tells about which record.
+  // A rest with `asked` conditions includes the key in its columns, to match their results with the rows.
   const key = rest.asked.length ? collection.key.map((column) => pathTo(collection, [], column)) : [];
   const slots = key.map((path) => columns.length + rest.columns.indexOf(path));
   const markAt = (row: Row, places: readonly number[]) =>
@@ -220,13 +220,13 @@ export async function readMeant(
 
 const at = ({ session, known, target: { collection } }: WriteContext): Reading => ({ session, known, collection });
 
-/** Each once, parents first. */
+/** Each join once, parents first. */
 function mergeJoins(joins: readonly Join[], more: readonly Join[]): readonly Join[] {
   const known = new Set(joins.map(({ via }) => idOf(via)));
   return [...joins, ...more.filter(({ via }) => !known.has(idOf(via)))];
 }
 
-/** Rows with the answers of the guards behind their columns; the late guards are asked now. */
+/** The rows end with the results of the guards. Late guards are checked now. */
 async function settle(context: WriteContext, rows: readonly Row[]): Promise<Row[]> {
   const { target, guards } = context;
   const width = target.columns.length;
@@ -239,7 +239,7 @@ async function settle(context: WriteContext, rows: readonly Row[]): Promise<Row[
   return settled;
 }
 
-/** The records of these keys, if all guards hold for them. */
+/** Reads the records with these keys, and checks all guards. */
 export async function readBack(context: WriteContext, keys: readonly (readonly unknown[])[]): Promise<Row[]> {
   const { target, guards } = context;
   const rows = await read(context, keys, guards);
@@ -263,7 +263,7 @@ async function ask(
   for (const guard of guards) await follow(context, keys, guard);
 }
 
-/** Those that satisfy the guards. Only that of the row scope can have something left that is decided here. */
+/** The records that satisfy the guards. Only the guard of the row scope can have an in-memory part. */
 function read(context: WriteContext, keys: readonly (readonly unknown[])[], all: readonly Guard[]): Promise<Row[]> {
   const { target } = context;
   const guards = all.filter(({ pointer }) => !pointer);
@@ -273,7 +273,7 @@ function read(context: WriteContext, keys: readonly (readonly unknown[])[], all:
   return readMeant(at(context), target.columns, { joins, where, ...(rest && { rest }) });
 }
 
-/** What the records point to must be what the caller may see. */
+/** Checks that the caller may see the records that the pointer of the guard leads to. */
 async function follow(context: WriteContext, keys: readonly (readonly unknown[])[], guard: Guard): Promise<void> {
   const { target, known, session } = context;
   const { pointer, condition } = guard;
@@ -303,7 +303,7 @@ function refuse({ target, verb }: WriteContext, { fields }: Guard): never {
   return fail('INVALID_RECORD', { collection, problems: [{ field: fields.join(', '), problem: NO_SUCH_RECORD }] });
 }
 
-/** The same for a record that does not exist and for one that the caller may not see. */
+/** The same text for missing and for invisible records. */
 export const NO_SUCH_RECORD = 'no record has this key, or you may not see it.';
 
 export function keysOf(target: Target, rows: readonly Row[]): unknown[][] {
@@ -312,7 +312,7 @@ export function keysOf(target: Target, rows: readonly Row[]): unknown[][] {
 
 const keyOf = ({ keySlots }: Target, row: Row): unknown[] => keySlots.map((slot) => row[slot]);
 
-/** Keys that the database takes for the same have one mark. */
+/** Equal for keys that the database treats as equal. */
 export function markKey({ collection }: Target, key: readonly unknown[]): string {
   return JSON.stringify(key.map((value, at) => markOf(value, collection.key[at]!)));
 }

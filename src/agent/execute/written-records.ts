@@ -1,6 +1,5 @@
-// Every record that a call writes, as it is written. The three functions that write records (write.ts), the writes
-// of code by filter, and what the database does by itself (cascades) add to one list for each call; agent/write/effects.ts makes of it
-// what dry run, approval, answer and activity log say.
+// Collects every record that a call writes: by the functions in write.ts, by customization code, and by cascades of the
+// database. agent/write/effects.ts computes the effects of the call from this list.
 import type { Collection } from '../model/types.ts';
 import type { Target } from '../plan/write.ts';
 import type { Row } from '../sources/statement.ts';
@@ -8,8 +7,8 @@ import type { Row } from '../sources/statement.ts';
 export type Change = 'created' | 'updated' | 'deleted';
 
 /**
- * `call`: a record that the call names, and that its count counts. `relation`: a record at the end of a relation, written
- * along. `cascade`: the database changes it by itself. `code`: customization code writes it during the call.
+ * `call`: the call names the record, and its count includes it. `relation`: a related record, written with it.
+ * `cascade`: the database changes it by itself. `code`: customization code writes it during the call.
  */
 export type Cause = 'call' | 'relation' | 'cascade' | 'code';
 
@@ -18,28 +17,28 @@ export interface Written {
   readonly change: Change;
   readonly cause: Cause;
   readonly count: number;
-  /** Where the records are known: rows as wide as the columns of `target`, in canonical values. */
+  /** If the records are known: the columns of `target`, with canonical values. */
   readonly rows?: {
     readonly target: Target;
-    /** Of an update and a delete; absent where nobody looked. One for each record, in the order of `after`. */
+    /** For updates and deletes; absent if not read. One row for each record, in the order of `after`. */
     readonly before?: readonly Row[];
-    /** Of a create and an update. */
+    /** For creates and updates. */
     readonly after?: readonly Row[];
   };
 }
 
-/** What the writes of one transaction add to. */
+/** Receives the writes of one transaction. */
 export interface Ledger {
   /** Whether records are read before they are updated. */
   readonly before: boolean;
   add(written: Omit<Written, 'cause'>): void;
-  /** Of what the database writes by itself. */
+  /** For writes by the database itself. */
   cascade(written: Omit<Written, 'cause'>): void;
-  /** For records that are written along with those of the call. */
+  /** For related records that are written with those of the call. */
   readonly along: Ledger;
 }
 
-/** `isCode`: customization code writes. `before`: also of the records that the call itself names, of others always. */
+/** `isCode`: customization code writes. `before`: whether to read the records of the call; others are always read. */
 export function ledgerInto(
   list: Written[],
   { isCode, before }: { readonly isCode: boolean; readonly before: boolean },
