@@ -21,7 +21,7 @@ import {
   type WriteContext,
 } from './write.ts';
 
-/** What writes of related records require. */
+/** The context of writes to related records. */
 export interface Nest {
   /** The context of a write to a related collection. FORBIDDEN, READ_ONLY. `more`: further columns to return. */
   end(collection: Collection, verb: 'add' | 'edit', written: readonly Draft[], more: readonly Column[]): WriteContext;

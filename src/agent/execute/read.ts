@@ -17,7 +17,7 @@ export interface Found {
   readonly hasMore: boolean;
 }
 
-/** What steps need. Plans without steps do not use it. */
+/** The context of steps. Plans without steps do not use it. */
 export interface StepTools {
   readonly rowsLimit: number;
   readonly code: () => CustomizationContext;

@@ -24,7 +24,7 @@ export interface Conditions {
 /** The rows of a collection that the caller may see. */
 export type ScopeOf = (collection: Collection) => Filter;
 
-/** What lowering needs besides the filter. `code` is called only if customization code has to run. */
+/** The context of lowering. `code` is called only if customization code has to run. */
 export interface Lowering {
   /** The collection where the paths of the filter start. */
   readonly view: View;

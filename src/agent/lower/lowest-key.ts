@@ -1,4 +1,4 @@
-// A to-one relation with several candidates leads to the first of them that counts.
+// A to-one relation with several candidates leads to the first one, usually among those that the caller may see.
 import type { Relation } from '../model/types.ts';
 import type { Condition, Filter } from '../plan/types.ts';
 import { onlyAt, pathTo } from '../resolve/paths.ts';

@@ -1,5 +1,5 @@
 // Converts a filter to the previous period, to compare values over time. Each relative period, at any depth, becomes
-// the period of the same kind before it. All other conditions stay, so filters added with And do not prevent it.
+// the period of the same kind before it. All other conditions stay, including filters joined with And.
 // A period up to now is compared with the same part of the previous one: this month until the 10th at noon with last
 // month until the 10th at noon, not with all of last month.
 import { DateTime } from 'luxon';

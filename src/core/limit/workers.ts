@@ -10,7 +10,7 @@ import { type Entry, startWorker } from './entry.ts';
 /** Posts one message to the worker and waits for the answer. */
 export type Ask = <A>(message: unknown) => Promise<A>;
 
-/** What a worker posts for each message. */
+/** The message that a worker posts back for each message. */
 export type WorkerAnswer = { readonly answer: unknown } | { readonly error: string };
 
 export interface WorkOptions {

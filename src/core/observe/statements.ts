@@ -10,7 +10,7 @@ export type Statement = Extract<Observation, { type: 'statement.ran' }>;
 export interface StatementWatch {
   /** Must receive every observation. */
   readonly listen: Observe;
-  /** Reports the statements of `work`, in the order in which they end. */
+  /** Reports the statements of `work`, in order of completion. */
   during<T>(tell: (statement: Statement) => void, work: () => Promise<T>): Promise<T>;
 }
 

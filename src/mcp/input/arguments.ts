@@ -1,4 +1,4 @@
-// Repairs arguments of models whose meaning is clear: JSON or a number as text, one value instead of a list,
+// Repairs arguments of models if the meaning is clear: JSON or a number as text, one value instead of a list,
 // `relation@@@field`. All other errors say which value to send. The engine checks field names and value types.
 import { fail } from '../../core/errors.ts';
 import { nearNames } from '../../core/suggestions.ts';

@@ -21,7 +21,7 @@ function needAtMost(most: number, list: readonly unknown[], name: string, what =
   if (list.length > most) invalid(name, `at most ${most} ${what}, got ${list.length}.`);
 }
 
-/** The field that the text means. Otherwise the text itself, for which the engine suggests similar names. */
+/** The field that the text means. Otherwise the text itself: the engine then suggests similar names. */
 export function toField(text: string, home: Home | undefined): string {
   const field = text.trim();
   return home?.names.field(home.collection, field) ?? field;
