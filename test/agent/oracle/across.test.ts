@@ -11,6 +11,6 @@ test.each(Array.from({ length: WORLDS }, (_, world) => seed + world))(
   'two sources of a kind answer 50 random queries together with what they mean (seed %i)',
   (worldSeed) =>
     judgeAcross(worldSeed, 50, servers, (url, clock) => createSqlSource(url, { clock, observe: () => {} })),
-  // Alone a world takes a second or two; beside other work on a small machine, twenty times that.
+  // A world takes a second or two on an idle machine, and up to twenty times that on a small busy one.
   120_000,
 );

@@ -1,5 +1,5 @@
-// What an aggregate means: the matching records are those that the list would give, and groups are piles of them. It
-// shares no code with the engine: days are what Intl says, numbers whole ten-thousandths, and quotients long divisions.
+// What an aggregate means: the records of the matching list, divided into groups. It shares no code with the engine:
+// days come from Intl, numbers are integer ten-thousandths, and quotients are long divisions.
 import type { BucketUnit, Operation } from '../../../src/agent/sources/statement.ts';
 import { interpret, type Meaning, type Question } from './interpreter.ts';
 import { compare, localDay, startOf } from './values.ts';
@@ -22,7 +22,7 @@ interface Pile {
   readonly values: unknown[];
 }
 
-/** Every group, in order: its keys, then its value. */
+/** Every group in order: its keys, then its value. */
 export function interpretAggregate(meaning: Meaning, question: AggregateQuestion): unknown[][] {
   const { groups, value, operation, zone = meaning.zone } = question;
   const fields = [...groups.map((group) => group.name), ...(value ? [value.name] : [])];
@@ -104,7 +104,7 @@ function tenThousandths(value: unknown): bigint {
   return sign ? -units : units;
 }
 
-/** By hand, one digit after another, until there are 15 that count and at least 6 after the point; half goes up. */
+/** Long division, digit by digit, to at least 15 significant digits and 6 decimals. Half rounds up. */
 function divide(over: bigint, under: bigint): string {
   let rest = over < 0n ? -over : over;
   const whole = String(rest / under);

@@ -12,6 +12,6 @@ test.each(Array.from({ length: WORLDS }, (_, world) => seed + world))(
   'memory and every database answer 60 random aggregates with what they mean, one statement each (seed %i)',
   (worldSeed) =>
     judgeAggregates(worldSeed, 60, servers, (url, clock) => createSqlSource(url, { clock, observe: () => {} })),
-  // Alone a world takes a second or two; beside other work on a small machine, twenty times that.
+  // A world takes a second or two on an idle machine, and up to twenty times that on a small busy one.
   120_000,
 );

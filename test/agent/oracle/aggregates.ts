@@ -1,4 +1,4 @@
-// Asks every source the same random aggregates and compares the answers with what they mean.
+// Runs the same random aggregates on every source and compares the results with their meaning.
 import { expect } from 'vitest';
 import { createEngineAgent } from '../../../src/agent/agent.ts';
 import type { Engine } from '../../../src/agent/engine.ts';
@@ -33,7 +33,7 @@ interface Subject {
   drop(): Promise<void>;
 }
 
-/** Throws with the seed, the source and the question when an answer is wrong. */
+/** Throws with the seed, the source and the question if a result is wrong. */
 export async function judgeAggregates(
   seed: number,
   questions: number,
@@ -42,7 +42,7 @@ export async function judgeAggregates(
 ) {
   const random = createRandom(seed);
   const world = addFirsts(createWorld(random));
-  // One world in two stays as its tables are, so that both roads are walked.
+  // Every second world has no customizations, to test both paths.
   if (seed % 2 > 0) twistWorld(world, random);
   const clock = { ...systemClock, now: () => world.now };
   const memory = createMemoryTables(world);
@@ -87,7 +87,7 @@ export async function judgeAggregates(
           uuidBackwards: name === 'mariadb',
         };
         const all = interpretAggregate(meaning, question);
-        // Databases differ in how they order texts whose case they ignore.
+        // Databases order case-insensitive texts differently.
         const isOrdered = question.groups.every((group) => group.kind !== 'label');
         const most = isOrdered ? limit : 1000;
         const answer = await engine

@@ -1,4 +1,4 @@
-// Filters as callers write them, and which of them are refused: docs/apis.md and decision 2 of 2026-11-23 say which.
+// Filters as callers write them, and whether they are refused, by docs/apis.md and decision 2 of 2026-11-23.
 import type { Operator } from '../../../src/core/filter.ts';
 import type { World, WorldTable } from './world.ts';
 
@@ -23,7 +23,7 @@ export type Filter = Leaf | Group | Quantified;
 export const isGroup = (filter: Filter): filter is Group => 'aggregator' in filter;
 export const isLeaf = (filter: Filter): filter is Leaf => 'field' in filter;
 
-/** Which quantifier it has, the path that it is about and what it demands there. */
+/** Returns the quantifier, its path and its condition. */
 export function readQuantified(filter: Quantified): {
   readonly quantifier: 'some' | 'none' | 'every';
   readonly path: string;
@@ -34,7 +34,7 @@ export function readQuantified(filter: Quantified): {
   return { quantifier: 'every', path: filter.every, where: filter.where };
 }
 
-/** Behind a relation to many, what these ask for is said by a quantifier only. */
+/** Behind a relation to many, these conditions need a quantifier. */
 const negative: readonly Operator[] = [
   'Missing', 'Blank', 'NotEqual', 'NotIn', 'NotContains', 'NotIContains', 'IncludesNone',
 ]; // biome-ignore format: one family
@@ -49,7 +49,7 @@ export function endOf(world: World, table: WorldTable, path: readonly string[]):
   }, table);
 }
 
-/** The path as far as its last relation to many, or nothing where it has none. */
+/** The path up to its last relation to many, or an empty path. */
 export function manyPartOf(world: World, table: WorldTable, field: string): readonly string[] {
   const steps = field.split(':').slice(0, -1);
   let at = table;
@@ -63,7 +63,7 @@ export function manyPartOf(world: World, table: WorldTable, field: string): read
   return steps.slice(0, length);
 }
 
-/** The path as far as its first relation to many. */
+/** The path up to its first relation to many. */
 function firstManyOf(world: World, table: WorldTable, field: string): string | undefined {
   const steps = manyPartOf(world, table, field);
   for (let length = 1; length <= steps.length; length++)
@@ -72,7 +72,7 @@ function firstManyOf(world: World, table: WorldTable, field: string): string | u
   return undefined;
 }
 
-/** Whether a caller who sends the filter is refused, and gets no answer. */
+/** Whether the filter is refused when a caller sends it. */
 export function isRefused(world: World, table: WorldTable, filter: Filter): boolean {
   return hasNegativeLeaf(world, table, filter) || hasTwins(world, table, filter);
 }
@@ -89,7 +89,7 @@ function hasNegativeLeaf(world: World, table: WorldTable, filter: Filter): boole
   return where !== undefined && hasNegativeLeaf(world, endOf(world, table, path.split(':')), where);
 }
 
-/** Two leaves under one And that go through the same relation to many: each could be meant of a record of its own, or both of one. */
+/** Two leaves under one And that use the same relation to many are ambiguous: they could mean one record or two. */
 function hasTwins(world: World, table: WorldTable, filter: Filter): boolean {
   if (isLeaf(filter)) return false;
   if (!isGroup(filter)) {
@@ -108,7 +108,7 @@ function hasTwins(world: World, table: WorldTable, filter: Filter): boolean {
   return false;
 }
 
-/** The leaves that an And joins: those of Ands in it as well, and none across an Or. */
+/** The leaves that an And joins, also in nested Ands, but not across an Or. */
 function joined(filter: Filter): readonly Leaf[] {
   if (isLeaf(filter)) return [filter];
   return isGroup(filter) && filter.aggregator !== 'Or' ? filter.conditions.flatMap(joined) : [];

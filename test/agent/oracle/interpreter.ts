@@ -1,5 +1,5 @@
-// What a question means, read from the docs: one record after another, with every condition looked at for itself. A path
-// is a set of records that it leads to; a condition on it, and a quantifier over it, is a sentence about that set.
+// What a question means, read from the docs. Each record is tested against each condition separately. A path is the set
+// of records that it leads to; conditions on it and quantifiers over it are statements about that set.
 import type { Row } from '../../../src/agent/sources/statement.ts';
 import type { PlainSort } from '../../../src/core/filter.ts';
 import { type Filter, isGroup, isLeaf, type Quantified, readQuantified } from './filters.ts';
@@ -11,18 +11,18 @@ import { type Kind, makeEchoes, makeText, type World, type WorldTable } from './
 export interface Meaning extends Habits {
   readonly world: World;
   readonly scopes: Readonly<Record<string, Filter>>;
-  /** Of the caller's profile. */
+  /** The timezone of the caller's profile. */
   readonly zone: string;
-  /** Whether columns of kind `choice` are texts like others, as on SQLite. */
+  /** Whether columns of kind `choice` are ordinary texts, as on SQLite. */
   readonly choiceIsText: boolean;
-  /** What was found already; only where no row changes. */
+  /** Cached results; valid only while no row changes. */
   readonly known?: Known;
 }
 
 interface Known {
-  /** Which rows the caller may see. */
+  /** Whether the caller may see each row. */
   readonly seen: Map<Row, boolean>;
-  /** By what is followed and how: where it leads from each row. */
+  /** By relation and view: the records that each row leads to. */
   readonly steps: Map<string, Map<Row, Place[]>>;
 }
 
@@ -30,7 +30,7 @@ export interface Question {
   readonly table: string;
   readonly fields: readonly string[];
   readonly filter?: Filter;
-  /** What leads through many may stand beside what is decided after reading, for which more than one statement may be needed. */
+  /** Conditions through many may be combined with ones evaluated after reading. That may take several statements. */
   readonly isMixed?: boolean;
   readonly sought?: Sought;
   /** `sought` as a caller types it. */
@@ -39,11 +39,11 @@ export interface Question {
   readonly sort: readonly PlainSort[];
   readonly zone?: string;
   readonly segment?: string;
-  /** Only what a relation leads to from the row that has this key. */
+  /** Only the records that a relation leads to from the row with this key. */
   readonly within?: { readonly table: string; readonly relation: string; readonly key: readonly unknown[] };
 }
 
-/** Whose names are spoken, and whether records are there that the caller may not see. */
+/** Whether names are those of the caller or of code, and whether records are included that the caller may not see. */
 interface View {
   readonly names: 'caller' | 'code';
   readonly sees: 'allowed' | 'all';
@@ -55,7 +55,7 @@ interface Cell {
   readonly kind: Kind;
 }
 
-/** A record, with the table that it is of. */
+/** A record and its table. */
 interface Place {
   readonly table: WorldTable;
   readonly row: Row;
@@ -101,14 +101,14 @@ export function interpret(given: Meaning, question: Question): unknown[][] {
   return keyed.map(({ place }) => question.fields.map((field) => look(meaning, caller, place, field).value));
 }
 
-/** The row that has the key, when it may be seen. */
+/** The row with this key, if the caller may see it. */
 export function findParent(meaning: Meaning, { table: name, key }: NonNullable<Question['within']>): Row | undefined {
   const table = tableOf(meaning, name);
   const has = (row: Row) => table.key.every((column, at) => String(own(table, row, column)) === String(key[at]));
   return table.rows.find((row) => has(row) && visible(meaning, table, row));
 }
 
-/** Whether the caller may see the row. Who wrote the scope sees every record, so that scopes do not meet in it. */
+/** Whether the caller may see the row. Within a scope every record is visible, so other scopes do not apply there. */
 export function visible(meaning: Meaning, table: WorldTable, row: Row): boolean {
   const scope = meaning.scopes[table.name];
   if (!scope) return true;
@@ -142,12 +142,12 @@ function holds(meaning: Meaning, view: View, place: Place, filter: Filter): bool
   const names = filter.field.split(':');
   const last = lastMany(meaning, place.table, names);
   if (last < 0) return is(look(meaning, view, place, filter.field));
-  // Some record that the last relation to many leads to.
+  // At least one record behind the last relation to many satisfies it.
   const rest = names.slice(last + 1).join(':');
   return walk(meaning, view, place, names.slice(0, last + 1)).some((each) => is(look(meaning, view, each, rest)));
 }
 
-/** At least one record that satisfies it, none that does, or none that does not. */
+/** At least one record satisfies it, no record does, or every record does. */
 function holdsFor(meaning: Meaning, view: View, place: Place, filter: Quantified): boolean {
   const { quantifier, path, where } = readQuantified(filter);
   const reached = walk(meaning, view, place, path.split(':'));
@@ -156,7 +156,7 @@ function holdsFor(meaning: Meaning, view: View, place: Place, filter: Quantified
   return satisfying.length > 0 === (quantifier === 'some');
 }
 
-/** Where in the path the last relation to many stands. */
+/** The index of the last relation to many in the path, or -1. */
 function lastMany(meaning: Meaning, table: WorldTable, names: readonly string[]): number {
   let [at, last]: [WorldTable, number] = [table, -1];
   for (const [index, name] of names.slice(0, -1).entries()) {
@@ -171,7 +171,7 @@ function walk(meaning: Meaning, view: View, from: Place, path: readonly string[]
   return path.reduce<Place[]>((places, name) => places.flatMap((each) => step(meaning, view, each, name)), [from]);
 }
 
-/** What one relation leads to: a record that the view does not see is not there, nor is one between that it does not see. */
+/** The records that one relation leads to, without records and junction records that the view does not see. */
 function step(meaning: Meaning, view: View, place: Place, name: string): Place[] {
   if (!meaning.known) return follow(meaning, view, place, name);
   const { steps } = meaning.known;
@@ -188,7 +188,7 @@ function follow(meaning: Meaning, view: View, { table, row }: Place, name: strin
   const many = table.many.find((each) => each.name === name);
   const { to: end, from, target, only } = one ?? many!;
   const to = tableOf(meaning, end);
-  // The type is said on the side that holds the key.
+  // The type is stored on the side that holds the key.
   if (one && only && own(table, row, only.column) !== only.value) return [];
   const isOfType = (each: Row) => !many || !only || own(to, each, only.column) === only.value;
   const sees = (other: WorldTable, each: Row) => view.sees === 'all' || visible(meaning, other, each);
@@ -206,7 +206,7 @@ function follow(meaning: Meaning, view: View, { table, row }: Place, name: strin
   return ends.map((each) => ({ table: to, row: each }));
 }
 
-/** The one with the lowest key; without a key, with the lowest values. */
+/** The record with the lowest key; without a key, the one with the lowest values. */
 function firstOf(habits: Habits, { columns, key }: WorldTable, rows: readonly Row[]): Row {
   const by = key.length > 0 ? key : columns.map(({ name }) => name);
   const places = by.map((name) => columns.findIndex((column) => column.name === name));
@@ -216,7 +216,7 @@ function firstOf(habits: Habits, { columns, key }: WorldTable, rows: readonly Ro
   });
 }
 
-/** Whether the columns of the one hold what those of the other hold; nothing is related to nothing. */
+/** Whether the columns of both rows hold the same values. Null never relates to a record. */
 function agree(
   habits: Habits,
   table: WorldTable,
@@ -237,25 +237,25 @@ function tableOf({ world }: Meaning, name: string): WorldTable {
   return world.tables.find((table) => table.name === name)!;
 }
 
-/** What the row holds in a column of its table. */
+/** The value of a column in the row. */
 function own(table: WorldTable, row: Row, column: string): unknown {
   return row[table.columns.findIndex(({ name }) => name === column)] ?? null;
 }
 
-/** The column that is meant by a name; a caller does not know what was removed, and says what things were renamed to. */
+/** The column with this name. Callers do not see removed columns, and use the new names of renamed ones. */
 function columnOf({ names }: View, { columns, twists }: WorldTable, name: string) {
   if (names === 'code') return columns.find((column) => column.name === name);
   const shown = columns.filter((column) => !twists.removed.has(column.name));
   return shown.find((column) => (twists.renames.get(column.name) ?? column.name) === name);
 }
 
-/** What a field shows, also through relations to one: null where one of them leads to nothing. */
+/** The value of a field, also through relations to one. It is null if one of them leads to no record. */
 function look(meaning: Meaning, view: View, place: Place, name: string): Cell {
   const { table, row } = place;
   const column = columnOf(view, table, name);
   if (column) return { value: own(table, row, column.name), kind: column.kind };
   const code: View = { ...view, names: 'code' };
-  // What code makes is made of what the caller may see.
+  // Code computes values only from what the caller may see.
   const read = (each: string) => look(meaning, { ...code, sees: 'allowed' }, place, each).value;
   if (name === 'echoes') return { value: makeEchoes(table.twists.echoed.map(read)), kind: 'text' };
   const added = table.twists.added.find((each) => each.name === name);
@@ -301,7 +301,7 @@ function finds(meaning: Meaning, view: View, place: Place, sought: Sought, exten
   }
 }
 
-/** Every column that the caller sees, with what code leads to a column; in relations to one when it is extended. */
+/** Columns that the caller sees, and added fields that lead to a column. `extended` adds those of relations to one. */
 function searchedNames(
   meaning: Meaning,
   { columns, twists, relations }: WorldTable,

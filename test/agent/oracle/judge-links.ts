@@ -1,4 +1,4 @@
-// Has every source associate and dissociate the same records, and compares what it answers, refuses and holds.
+// Runs the same associations and dissociations on every source, and compares results, errors and stored rows.
 import { expect } from 'vitest';
 import type { WriteAnswer } from '../../../src/agent/requests.ts';
 import { fullAccess } from '../../../src/core/caller.ts';

@@ -1,4 +1,4 @@
-// Has every source do the same random writes, and compares what they answer, refuse and hold with what the writes mean.
+// Runs the same random writes on every source, and compares results, errors and stored rows with their meaning.
 import { expect } from 'vitest';
 import type { RecordId } from '../../../src/agent/encode/record-id.ts';
 import type { Engine } from '../../../src/agent/engine.ts';
@@ -18,9 +18,9 @@ import { twistWrites } from './write-twists.ts';
 import { createWrite, interpretWrite, type Write } from './writes.ts';
 
 interface Writer extends Subject {
-  /** What its tables hold: databases differ in what they take for equal, so each has its own. */
+  /** The expected rows. Databases differ in what they consider equal, so each has its own. */
   world: World;
-  /** Gives nothing back of what it writes. */
+  /** Returns no rows from writes. */
   readonly isSilent: boolean;
 }
 
@@ -47,7 +47,7 @@ export async function judgeWrites(seed: number, writes: number, servers: readonl
   }
 }
 
-/** The same with the tables divided between two sources of a kind. */
+/** The same, with the tables divided between two sources of one kind. */
 export async function judgeWritesAcross(
   seed: number,
   writes: number,
@@ -93,7 +93,7 @@ async function writeAll(seed: number, writes: number, random: Random, writers: r
       const expected = interpretWrite({ scopes, zone, ...writer }, write);
       const { code, answer } = await run(writer.engine, accessWith(scopes, zone), write, packed, said);
       const table = writer.world.tables.find((each) => each.name === write.table)!;
-      // Without a key, what the database does not give back cannot be read again.
+      // Without a key, written rows that the database does not return cannot be read again.
       if (code === 'READ_ONLY' && table.key.length === 0)
         expect(writer.isSilent || Object.keys(scopes).length > 0, said).toBe(true);
       else if (code === 'CONFIGURATION') expect(isTold(scopes), said).toBe(true);
@@ -102,7 +102,7 @@ async function writeAll(seed: number, writes: number, random: Random, writers: r
       else {
         expect([...expected.codes], said).toEqual([]);
         const touched = expected.touched.map((row) => namesAndValues(table, row));
-        // A filter has no order of its own.
+        // A filter does not define an order.
         if (write.kind === 'filter') expect(sorted(answer!.records), said).toEqual(sorted(touched));
         else
           expect(
@@ -120,14 +120,14 @@ async function writeAll(seed: number, writes: number, random: Random, writers: r
       await compareTable(writer, name, `seed ${seed}, at the end, ${writer.name}`);
 }
 
-/** Whether rows are withheld by what code makes: a relation to them cannot be followed within a statement. */
+/** Whether a scope uses the computed field `told`. A statement cannot follow a relation to such rows. */
 function isTold(scopes: Parameters<typeof accessWith>[0]): boolean {
   return JSON.stringify(scopes).includes('"told"');
 }
 
 /**
- * Whether a row scope of a table that is written names what its database may not decide: a field that code makes, or one of a
- * table in another source. Parts that always hold are left out by the engine, so that such a write may be done as well.
+ * Whether the row scope of a written table uses a field that its database cannot evaluate: a computed field, or one of
+ * a table in another source. The engine drops parts that always hold, so such a write may also succeed.
  */
 function isReadOnly(world: World, scopes: Parameters<typeof accessWith>[0], write: Write): boolean {
   const own = world.tables.find(({ name }) => name === write.table)!;

@@ -1,4 +1,4 @@
-// Asks every source the same random questions and compares the answers with what they mean.
+// Runs the same random questions on every source and compares the results with their meaning.
 import { expect } from 'vitest';
 import { createEngineAgent } from '../../../src/agent/agent.ts';
 import type { Engine } from '../../../src/agent/engine.ts';
@@ -27,14 +27,14 @@ export interface Subject {
   readonly ignoresCase: boolean;
   readonly choiceIsText: boolean;
   readonly uuidBackwards: boolean;
-  /** Statements since it was last asked. */
+  /** Number of statements since the last call. */
   statements(): number;
-  /** A connection of its own to the same tables. */
+  /** A separate connection to the same tables. */
   readonly direct?: Direct;
   drop(): Promise<void>;
 }
 
-/** Throws with the seed, the source and the question when an answer is wrong. */
+/** Throws with the seed, the source and the question if a result is wrong. */
 export async function judge(
   seed: number,
   questions: number,
@@ -44,7 +44,7 @@ export async function judge(
   const tally = createTally();
   const random = createRandom(seed);
   const world = addFirsts(createWorld(random));
-  // One world in three stays as its tables are, so that both roads are walked.
+  // Every third world has no customizations, to test both paths.
   if (seed % 3 > 0) twistWorld(world, random);
   const clock = { ...systemClock, now: () => world.now };
   const subjects = [await subject('memory', createMemoryTables(world), world, clock)];
@@ -67,7 +67,7 @@ export async function judge(
   }
 }
 
-/** The same with the tables divided between two sources of a kind, and no limit for the statements. */
+/** The same, with the tables divided between two sources of one kind, and no limit on statements. */
 export async function judgeAcross(seed: number, questions: number, servers: readonly TestServer[], open: OpenSource) {
   const random = createRandom(seed);
   const world = addFirsts(createWorld(random));
@@ -84,7 +84,7 @@ export async function judgeAcross(seed: number, questions: number, servers: read
   }
 }
 
-/** What an answer was wrong by is not hidden by a database that is slow to go. */
+/** A database that cannot be dropped does not hide a test failure. */
 async function closeAll(subjects: readonly Subject[]): Promise<void> {
   for (const each of subjects) {
     await each.engine.close();
@@ -112,9 +112,9 @@ export async function dividedSubject(
   return subject(one.dialect, await open(one.url, clock), world, clock, drop, other);
 }
 
-/** Which tables lie in which of two sources. */
+/** Divides the tables between two sources. */
 export function divideWorld(world: World, random: Random) {
-  // A composite key relates within one source only.
+  // A composite key cannot relate across sources.
   const isWide = world.tables.some(({ name, key }) => name === 'regions' && key.length > 1);
   const free = world.tables
     .map(({ name }) => name)
@@ -187,7 +187,7 @@ async function askAll(
   }
 }
 
-/** Asked without a page, so that what is wrong shows whole. */
+/** Runs without paging, so a failure shows the whole result. */
 async function askOnce(world: World, zone: string, subject: Subject, { question, scopes }: Case): Promise<void> {
   const page = { limit: 1000, skip: 0 };
   const meaning = { world, scopes, zone, ...subject };
@@ -323,12 +323,12 @@ async function compare(
     hasMore: expected.length > page.skip + page.limit,
     count: expected.length,
   });
-  // That the parent is there is asked where nothing was found.
+  // If no row is found, another statement checks that the parent exists.
   expect(listed, told).toBeLessThanOrEqual(question.within && shown.length === 0 ? most + 1 : most);
   if (shown.length && most === 1) expect(listed, told).toBe(1);
 }
 
-/** What could be meant in two ways, or asks for nothing behind a relation to many, has no answer. */
+/** Ambiguous filters, and negative conditions behind a relation to many, are refused. */
 async function expectRefusal(
   { engine, statements }: Subject,
   access: Access,
@@ -356,7 +356,7 @@ async function compareWalk(
   );
 }
 
-/** Databases differ in how they order texts whose case they ignore; in any order, every record must come once. */
+/** Databases order case-insensitive texts differently. In any order, every record must come once. */
 async function compareLabelWalk(
   subject: Subject,
   access: Access,
@@ -373,7 +373,7 @@ async function compareLabelWalk(
   expect(texts(rows), `by label, ${told}`).toEqual(texts(expected));
 }
 
-/** Every page by the cursor of the one before, or by its place, each one statement. */
+/** Reads all pages, by cursor or by offset, each within the allowed number of statements. */
 async function walk(
   { engine, statements }: Subject,
   access: Access,
@@ -387,7 +387,7 @@ async function walk(
   let cursor: string | undefined;
   let hasMore = true;
   while (hasMore && rows.length <= most) {
-    // There is no cursor where the order holds what the caller does not see.
+    // There is no cursor if the sort uses values that the caller does not see.
     const wanted = request(question, { limit, ...(cursor ? { cursor } : { skip: rows.length }) });
     const answer = await attempt(`walk, ${told}`, () => list(engine, access, question, wanted));
     rows.push(...answer.rows);

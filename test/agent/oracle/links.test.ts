@@ -11,6 +11,6 @@ console.log(`oracle seed of links ${seed} (ORACLE_SEED=${seed} links the same ag
 test.each(Array.from({ length: WORLDS }, (_, world) => seed + world))(
   'memory and every database associate and dissociate 60 times as it is meant, or refuse it whole (seed %i)',
   (worldSeed) => judgeLinks(worldSeed, 60, servers, (url, clock) => createSqlSource(url, { clock, observe: () => {} })),
-  // Alone a world takes a second or two; beside other work on a small machine, twenty times that.
+  // A world takes a second or two on an idle machine, and up to twenty times that on a small busy one.
   120_000,
 );

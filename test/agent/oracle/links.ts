@@ -1,4 +1,4 @@
-// Random associations and dissociations, and what they mean, with no plan: the rows afterwards, or why there can be none.
+// Random associations and dissociations, and their meaning without a plan: the resulting rows, or the expected errors.
 import type { Row } from '../../../src/agent/sources/statement.ts';
 import { findParent, type Meaning, visible } from './interpreter.ts';
 import type { Random } from './random.ts';
@@ -14,9 +14,8 @@ export interface Link {
 }
 
 export interface LinkOutcome extends Omit<Outcome, 'tables' | 'possible'> {
-  /** The rows of the written table afterwards, when it succeeds. */
+  /** The rows of the written table after success. */
   readonly rows: Row[];
-  /** The table that is written. */
   readonly table: string;
 }
 
@@ -98,7 +97,7 @@ interface Places {
   readonly parent: Row | undefined;
   readonly relation: WorldMany;
   readonly foreign: WorldTable;
-  /** Of the foreign table. */
+  /** Rows of the foreign table. */
   readonly rows: readonly Row[];
   readonly codes: Set<string>;
 }

@@ -1,5 +1,5 @@
-// Dates at the edges of days, months and years, in zones whose clocks change and in one whose do not. Offsets are written
-// down for the months that are asked about, so that nothing depends on a library of zones.
+// Dates at the edges of days, months and years, in zones with and without clock changes. Offsets are listed for the
+// tested months, to avoid a dependency on a timezone library.
 import type { Operator } from '../../../src/core/filter.ts';
 import type { Ask, Column } from './matrix.ts';
 
@@ -9,7 +9,7 @@ export interface Now {
 }
 
 const HOUR = 3_600_000;
-/** From when on clocks are how many hours ahead. */
+/** The UTC offset in hours, from each instant on. */
 const offsets: Readonly<Record<string, readonly (readonly [string, number])[]>> = {
   UTC: [['2000-01-01T00:00:00Z', 0]],
   'Asia/Kolkata': [['2000-01-01T00:00:00Z', 5.5]],
@@ -27,11 +27,11 @@ const offsetAt = (instant: number, zone: string) => {
   const known = offsets[zone]!.filter(([since]) => Date.parse(since) <= instant);
   return (known.at(-1) ?? offsets[zone]![0]!)[1] * HOUR;
 };
-/** What clocks in the zone show, as databases write it. */
+/** The local time in the zone, as databases write it. */
 export const clockOf = (instant: string, zone: string) =>
   new Date(Date.parse(instant) + offsetAt(Date.parse(instant), zone)).toISOString().replace('T', ' ').replace('Z', '');
 const dayOf = (instant: number, zone: string) => new Date(instant + offsetAt(instant, zone)).toISOString().slice(0, 10);
-/** When the day begins in the zone: none of these days begins while clocks change. */
+/** When the day begins in the zone. No clock change falls on the beginning of these days. */
 const startOf = (day: string, zone: string) => {
   const utc = Date.parse(`${day}T00:00:00Z`);
   return utc - offsetAt(utc - offsetAt(utc, zone), zone);
@@ -71,7 +71,7 @@ const monthsBefore = (day: string, months: number) => {
   const at = Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7)) - 1 - months;
   return `${Math.floor(at / 12)}-${String((at % 12) + 1).padStart(2, '0')}-01`;
 };
-/** The first days of the present period, and of the one before it. */
+/** The first days of the current period and of the previous one. */
 function periodsOf(today: string): Record<string, readonly [string, string]> {
   const month = Number(today.slice(5, 7));
   const weekday = (new Date(`${today}T00:00:00Z`).getUTCDay() + 6) % 7;
@@ -85,7 +85,7 @@ function periodsOf(today: string): Record<string, readonly [string, string]> {
   };
 }
 
-/** `day` of a stored value, and whether the moment has come for it. */
+/** `day` returns the day of a stored value. The other functions compare the value with the current time. */
 function periods(
   at: Now,
   day: (stored: unknown) => string,
@@ -157,7 +157,7 @@ const edges = ['2024-03-31T00:00:00.000Z', '2024-03-30T23:00:00.000Z', '2024-02-
 
 const instantAsks: Ask[] = [
   ...comparisons(edges, size),
-  // A day stands for its beginning in the zone of the call.
+  // A day means its beginning in the timezone of the call.
   ...['2024-03-31', '2024-03-10', '2024-01-01'].flatMap((day) =>
     zones.flatMap((zone): Ask[] => {
       const [at, start] = [{ now: edges[0]!, zone }, startOf(day, zone)];
@@ -199,11 +199,11 @@ const dayAsks: Ask[] = [
 
 export const dates: readonly Column[] = [
   { type: 'instant', stored: instants, asks: instantAsks },
-  // Without a zone in the database: read in UTC unless the source says otherwise.
+  // Without a zone in the database: read as UTC unless the source says otherwise.
   { type: 'plain', stored: instants, asks: instantAsks },
-  // Without a zone in the database, whose clocks are those of New York. Of an hour that they show twice, the second is no time there.
+  // Without a zone in the database, in New York local time, which cannot hold the second of two repeated hours.
   { type: 'abroad', stored: instants.filter((instant) => !/^2024-11-03T06/.test(instant)), asks: instantAsks },
   { type: 'day', stored: days, asks: dayAsks },
-  // SQLite: days in a column of times.
+  // SQLite: days in a datetime column.
   { type: 'days', stored: days, asks: dayAsks },
 ];

@@ -1,11 +1,11 @@
-// The tables of the operator matrix: one for each type, with a column `v` in which null has the id 0 and every value the
-// id of its place.
+// The tables of the operator matrix, one for each type. In column `v`, null has the id 0, and every value has its
+// position as id.
 import type { Dialect, TestDatabase } from '../../databases.ts';
 import { connect } from '../connection.ts';
 import type { Column, ColumnType } from './matrix.ts';
 import { clockOf } from './matrix-dates.ts';
 
-/** Where the clocks of columns of type `abroad` are. */
+/** The timezone of columns of type `abroad`. */
 export const ABROAD = 'America/New_York';
 
 const words = "'alpha', 'beta', 'gamma', 'omega'";
@@ -28,7 +28,7 @@ const types: { readonly [D in Dialect]: { readonly [T in ColumnType]?: string } 
 
 export const nameOf = (type: ColumnType): string => `of ${type}`;
 
-/** The columns that the database has. */
+/** The columns with a type that the database has. */
 export const columnsOf = (dialect: Dialect, columns: readonly Column[]): readonly Column[] =>
   columns.filter(({ type }) => types[dialect][type]);
 

@@ -1,5 +1,5 @@
-// Every operator asked of every type with values at the edges, and what must come out: plain JavaScript on the stored
-// values, written from docs/filters.md, or listed one by one.
+// Every operator on every type with edge values, and the expected results. They come from plain JavaScript on the
+// stored values, written from docs/filters.md, or are listed one by one.
 import type { Operator } from '../../../src/core/filter.ts';
 import { dates, type Now } from './matrix-dates.ts';
 
@@ -10,19 +10,19 @@ export type ColumnType =
 export interface Ask {
   readonly operator: Operator;
   readonly value?: unknown;
-  /** Whether a stored value, never null, satisfies it. */
+  /** Whether a stored non-null value satisfies it. */
   readonly is: (stored: unknown) => boolean;
-  /** Whether null does. */
+  /** Whether null satisfies it. */
   readonly ofNull?: boolean;
   readonly at?: Now;
 }
 
 export interface Column {
   readonly type: ColumnType;
-  /** Null comes besides. */
+  /** Without null, which is always added. */
   readonly stored: readonly unknown[];
   readonly asks: readonly Ask[];
-  /** What is allowed and not asked: it follows the collation of the column. */
+  /** Allowed but not tested, since they follow the collation of the column. */
   readonly others?: readonly Operator[];
 }
 
@@ -44,7 +44,7 @@ const ask = (operator: Operator, value: unknown, is: Ask['is'], ofNull = false):
 });
 const unasked = (operator: Operator, is: Ask['is'], ofNull: boolean): Ask => ({ operator, is, ofNull });
 
-/** Whether there is something: an empty text is there, and blank. */
+/** An empty text is blank but not missing. */
 const presence = (isBlank: Ask['is'] = () => false): Ask[] => [
   unasked('Missing', () => false, true),
   unasked('Present', (stored) => !isBlank(stored), false),
@@ -83,7 +83,7 @@ const low = (value: unknown) => String(value).toLowerCase();
 const exact = (stored: unknown, value: unknown) => stored === value;
 const inBytes = (stored: unknown, value: unknown) => Buffer.compare(Buffer.from(`${stored}`), Buffer.from(`${value}`));
 
-/** Case counts, whatever the collation of the column; the forms with an I ignore it. */
+/** Case-sensitive whatever the collation of the column. The forms with an I ignore case. */
 const inTexts: Ask[] = needles.flatMap((needle) => [
   ask('Contains', needle, (stored) => `${stored}`.includes(needle)),
   ask('NotContains', needle, (stored) => !`${stored}`.includes(needle), true),
@@ -95,7 +95,7 @@ const inTexts: Ask[] = needles.flatMap((needle) => [
   ask('IEndsWith', needle, (stored) => low(stored).endsWith(low(needle))),
 ]);
 
-/** Patterns, with what they match among the stored texts, one by one. */
+/** Patterns, with the stored texts that they match. */
 const likes: readonly (readonly [Operator, string, readonly string[]])[] = [
   ['Like', '', ['']],
   ['Like', '_', [' ', 'a', 'A', 'b', '%', '_', '\\', '"', '`', 'ß', '😀', '*', '?', '0']],
@@ -150,7 +150,7 @@ const byCollation: readonly Operator[] = [
   'Equal', 'NotEqual', 'In', 'NotIn', 'LessThan', 'LessThanOrEqual', 'GreaterThan', 'GreaterThanOrEqual',
 ]; // biome-ignore format: a family
 
-/** Numbers as whole hundredths of hundredths, so that nothing is rounded. */
+/** Numbers as integer ten-thousandths, to avoid rounding. */
 const units = (value: unknown): bigint => {
   const [whole = '0', fraction = ''] = `${value}`.replace('-', '').split('.');
   const size = BigInt(whole) * 10_000n + BigInt(fraction.padEnd(4, '0'));
@@ -201,7 +201,7 @@ const includes = (given: readonly (readonly unknown[])[]): Ask[] =>
     ask('IncludesNone', values, (stored) => !values.some((value) => (stored as unknown[]).includes(value)), true),
   ]);
 
-/** The same values in the same order. */
+/** Lists are equal if they have the same values in the same order. */
 const listEquality = (given: readonly (readonly unknown[])[]): Ask[] =>
   [...given, null].flatMap((value) => {
     const same = (stored: unknown) => JSON.stringify(stored) === JSON.stringify(value);
@@ -213,7 +213,7 @@ const listEquality = (given: readonly (readonly unknown[])[]): Ask[] =>
 
 export const columns: readonly Column[] = [
   { type: 'text', stored: texts, asks: textAsks },
-  // How far such a column ignores case is the database's own matter; what is sought inside a text is not.
+  // Each database decides how far such a column ignores case. Searches within a text do not depend on it.
   { type: 'loose', stored: texts, asks: someTexts, others: byCollation },
   { type: 'whole', stored: wholes, asks: numeric([...wholes, 2147483648, -2147483649, 0.5, 41.5]) },
   { type: 'big', stored: bigs, asks: numeric(bigs) },

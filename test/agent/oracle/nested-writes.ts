@@ -1,6 +1,6 @@
-// What it means to write records together with those at the end of their relations: the ends that they point to first, each
-// updated where it is and created where it is not, then the records, then the ends that point to them. Everything that
-// could be refused is noted; nothing is refused half way.
+// What it means to write records together with related ones. Records that they point to come first: existing ones are
+// updated, others are created. Then come the records, then those that point to them. The model collects every possible
+// error, and never stops halfway.
 import type { Row } from '../../../src/agent/sources/statement.ts';
 import { type Meaning, matches, visible } from './interpreter.ts';
 import type { WorldRelation, WorldTable } from './world.ts';
@@ -11,7 +11,7 @@ interface Draft {
   readonly related: Map<string, Draft>;
 }
 
-/** A row is where it lies, since it is replaced when it is written. */
+/** A row by its index, since a write replaces the row. */
 export interface Place {
   readonly table: string;
   readonly index: number;
@@ -20,12 +20,12 @@ export interface Place {
 export class Story {
   readonly codes = new Set<string>();
   /**
-   * What a step on the way may be refused for, though the end would be right: databases look at each statement, and the
-   * record at the end of a relation may be one that the write itself changes again.
+   * Codes for a step on the way, even if the final state is valid. Databases check each statement, and the write itself
+   * may change a related record again.
    */
   readonly possible = new Set<string>();
   readonly #meaning: Meaning;
-  /** With the rows as they were. */
+  /** With the rows before the write. */
   readonly #before: Meaning;
   readonly #rows: Map<string, Row[]>;
 
@@ -55,8 +55,8 @@ export class Story {
   }
 
   /**
-   * Whether what is given, there or further in, points to a record that is not there for the caller, or with a part of a key:
-   * a write that is refused for its own records may be refused for that instead.
+   * Whether the given values, at any depth, point to a record that the caller cannot find, or set only part of a key. A
+   * write that is refused for its own records may be refused for this instead.
    */
   pointsAmiss(name: string, given: Given): boolean {
     return this.#isAmiss(this.table(name), this.#read(name, given));
@@ -73,7 +73,7 @@ export class Story {
     });
   }
 
-  /** `asked` counts those that are not there as well. */
+  /** `asked` also counts records that do not exist. */
   update(places: readonly Place[], name: string, given: Given, asked: number): void {
     const draft = this.#read(name, given);
     this.#check(name, draft, false);
@@ -82,7 +82,7 @@ export class Story {
     if (places.length) this.#update(places, draft, pointersOf(this.table(name), [draft]));
   }
 
-  /** As it was written, with what code puts in place of it. */
+  /** The values as written, with the replacements that code makes. */
   #read(name: string, given: Given): Draft {
     const table = this.table(name);
     const draft: Draft = { values: {}, related: new Map() };
@@ -268,7 +268,7 @@ export class Story {
     return { values: { ...values, ...Object.fromEntries(keys) }, related };
   }
 
-  /** Those that the caller sees now. */
+  /** Only the records that the caller sees now. */
   #find({ to, target }: WorldRelation, tuples: readonly (readonly unknown[])[]): Place[] {
     const table = this.table(to);
     const wanted = new Set(tuples.map(mark));
@@ -292,8 +292,8 @@ export class Story {
   }
 
   /**
-   * Another source is asked before anything is written: it finds nothing that the write itself brings, and nothing missing
-   * that the write itself takes out of sight.
+   * Another source is queried before the write starts. It does not find records that the write itself creates, and
+   * still finds records that the write itself hides.
    */
   #refuseWhere(code: string, isWrong: (meaning: Meaning) => boolean): void {
     const after = isWrong(this.#meaning);
@@ -310,7 +310,7 @@ function relationsOf(table: WorldTable, drafts: readonly Draft[]): WorldRelation
   return [...names].map((name) => table.relations.find((each) => each.name === name)!);
 }
 
-/** The columns that point to what is written along. */
+/** The columns that point to records of the same write. */
 function pointersOf(table: WorldTable, drafts: readonly Draft[]): ReadonlySet<string> {
   const outgoing = relationsOf(table, drafts).filter(({ inverse }) => !inverse);
   return new Set(outgoing.flatMap(({ from }) => from));

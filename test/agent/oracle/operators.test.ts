@@ -1,5 +1,5 @@
-// Each operator, on each type, on each database, with values at the edges: always the same questions, so that one that is
-// wrong on one database is found every time. What is not asked must be refused.
+// Each operator on each type and database, with edge values. The questions are always the same, so a mistake on one
+// database is found every time. Operators that are not tested must be refused.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEngineAgent } from '../../../src/agent/agent.ts';
 import type { Engine } from '../../../src/agent/engine.ts';
@@ -15,10 +15,10 @@ import type { Kind } from './world.ts';
 
 const usual = { now: '2024-03-31T10:30:00.000Z', zone: 'UTC' };
 
-/** The types that random worlds have as well. */
+/** The types that random worlds also have. */
 const kinds: readonly Kind[] = ['text', 'whole', 'big', 'decimal', 'flag', 'instant', 'day', 'time', 'choice', 'uuid'];
 
-// The interpreter of the random questions is a reference only where it gives the answers that are known here.
+// The interpreter is a reference for random questions only if it gives these known results.
 test.each(columns.filter(({ type }) => (kinds as readonly string[]).includes(type)))(
   'the interpreter means by every operator of $type what the docs say',
   (column) => {

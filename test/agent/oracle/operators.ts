@@ -1,4 +1,4 @@
-// What each operator means of one value. A test on null is false, but for those that ask for nothing and those that deny.
+// What each operator means for one value. Null satisfies only operators that ask for null, and negations.
 import type { Operator } from '../../../src/core/filter.ts';
 import { addDays, compare, type Habits, localDay, lower, startOf } from './values.ts';
 import type { Kind } from './world.ts';
@@ -8,7 +8,7 @@ export interface Asked {
   readonly value?: unknown;
 }
 
-/** Of whom and when: periods are those of a timezone. */
+/** Relative periods depend on the time and the timezone. */
 export interface Moment {
   readonly now: number;
   readonly zone: string;
@@ -36,7 +36,7 @@ export function test(habits: Habits, moment: Moment, value: unknown, kind: Kind,
   );
 }
 
-/** What these deny. Null is not equal to anything, and contains nothing: they hold for it. */
+/** Operators that negate another. Null equals no value and contains no text, so those negations hold for it. */
 const denied: { readonly [O in Operator]?: Operator } = {
   Present: 'Blank',
   NotEqual: 'Equal',
@@ -47,7 +47,7 @@ const denied: { readonly [O in Operator]?: Operator } = {
 
 function testOrder(habits: Habits, moment: Moment, value: unknown, kind: Kind, asked: Asked): boolean | undefined {
   const isDay = kind === 'instant' && /^\d{4}-\d\d-\d\d$/.test(String(asked.value));
-  // A day stands for the moment at which it begins for the caller.
+  // A day means its first moment for the caller.
   const side = () =>
     isDay
       ? sideOfDay(Date.parse(String(value)), String(asked.value), moment.zone)
@@ -68,7 +68,7 @@ function testOrder(habits: Habits, moment: Moment, value: unknown, kind: Kind, a
   }
 }
 
-/** Zero in the first moment of the day only: the one that has another day before it. */
+/** Zero only for the first moment of the day, which follows a moment of another day. */
 function sideOfDay(at: number, day: string, zone: string): number {
   const dayAt = (time: number) => localDay(new Date(time).toISOString(), zone);
   if (dayAt(at) < day) return -1;
@@ -110,7 +110,7 @@ interface Part {
   readonly letter?: string;
 }
 
-/** `%` is any text, `_` one character, and a backslash takes the next one as it is. */
+/** `%` is any text, `_` is one character, and a backslash escapes the next one. */
 function readLike(pattern: string): Part[] {
   const parts: Part[] = [];
   const letters = [...pattern];
@@ -124,7 +124,7 @@ function readLike(pattern: string): Part[] {
   return parts;
 }
 
-/** Which beginnings of the text are matched by which beginnings of the pattern, one part after another. */
+/** Matches one part after another, and keeps the lengths of text that match so far. */
 function isLike(letters: readonly string[], parts: readonly Part[]): boolean {
   let ends = new Set([0]);
   for (const part of parts) {
@@ -138,7 +138,7 @@ function isLike(letters: readonly string[], parts: readonly Part[]): boolean {
   return ends.has(letters.length);
 }
 
-/** A period of days for the caller; the ones that reach to now end there, and not with the day. */
+/** A period of days for the caller. `ToDate` periods end now, not with the day. */
 function testPeriod({ now, zone }: Moment, value: string, kind: Kind, { operator, value: count }: Asked): boolean {
   const at = kind === 'instant' ? Date.parse(value) : Number.NaN;
   const day = kind === 'instant' ? localDay(value, zone) : value;

@@ -1,5 +1,5 @@
-// 10,000 random questions to each database, 100 a world. ORACLE_SEED asks the same again; ORACLE_FROM leaves out the worlds
-// that were asked already, ORACLE_WORLDS says how many there are.
+// 10,000 random questions to each database, 100 per world. ORACLE_SEED repeats a run, ORACLE_FROM skips the first
+// worlds, and ORACLE_WORLDS sets their number.
 import { afterAll, test } from 'vitest';
 import { createSqlSource } from '../../../src/agent/sources/sql/source.ts';
 import type { Clock } from '../../../src/core/clock.ts';

@@ -18,6 +18,6 @@ test.each(Array.from({ length: WORLDS }, (_, world) => seed + world))(
     const open = (url: string, clock: Clock) => createSqlSource(url, { clock, observe: () => {} });
     addTally(total, await judge(worldSeed, 60, servers, open));
   },
-  // Alone a world takes a second or two; beside other work on a small machine, twenty times that.
+  // A world takes a second or two on an idle machine, and up to twenty times that on a small busy one.
   120_000,
 );

@@ -1,12 +1,12 @@
-// Random filters with quantifiers: over one relation or several, through junctions and back to the same table, nested, and
-// beside conditions of every other kind.
+// Random filters with quantifiers: over one relation or several, through junctions, back to the same table, nested, and
+// combined with all other conditions.
 import type { Filter } from './filters.ts';
 import { endOf } from './filters.ts';
 import type { Random } from './random.ts';
 import { createFilter, isHeld, type Name, namesOf } from './requests.ts';
 import type { World, WorldTable } from './world.ts';
 
-/** Paths of relations with at least one to many in them, of at most three steps; those of one step come more often. */
+/** Paths of at most three relations with at least one to many. Paths of one relation come more often. */
 function pathsOf(world: World, table: WorldTable): string[] {
   const many = (from: WorldTable) => from.many.map(({ name }) => name);
   const one = (from: WorldTable) => from.relations.map(({ name }) => name);
@@ -18,14 +18,14 @@ function pathsOf(world: World, table: WorldTable): string[] {
   return [...first, ...first, ...first, ...first, ...far, ...on, ...on.slice(0, 3).flatMap((path) => next(path, many))];
 }
 
-/** What may be asked of the records of a table. */
+/** The fields that conditions on a table may use. */
 type Names = (world: World, table: WorldTable) => readonly Name[];
 
 const namesOfCallers: Names = (world, table) => namesOf(world, table, 1).filter(isHeld);
-/** Code does not say what callers do. */
+/** Code uses the column names from before customization. */
 export const namesOfCode: Names = (_, { columns }) => columns.map(({ name, kind }) => ({ name, kind }));
 
-/** Nothing where no relation to many is near. */
+/** Undefined if no path has a relation to many. */
 export function createQuantified(
   world: World,
   table: WorldTable,
@@ -34,7 +34,7 @@ export function createQuantified(
   names = namesOfCallers,
 ): Filter | undefined {
   const paths = pathsOf(world, table);
-  // What a relation to one leads to is a set of one record or none.
+  // A relation to one leads to a set of at most one record.
   const ones = table.relations.map(({ name }) => name);
   if (paths.length === 0) return undefined;
   const path = ones.length > 0 && random.chance(0.1) ? random.pick(ones) : random.pick(paths);
@@ -46,7 +46,7 @@ export function createQuantified(
   return quantifier === 'none' ? { none: path, where } : { every: path, where };
 }
 
-/** A condition on a record: a leaf, a quantifier or a group of such. */
+/** A condition on a record: a leaf, a quantifier or a group of them. */
 function createWhere(world: World, table: WorldTable, random: Random, depth: number, names: Names): Filter {
   if (depth > 0 && random.chance(0.45)) {
     const aggregator = random.pick(['And', 'And', 'Or', 'Or', 'Not'] as const);

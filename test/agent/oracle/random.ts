@@ -1,4 +1,4 @@
-// Pseudo-random numbers from a seed, so that what failed can be run again.
+// Pseudo-random numbers from a seed, to repeat failed runs.
 export interface Random {
   /** A whole number from 0 to `below` - 1. */
   number(below: number): number;

@@ -60,13 +60,13 @@ const expressions = [
 export interface Name {
   readonly name: string;
   readonly kind: Kind;
-  /** Those of the kind when absent. */
+  /** By default, those of the kind. */
   readonly operators?: readonly Operator[];
-  /** No database knows it. */
+  /** Computed by code, so no database has it. */
   readonly made?: boolean;
 }
 
-/** What a field that copies another can be asked, by way of the other. */
+/** The operators of a field that copies another. They run on the other field. */
 const copied: readonly Operator[] = ['Equal', 'NotEqual', 'In', 'NotIn'];
 
 function ownNames({ columns, twists }: WorldTable): Name[] {
@@ -95,7 +95,7 @@ export function namesOf(world: World, table: WorldTable, steps = 2): Name[] {
   return [...own, ...own, ...far];
 }
 
-/** Behind a relation to many, which may come first or after one to one, and lead on. No database alone knows what is made. */
+/** Fields behind a relation to many, which may follow a relation to one and lead on. Computed fields are left out. */
 export function manyNamesOf(world: World, table: WorldTable): Name[] {
   const find = (name: string) => world.tables.find((each) => each.name === name)!;
   const behind = (home: WorldTable, prefix: string) =>
@@ -112,7 +112,7 @@ export function manyNamesOf(world: World, table: WorldTable): Name[] {
   return [...behind(table, ''), ...table.relations.flatMap(({ name, to }) => behind(find(to), `${name}:`))];
 }
 
-/** About what a relation leads to from some row, or from none. */
+/** A question about the related records of a row, which may not exist. */
 export function createRelatedQuestion(world: World, random: Random): Question {
   const home = random.pick(world.tables.filter(({ many, rows }) => many.length > 0 && rows.length > 0));
   const { name, to } = random.pick(home.many);
@@ -129,7 +129,7 @@ export function createRelatedQuestion(world: World, random: Random): Question {
 
 export function createQuestion(world: World, random: Random, table = random.pick(world.tables)): Question {
   const every = namesOf(world, table);
-  // Most questions are about what the database holds, so that it can be asked for itself.
+  // Most questions use only stored fields, so plain SQL can check them.
   const isPlain = random.chance(0.75);
   const names = isPlain ? every.filter(isHeld) : every;
   const fields = random.chance(0.15)
@@ -149,14 +149,14 @@ export function createQuestion(world: World, random: Random, table = random.pick
   };
 }
 
-/** Relations whose records code gives, of the table and at the end of its relations to one: only shown. */
+/** Relations with records from code, on the table and behind its relations to one. They can only be shown. */
 function echoesOf(world: World, table: WorldTable): string[] {
   const has = (name: string) => world.tables.some((each) => each.name === name && each.twists.echoed.length > 0);
   const far = table.relations.filter(({ to }) => has(to)).map(({ name }) => `${name}:echoes`);
   return [...(has(table.name) ? ['echoes'] : []), ...far];
 }
 
-/** Filters that are refused come by themselves; most are thrown away. */
+/** Some filters are refused by chance; most of those are discarded. */
 function createQuestionFilter(
   world: World,
   table: WorldTable,
@@ -168,7 +168,7 @@ function createQuestionFilter(
   const near = names.filter(isHeld);
   const wanted = random.chance(0.6);
   for (let tries = 0; tries < 30; tries++) {
-    // What is refused, and what is nearly refused.
+    // Filters that are refused, and filters that are nearly refused.
     const found =
       far.length > 0
         ? { filter: createMany(world, table, random.some(far, 1, 2), near, random) }
@@ -178,7 +178,7 @@ function createQuestionFilter(
   return {};
 }
 
-/** Several leaves behind the same few relations to many, in groups of all kinds, in a quantifier too. */
+/** Several leaves behind the same few relations to many, in groups of all kinds. */
 function createMany(
   world: World,
   table: WorldTable,
@@ -200,7 +200,7 @@ function createMany(
 
 const headOf = (name: string): string => `${name.split(':')[0]}:`;
 
-/** Without a key, what leads through many cannot stand beside what is made. */
+/** Without a key, conditions through many cannot be combined with computed fields. */
 function createAnyFilter(
   world: World,
   table: WorldTable,
@@ -226,24 +226,24 @@ function createAnyFilter(
   return { filter: { aggregator, conditions: [quantified, other, ...(more ? [more] : [])] }, isMixed };
 }
 
-/** Decided after reading, so that it stands where a field that is made may stand. */
+/** Match is evaluated after reading, so it is possible wherever a computed field is. */
 const withMatch = (name: Name): Name =>
   name.kind === 'text' && !name.operators ? { ...name, operators: [...operatorsOf.text, 'Match', 'Match'] } : name;
 
 function createSearch(names: readonly Name[], random: Random): Pick<Question, 'sought' | 'search' | 'extended'> {
-  // Periods are where mistakes hide.
+  // Date periods are error-prone, so they come more often.
   const dates = names.filter(({ kind }) => kind === 'instant' || kind === 'day');
   const sought = createSought([...names, ...dates, ...dates, ...dates], random, random.number(3));
   return { sought, search: writeSought(sought, random), extended: random.chance(0.5) };
 }
 
-/** `far`: also through relations to many. `told`: of that table by what code makes, and no relation to it can be followed. */
+/** `far` adds paths through relations to many. The scope of table `told` uses a computed field. */
 export function createScopes(world: World, random: Random, far = false, told?: string): Record<string, Filter> {
   const scopes: Record<string, Filter> = {};
   for (const table of world.tables) {
     const made = ownNames(table).filter(({ name }) => name === 'told');
     if (table.name !== told || made.length === 0) continue;
-    // Most rows pass, so that most writes do.
+    // Most rows pass, so most writes succeed.
     const wide = made.map((each) => ({ ...each, operators: ['NotEqual', 'NotContains', 'Present'] as const }));
     const conditions = [
       createFilter(world, random.chance(0.8) ? wide : made, random, 0),
@@ -275,7 +275,7 @@ function createFar(world: World, table: WorldTable, random: Random): Name[] {
   return random.chance(0.3) ? manyNamesOf(world, table) : [];
 }
 
-/** A scope stands within joins, where nothing can be computed. */
+/** Row scopes run within joins, where code cannot compute a field. */
 export const isHeld = ({ made }: Name): boolean => !made;
 
 export function createZone(random: Random): string {
@@ -313,7 +313,7 @@ function createValue(kind: Kind, operator: Operator, random: Random, now: number
   if (operator === 'Match') return random.pick(expressions);
   if (patterns.includes(operator))
     return random.pick(operator === 'ILike' ? likes.filter((like) => !/😀/u.test(like)) : likes);
-  // Beyond ASCII, the databases do not agree on what is the same letter in another case.
+  // Beyond ASCII, databases have different rules for upper and lower case.
   if (searches.includes(operator)) return random.pick(/I[CSE]/.test(operator) ? plainNeedles : needles);
   if (operator === 'In' || operator === 'NotIn')
     return Array.from({ length: random.number(5) }, () => (random.chance(0.15) ? null : one()));

@@ -1,5 +1,5 @@
-// Searches as what they mean, not as texts: a random tree of words, how a caller would type it, and whether one cell has
-// one of its words. Dates are compared as the first characters of local days; the engine compares instants.
+// Searches by meaning: a random tree of words, the text that a caller would type, and whether one cell matches a word.
+// Dates compare as prefixes of local days, while the engine compares instants.
 import type { Meaning } from './interpreter.ts';
 import type { Random } from './random.ts';
 import { bytes, hundredths, localDay, lower } from './values.ts';
@@ -14,9 +14,9 @@ export type Sought =
       readonly field: string;
       readonly sign: '' | '"' | '>' | '>=' | '<' | '<=' | '=' | '!=' | '..' | 'NULL';
       readonly text: string;
-      /** Of a range. */
+      /** The end of a range. */
       readonly to?: string;
-      /** The column can only be asked whether it equals something. */
+      /** The column supports only equality. */
       readonly whole: boolean;
     };
 
@@ -34,7 +34,7 @@ const inDates = [
 const inTimes = ['00:00:00', '08:30:00', '08:30', '12:00:00'];
 const signs = ['', '', '>', '>=', '<', '<=', '=', '!=', '..', '..', 'NULL'] as const;
 
-/** A field that may be named. */
+/** A field that a search can name. */
 export interface Nameable {
   readonly name: string;
   readonly kind: Kind;
@@ -69,7 +69,7 @@ function createNamed({ name: field, kind, operators }: Nameable, random: Random)
   return { op: 'in', field, sign, text, whole, ...(sign === '..' && { to: random.pick(texts[kind]!) }) };
 }
 
-/** As a caller would type it. */
+/** The text that a caller would type. */
 export function writeSought(sought: Sought, random: Random, inside: 'top' | 'all' | 'any' | 'not' = 'top'): string {
   const group = (text: string) => (inside === 'top' ? text : `(${text})`);
   switch (sought.op) {
@@ -81,7 +81,7 @@ export function writeSought(sought: Sought, random: Random, inside: 'top' | 'all
     case 'any': {
       const parts = sought.of.map((each) => writeSought(each, random, sought.op));
       const between = sought.op === 'any' ? ' OR ' : random.pick([' ', '  ', ' AND ', '\n']);
-      // Words bind more tightly than OR does.
+      // Words bind more tightly than OR.
       const bare = sought.op === 'all' && inside === 'any';
       return bare ? parts.join(between) : group(parts.join(between));
     }
@@ -104,7 +104,7 @@ interface Cell {
   readonly whole: boolean;
 }
 
-/** Whether a word that may be anywhere is in this cell. */
+/** Whether the cell matches a word without a field name. */
 export function hasWord(meaning: Meaning, { value, kind, whole }: Cell, text: string, zone: string): boolean {
   if (kind === 'time' || (kind === 'flag' && /^[01]$/.test(text))) return false;
   const year = Number(text.slice(0, 4));
@@ -113,7 +113,7 @@ export function hasWord(meaning: Meaning, { value, kind, whole }: Cell, text: st
   return hasValue(meaning, { value, kind, whole }, '', text, zone);
 }
 
-/** Whether the cell is what `field:value` says. */
+/** Whether the cell matches `field:value`. */
 export function hasNamed(
   meaning: Meaning,
   { value, kind }: Cell,

@@ -1,4 +1,4 @@
-// Finds the smallest question and row scopes that still get a wrong answer, by leaving out one part after another.
+// Finds the smallest question and row scopes that still give a wrong result, by removing one part after another.
 import { type Filter, isGroup, isLeaf, isRefused, readQuantified } from './filters.ts';
 import type { Question } from './interpreter.ts';
 import type { World } from './world.ts';
@@ -15,7 +15,7 @@ type WrongAnswer = Error & { readonly expected?: unknown; readonly actual?: unkn
 export const isWrongAnswer = (cause: unknown): cause is WrongAnswer =>
   cause instanceof Error && cause.name === 'AssertionError';
 
-/** The error with the smallest case that still gets a wrong answer, and what each subject answers to it. */
+/** The error for the smallest failing case, with the result of each subject. */
 export async function showSmallest<T extends { readonly name: string }>(
   world: World,
   given: Case,
@@ -36,7 +36,7 @@ export async function showSmallest<T extends { readonly name: string }>(
 const showWrong = ({ message, expected, actual }: WrongAnswer): string =>
   `${message}\n  expected ${JSON.stringify(expected)}\n  actual   ${JSON.stringify(actual)}`;
 
-/** `ask` throws an AssertionError where an answer is wrong. Anything else that it throws says that a part was needed. */
+/** `ask` throws an AssertionError if a result is wrong. Any other error means that the removed part was needed. */
 async function shrink(world: World, given: Case, ask: (smaller: Case) => Promise<void>): Promise<Case> {
   let smallest = given;
   let tries = 0;
@@ -82,7 +82,7 @@ function* smallerCases({ question, scopes }: Case): Generator<Case> {
     yield { question: { ...question, filter }, scopes };
 }
 
-/** One part less: a condition, a level, or what a quantifier demands. */
+/** Removes one part: a condition, a level, or the condition of a quantifier. */
 function* smallerFilters(filter: Filter): Generator<Filter> {
   if (isLeaf(filter)) return;
   if (isGroup(filter)) {

@@ -1,4 +1,4 @@
-// One condition on one column, as somebody who knows the database writes it. Every form is true or false, also for null.
+// One condition on one column, as an expert of that database writes it. Every form is true or false, also for null.
 import type { Dialect } from '../../databases.ts';
 import type { Leaf } from './filters.ts';
 import { lettersOf, quoteText, startOfDay, todayIn } from './sql-values.ts';
@@ -11,7 +11,7 @@ export interface Place {
   readonly now: number;
 }
 
-/** A value of the kind, spelled out. */
+/** The SQL literal of a value. */
 export function literal(dialect: Dialect, kind: Kind, value: unknown): string {
   const quoted = quoteText(dialect, String(value));
   switch (kind) {
@@ -99,7 +99,7 @@ function writeOrder(
   if (!sign) return undefined;
   if (kind !== 'instant' || !/^\d{4}-\d\d-\d\d$/.test(String(value)))
     return `${column} ${sign} ${literal(dialect, kind, value)}`;
-  // By days where that says it: 'GreaterThan' a day leaves out its first moment only.
+  // Compares days where possible. 'GreaterThan' a day excludes only its first moment, so it compares instants.
   if (dialect === 'postgres' && (sign === '<' || sign === '>='))
     return `(${column} at time zone '${zone}')::date ${sign} date '${value}'`;
   return `${column} ${sign} ${literal(dialect, kind, startOfDay(String(value), zone))}`;

@@ -1,4 +1,4 @@
-// Values on their way into hand-written SQL and out of it.
+// Converts values to and from hand-written SQL.
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { loadSqliteDriver } from '../../../src/core/sqlite.ts';
@@ -39,7 +39,7 @@ export function startOfDay(day: string, zone: string): string {
   return start;
 }
 
-/** What two answers must agree in: a number is its digits, an instant its milliseconds. */
+/** The form for comparing two results: a number by its digits, an instant by its milliseconds. */
 export function canonical(kind: Kind, value: unknown): string | null {
   if (value === null || value === undefined) return null;
   const text = String(value);
@@ -60,7 +60,7 @@ export function canonical(kind: Kind, value: unknown): string | null {
   }
 }
 
-/** Another connection than the engine's, that gives rows as lists and values as the database writes them. */
+/** A connection besides the engine's. It returns rows as lists, and values as the database writes them. */
 export interface DirectConnection {
   all(sql: string): Promise<unknown[][]>;
   end(): Promise<void>;
@@ -82,7 +82,7 @@ export async function openDirectly({ dialect, url }: TestDatabase): Promise<Dire
     const connection = await mysql.createConnection({
       uri: url, dateStrings: true, supportBigNumbers: true, bigNumberStrings: true, rowsAsArray: true, charset: 'utf8mb4',
     }); // biome-ignore format: one family
-    // With it MariaDB 10.11 loses rows of a derived table that numbers its rows.
+    // With this option, MariaDB 10.11 loses rows of a derived table with row numbers.
     await connection.query("set optimizer_switch = 'split_materialized=off'");
     return {
       all: async (sql) => (await connection.query(sql))[0] as unknown as unknown[][],

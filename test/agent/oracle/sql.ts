@@ -1,6 +1,6 @@
-// The question as a good analyst asks the database directly. The rows that the caller may see are views (`with`), relations
-// to one are left joins, and a quantifier is one of three forms by chance: a list of keys (`in`), a count, or a left join
-// with the distinct keys that is empty where nothing was found.
+// The question as a good analyst would write it in SQL. Rows that the caller may see are views (`with`), and relations
+// to one are left joins. A quantifier takes one of three forms at random: a list of keys (`in`), a count, or a left
+// join with the distinct keys that is empty if there is no match.
 import type { Dialect } from '../../databases.ts';
 import { type Filter, isGroup, isLeaf, type Quantified, readQuantified } from './filters.ts';
 import type { Question } from './interpreter.ts';
@@ -9,15 +9,15 @@ import { literal, writeLeaf } from './sql-leaf.ts';
 import { quoteName, quoteText } from './sql-values.ts';
 import type { Kind, World, WorldRelation, WorldTable } from './world.ts';
 
-/** What no database can be asked: code makes it, or it is no question for a statement. */
+/** Thrown for questions that plain SQL cannot express, such as searches and computed fields. */
 export class NotInSql extends Error {}
 
 export interface Statements {
   readonly rows: string;
   readonly count: string;
-  /** How many records the relation may start from: one or none. */
+  /** Counts the records that the relation starts from: one or zero. */
   readonly parent?: string;
-  /** Of the columns of the rows. */
+  /** The kinds of the selected columns. */
   readonly kinds: readonly Kind[];
 }
 
@@ -25,13 +25,13 @@ interface Setting {
   readonly world: World;
   readonly dialect: Dialect;
   readonly scopes: Readonly<Record<string, Filter>>;
-  /** Of the caller's profile. */
+  /** The timezone of the caller's profile. */
   readonly zone: string;
-  /** Which form a quantifier gets. */
+  /** Chooses the form of each quantifier. */
   readonly random: Random;
 }
 
-/** Throws `NotInSql` where it cannot be asked. */
+/** Throws `NotInSql` if SQL cannot express the question. */
 export function writeSql(setting: Setting, question: Question, page: { limit: number; skip: number }): Statements {
   return new Writer(setting).write(question, page);
 }
@@ -49,17 +49,17 @@ interface Seat {
   readonly block: Block;
 }
 
-/** A select under way: the relations to one that it needs are joined once. */
+/** A select under construction. Each relation to one is joined only once. */
 interface Block {
   readonly joins: string[];
   readonly seats: Map<string, Seat>;
 }
 
-/** Keys of the outer record, and those of the records in a list that belong to it. */
+/** Keys of the outer record, and the matching keys of the listed records. */
 interface Link {
   readonly outer: readonly string[];
   readonly inner: readonly string[];
-  /** Of the outer record. */
+  /** A condition on the outer record. */
   readonly onlyIf?: string;
 }
 
@@ -126,7 +126,7 @@ class Writer {
     return `${column} ${ascending ? 'asc' : 'desc'}${isPostgres ? ` nulls ${ascending ? 'first' : 'last'}` : ''}`;
   }
 
-  /** The table, or the view of it that has the records that the caller may see. */
+  /** The table, or a view of it with the records that the caller may see. */
   #source(table: WorldTable, { sees }: View): string {
     const scope = this.#setting.scopes[table.name];
     if (sees === 'all' || !scope) return this.#quote(table.name);
@@ -143,7 +143,7 @@ class Writer {
     return this.#quote(name);
   }
 
-  /** Those that a relation to one may lead to: each value of its key once. */
+  /** The records that a relation to one may lead to, one for each value of its key. */
   #ends({ isFirst, target }: Pick<WorldRelation, 'isFirst' | 'target'>, table: WorldTable, view: View): string {
     const source = this.#source(table, view);
     if (!isFirst) return source;
@@ -153,7 +153,7 @@ class Writer {
     return `(select * from (select a.*, ${numbered} as place_of_it from ${source} a) b where place_of_it = 1)`;
   }
 
-  /** Where a field is read. */
+  /** The SQL expression of a field. */
   #cell(seat: Seat, view: View, name: string): { readonly sql: string; readonly kind: Kind } {
     const { columns, twists, relations } = seat.table;
     const column = columns.find((each) =>
@@ -170,7 +170,7 @@ class Writer {
     return this.#cell(this.#joined(seat, view, head), view, rest.join(':'));
   }
 
-  /** The record at the end of a relation to one, in columns beside those of the record. */
+  /** Joins the record at the end of a relation to one. */
   #joined(seat: Seat, view: View, name: string): Seat {
     const { block, table } = seat;
     const mark = `${seat.alias} ${view.sees} ${name}`;
@@ -258,7 +258,7 @@ class Writer {
     return this.#setting.dialect === 'postgres' ? 'false' : '0';
   }
 
-  /** The records at the end of the path that satisfy the filter, and how they belong to the record that it starts from. */
+  /** The records at the end of the path that satisfy the filter, and the keys that link them to the starting record. */
   #reached(
     outer: Seat,
     view: View,
@@ -327,7 +327,7 @@ class Writer {
     return `${this.#source(table, view)} h where ${conditions.join(' and ')}`;
   }
 
-  /** Whether the record is one that the relation leads to. */
+  /** Whether the relation leads to the record. */
   #belongs(seat: Seat, view: View, within: NonNullable<Question['within']>): string {
     const { from, target, through, only } = this.#table(within.table).many.find(
       ({ name }) => name === within.relation,

@@ -1,4 +1,4 @@
-// The tables of a world, made and filled in a real database, and over arrays.
+// Creates the tables of a world in a real database, or over arrays.
 
 import type { PrimitiveType } from '../../../src/agent/sources/column-types.ts';
 import { createMemorySource } from '../../../src/agent/sources/memory/source.ts';
@@ -26,7 +26,7 @@ const sqlTypes: { readonly [D in Dialect]: { readonly [K in Kind]: string } } = 
   sqlite: {
     text: 'text',
     label: 'text collate nocase',
-    // A key that is declared an `integer` would be given by SQLite when it is left out.
+    // SQLite generates missing keys that are declared `integer`.
     whole: 'int',
     big: 'bigint',
     decimal: 'decimal(12, 2)',
@@ -65,7 +65,7 @@ const sqlTypes: { readonly [D in Dialect]: { readonly [K in Kind]: string } } = 
   },
 };
 
-/** Those of them that this source holds; foreign keys to others are left out. */
+/** The tables that this source holds. Foreign keys to other tables are left out. */
 type Held = readonly WorldTable[];
 
 export function createMemoryTables(world: World, held: Held = world.tables): Source {

@@ -1,4 +1,4 @@
-// The third answer: what the database says to SQL that was written by hand for the question.
+// The third result: what the database returns for SQL written independently of the engine.
 import { expect } from 'vitest';
 import type { Dialect } from '../../databases.ts';
 import { type Filter, isGroup, isLeaf } from './filters.ts';
@@ -12,7 +12,7 @@ export interface Direct {
   readonly connection: DirectConnection;
 }
 
-/** How many questions were asked, and how many of them had three answers. */
+/** How many questions were asked, and how many of them had three results. */
 export interface Tally {
   asked: number;
   refused: number;
@@ -42,7 +42,7 @@ export function hasQuantifier(filter: Filter | undefined): boolean {
   return isGroup(filter) ? filter.conditions.some(hasQuantifier) : true;
 }
 
-/** Whether the database could be asked; throws where it says something else than what is meant. */
+/** Compares with plain SQL. Returns why SQL cannot express the question, and throws if results differ. */
 export async function compareWithSql(
   { dialect, connection }: Direct,
   meaning: Meaning,

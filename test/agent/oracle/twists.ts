@@ -1,4 +1,4 @@
-// Random customizations of a world, and how they are said to an agent.
+// Random customizations of a world, and the calls that apply them to an agent.
 import type { EngineAgent } from '../../../src/agent/agent.ts';
 import type { CodeRecord } from '../../../src/agent/customize/context.ts';
 import type { PlainFilter } from '../../../src/core/filter.ts';
@@ -49,7 +49,7 @@ export function twistWorld(world: World, random: Random): void {
   }
 }
 
-/** Says it. */
+/** Applies the customizations to the agent. */
 export function customizeWorld({ tables }: World, agent: EngineAgent, away: ReadonlySet<string> = new Set()): void {
   declarePolymorphic(tables, agent);
   declareAcross(tables, away, agent);
@@ -112,7 +112,7 @@ function declarePolymorphic(tables: readonly WorldTable[], agent: EngineAgent): 
   }
 }
 
-/** To one, where no database can say so: the tables lie in different sources, or the key may be held by several. */
+/** Relations to one that no database can declare: across sources, or to a key that several records may hold. */
 export function declareAcross(tables: readonly WorldTable[], away: ReadonlySet<string>, agent: EngineAgent): void {
   for (const { name: table, relations } of tables)
     agent.customizeCollection(table, (collection) => {
@@ -128,7 +128,7 @@ export function declareAcross(tables: readonly WorldTable[], away: ReadonlySet<s
     });
 }
 
-/** Those that keep the names they have in the world; the database has a name for the others. */
+/** Relations to many that keep their names of the world. Names of the others come from the database. */
 export function declareRelations(tables: readonly WorldTable[], away: ReadonlySet<string>, agent: EngineAgent): void {
   for (const { name: table, many } of tables)
     agent.customizeCollection(table, (collection) => {

@@ -1,8 +1,8 @@
-// Values by what they are, with no code of the engine: numbers are whole ten-thousandths, texts are compared as the bytes
-// of UTF-8, and the day of an instant is what Intl says.
+// Compares values without code of the engine: numbers are integer ten-thousandths, texts compare as UTF-8 bytes, and
+// Intl gives the day of an instant.
 import type { Kind } from './world.ts';
 
-/** What databases differ in. */
+/** Differences between databases. */
 export interface Habits {
   /** Whether columns of kind `label` ignore case. */
   readonly ignoresCase: boolean;
@@ -10,7 +10,7 @@ export interface Habits {
   readonly uuidBackwards: boolean;
 }
 
-/** Below, at or above zero. Null comes before everything. */
+/** Below, at or above zero. Null comes first. */
 export function compare(habits: Habits, a: unknown, b: unknown, kind: Kind): number {
   if (a === null || b === null) return Number(a !== null) - Number(b !== null);
   const [left, right] = [rank(habits, a, kind), rank(habits, b, kind)];
@@ -18,7 +18,7 @@ export function compare(habits: Habits, a: unknown, b: unknown, kind: Kind): num
   return left < right ? -1 : Number(left > right);
 }
 
-/** What stands for the value in a comparison. */
+/** The comparable form of the value. */
 function rank(habits: Habits, value: unknown, kind: Kind): string | number | bigint {
   switch (kind) {
     case 'whole':
@@ -46,10 +46,10 @@ export function lower(value: unknown): string {
   return String(value).toLowerCase();
 }
 
-/** The same few numbers are compared millions of times. */
+/** A cache: the same few numbers are compared millions of times. */
 const known = new Map<string, bigint>();
 
-/** As ten-thousandths: no value of a world has more than four decimals. */
+/** In ten-thousandths: no value of a world has more than four decimals. */
 export function hundredths(value: unknown): bigint {
   const text = String(value);
   let found = known.get(text);
@@ -66,7 +66,7 @@ export function hundredths(value: unknown): bigint {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** The calendar day of an instant for somebody in the zone. */
+/** The calendar day of an instant in the zone. */
 export function localDay(instant: string, zone: string): string {
   let format = formats.get(zone);
   if (!format) {
@@ -82,7 +82,7 @@ export function addDays(day: string, count: number): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** The first day of the week (from Monday), month, quarter or year that has the day in it. */
+/** The first day of the week (from Monday), month, quarter or year that contains the day. */
 export function startOf(unit: string, day: string): string {
   const [year, month] = day.split('-') as [string, string];
   switch (unit) {

@@ -1,5 +1,5 @@
 // A random model with its data: tables with composite keys, a self relation, two relations to one table, a one-to-one,
-// a table without a key, nulls wherever they may be, and values that are known to go wrong.
+// a table without a key, nulls wherever allowed, and values known to cause errors.
 
 import type { Row } from '../../../src/agent/sources/statement.ts';
 import type { Operator } from '../../../src/core/filter.ts';
@@ -31,11 +31,11 @@ export interface WorldRelation {
   readonly to: string;
   readonly from: readonly string[];
   readonly target: readonly string[];
-  /** Made of the foreign key of the other table. */
+  /** Derived from the foreign key of the other table. */
   readonly inverse: boolean;
-  /** Said by code alone: nothing relates unless this column of the table holds the value. */
+  /** Declared by code only: records relate only if this column of the table holds the value. */
   readonly only?: Only;
-  /** Said by code alone: several records may hold the key, and the first of them is meant. */
+  /** Declared by code only: several records may hold the key, and the relation leads to the first of them. */
   readonly isFirst?: true;
 }
 
@@ -44,7 +44,7 @@ export interface Only {
   readonly value: string;
 }
 
-/** To many: what another table holds of this one, or a table between the two. */
+/** A relation to many, through a key of the other table or a table in between. */
 export interface WorldMany {
   readonly name: string;
   readonly to: string;
@@ -55,7 +55,7 @@ export interface WorldMany {
     readonly origin: readonly string[];
     readonly foreign: readonly string[];
   };
-  /** Of the other table. */
+  /** A column of the other table. */
   readonly only?: Only;
 }
 
@@ -63,29 +63,29 @@ export interface WorldTable {
   readonly name: string;
   readonly columns: readonly WorldColumn[];
   readonly key: readonly string[];
-  /** To one. */
+  /** Relations to one. */
   readonly relations: WorldRelation[];
   readonly many: WorldMany[];
   readonly rows: Row[];
   readonly twists: Twists;
 }
 
-/** What code says of a table. Names are those of the table, from before any renaming. */
+/** The customizations of a table, by the names before any renaming. */
 export interface Twists {
-  /** From the name in the table to what callers say. */
+  /** From the name in the table to the name for callers. */
   readonly renames: Map<string, string>;
   readonly removed: Set<string>;
   readonly added: Added[];
-  /** Columns that are sorted after reading. */
+  /** Columns sorted after reading. */
   readonly sortedHere: Set<string>;
   readonly segments: Map<string, Filter>;
-  /** What the records of the relation `echoes`, which code gives, are made of; it is not there without. */
+  /** The fields that code reads for the records of the relation `echoes`. If empty, there is no such relation. */
   readonly echoed: string[];
 }
 
-/** A field that code adds. */
+/** A field added by code. */
 export type Added =
-  /** A text made of others, filtered and sorted after reading. */
+  /** A text built from other fields, filtered and sorted after reading. */
   | {
       readonly how: 'made';
       readonly name: string;
@@ -93,31 +93,31 @@ export type Added =
       readonly needs: readonly string[];
       readonly slow: boolean;
     }
-  /** The value of a column, whose operators and sorting are replaced by those of the column. */
+  /** The value of a column. The operators and sorting of the field are replaced by those of the column. */
   | { readonly how: 'copied'; readonly name: string; readonly kind: Kind; readonly from: string }
   | { readonly how: 'imported'; readonly name: string; readonly kind: Kind; readonly from: string };
 
-/** What a `made` field is made to. */
+/** The value of a `made` field. */
 export function makeText(values: readonly unknown[]): string | null {
   return values.every((value) => value === null) ? null : values.map((value) => value ?? '-').join('|');
 }
 
-/** The records of `echoes`: one for each value that is there. */
+/** The records of `echoes`: one for each non-null value. */
 export function makeEchoes(values: readonly unknown[]): { readonly place: number; readonly text: string }[] {
   return values.flatMap((value, place) => (value === null ? [] : [{ place, text: `${value}` }]));
 }
 
 export interface World {
   readonly tables: readonly WorldTable[];
-  /** What code says of writes, by table. */
+  /** Write customizations, by table. */
   readonly writing?: ReadonlyMap<string, WriteTwists>;
-  /** The tables that lie in a second source, where there are two. */
+  /** The tables in a second source, if there are two. */
   readonly away?: ReadonlySet<string>;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** Whether the two lie in different sources. */
+/** Whether the two are in different sources. */
 export function isApart({ away }: World, one: string, other: string): boolean {
   return away !== undefined && away.has(one) !== away.has(other);
 }
@@ -141,7 +141,7 @@ const nows = [
   '2024-02-29T12:00:00.000Z',
   '2023-10-29T23:15:00.000Z',
 ];
-/** Where offsets changed long ago, by odd seconds too, and around the start of the epoch. */
+/** Instants near early offset changes, some by odd seconds, and near the start of the epoch. */
 const oldInstants = [
   '1883-11-18T16:59:59.000Z', '1883-11-18T17:00:00.000Z', '1905-12-31T18:06:31.999Z', '1911-03-10T23:50:38.000Z',
   '1911-03-10T23:50:39.000Z', '1940-06-14T21:59:59.999Z', '1940-06-14T22:00:00.000Z', '1945-10-14T18:29:59.000Z',
@@ -181,7 +181,7 @@ const dates = [...equality, ...order, 'Before', 'After', ...plainPeriods, ...cou
 
 export const operatorsOf: { readonly [K in Kind]: readonly Operator[] } = {
   text: [...equality, ...order, ...patterns, ...searches, ...lengths],
-  // How far `insensitive` goes differs between databases, so that it is held to equality alone.
+  // Databases differ in how far `insensitive` goes, so only equality is tested.
   label: equality,
   whole: [...equality, ...order],
   big: [...equality, ...order],
@@ -222,7 +222,7 @@ export function createValueOf(kind: Kind, random: Random, now: number): unknown 
   }
 }
 
-/** Full hours around now, so that midnights of many zones are among them, some just before or after. */
+/** Full hours around now, some slightly shifted. They include the midnights of many zones. */
 function instantNear(random: Random, now: number): string {
   if (random.chance(0.08)) return random.pick(oldInstants);
   const hour = Math.floor(now / HOUR) * HOUR;
@@ -292,7 +292,7 @@ export function createWorld(random: Random): World {
   people.many.push({ name: 'entries', to: 'log', from: ['id'], target: ['person_id'] });
   people.many.push({ name: 'reports', to: 'people', from: ['id'], target: ['manager_id'] });
 
-  // About a person or a region, as another column says.
+  // Belongs to a person or a region, depending on another column.
   const marks = table('marks', [column('id', 'whole')], 1);
   extra(marks);
   add(marks, column('about', 'text', true));
@@ -352,7 +352,7 @@ function relate(
   owner.relations.push({ name, to: target.name, from, target: columns, inverse: false });
 }
 
-/** The columns of a one-to-one are unique besides the key. */
+/** Columns of a one-to-one that are unique in addition to the key. */
 export function uniqueOf(owner: WorldTable): readonly string[] | undefined {
   return owner.name === 'order notes' ? ['order_id'] : undefined;
 }

@@ -1,5 +1,5 @@
-// What code says of the writes of a world: rules, a field that is copied into another, and a field that is made only to be
-// written, at the end of a relation.
+// Write customizations of a world: rules, a field that is copied into another, and a write-only field for a column at
+// the end of a relation.
 import type { EngineAgent } from '../../../src/agent/agent.ts';
 import type { Operator } from '../../../src/core/filter.ts';
 import type { Random } from './random.ts';
@@ -7,9 +7,9 @@ import { createValueOf, isApart, type Kind, type World, type WorldTable } from '
 
 export interface WriteTwists {
   readonly rules: readonly { readonly field: string; readonly operator: Operator; readonly value?: unknown }[];
-  /** What is written to `from` is written to `to` as well. */
+  /** Values written to `from` are also written to `to`. */
   readonly copy?: { readonly from: string; readonly to: string };
-  /** What is written to this field is written to a column at the end of the relation, and nowhere else. */
+  /** Values written to this field go only to a column at the end of the relation. */
   readonly far?: { readonly field: string; readonly relation: string; readonly column: string };
 }
 
@@ -25,12 +25,12 @@ const rulesOf: { readonly [K in Kind]?: readonly Operator[] } = {
   uuid: ['NotEqual'],
 };
 
-/** Twists the world in place, and says how it is written. */
+/** Twists the world in place, and returns it with its write customizations. */
 export function twistWrites(world: World, random: Random): World {
   for (const { name: table, columns, relations, twists } of world.tables) {
     if (random.chance(0.5)) continue;
     const own = columns.map(({ name }) => name);
-    // What may be seen of a table by what it is told of itself has no end.
+    // No relation to the same table: a scope on `told` would then depend on itself without end.
     const [relation] = random.some(
       relations.filter(({ to }) => to !== table),
       0,
@@ -81,7 +81,7 @@ function createLimit(operator: Operator, kind: Kind, random: Random, now: number
   return { value: operator === 'In' || operator === 'NotIn' ? [value, createValueOf(kind, random, now)] : value };
 }
 
-/** Says it. */
+/** Applies the write customizations to the agent. */
 export function customizeWrites({ tables, writing }: World, agent: EngineAgent): void {
   for (const { name, columns } of tables)
     agent.customizeCollection(name, (collection) => {

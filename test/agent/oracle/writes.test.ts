@@ -12,6 +12,6 @@ test.each(Array.from({ length: WORLDS }, (_, world) => seed + world))(
   'memory and every database do 60 random writes as they are meant, or refuse them whole (seed %i)',
   (worldSeed) =>
     judgeWrites(worldSeed, 60, servers, (url, clock) => createSqlSource(url, { clock, observe: () => {} })),
-  // Alone a world takes a second or two; beside other work on a small machine, twenty times that.
+  // A world takes a second or two on an idle machine, and up to twenty times that on a small busy one.
   120_000,
 );

@@ -1,4 +1,4 @@
-// What a write means, with no plan: the rows afterwards, or why there can be none. It shares no code with the engine.
+// What a write means without a plan: the resulting rows, or the expected errors. It shares no code with the engine.
 
 import type { Row } from '../../../src/agent/sources/statement.ts';
 import type { PlainFilter } from '../../../src/core/filter.ts';
@@ -24,13 +24,13 @@ export type Write =
   | { readonly kind: 'delete'; readonly table: string; readonly ids: readonly (readonly unknown[])[] };
 
 export interface Outcome {
-  /** Any of these codes is right; none when it must succeed. */
+  /** Any of these codes is correct. If empty, the write must succeed. */
   readonly codes: ReadonlySet<string>;
-  /** These are right as well, but it may succeed. */
+  /** These codes are also correct, but the write may succeed. */
   readonly possible: ReadonlySet<string>;
-  /** The rows of the tables afterwards, when it succeeds. */
+  /** The tables with their rows after success. */
   readonly tables: readonly WorldTable[];
-  /** Those that were written, in the order asked for; before, for a delete. */
+  /** The written records in the requested order. For a delete, the records before it. */
   readonly touched: Row[];
 }
 
@@ -46,7 +46,7 @@ export function createWrite(world: World, random: Random): Write {
   }
   const values = nest(world, table, createValues(world, table, random), random, false);
   if (kind === 'filter') return { kind, table: table.name, filter: createWriteFilter(world, table, random), values };
-  // MariaDB looks at rows one by one where they point to each other.
+  // MariaDB checks rows one by one if they point to each other.
   const most = table.name === 'people' ? 1 : 3;
   const ids = random.some(table.rows, 1, most).map((row) => keyOf(table, row));
   if (ids.length === 0 || random.chance(0.1))
@@ -72,13 +72,13 @@ function createRecord(world: World, table: WorldTable, random: Random): Given {
   return record;
 }
 
-/** Some of the record at the end of a relation: what is there is written, what is not is made. */
+/** Adds parts of related records. Existing ones are updated, missing ones are created. */
 function nest(world: World, table: WorldTable, given: Given, random: Random, isNew: boolean): Given {
   const record: Record<string, unknown> = { ...given };
   const { far } = world.writing?.get(table.name) ?? {};
   if (far && random.chance(0.15)) record[far.field] = createValueOf('text', random, world.now);
   for (const relation of table.relations) {
-    // That would not say the type, and nothing is written along in another source.
+    // Nested records cannot set the type, and a write does not extend to another source.
     if (relation.only || isApart(world, table.name, relation.to) || !random.chance(isNew ? 0.2 : 0.3)) continue;
     const target = targetOf(world, relation);
     const isWhole = relation.inverse || random.chance(0.5);
@@ -130,7 +130,7 @@ export function interpretWrite(meaning: Meaning, write: Write): Outcome {
   const old = found.filter((row) => row !== undefined);
   const story = new Story(meaning);
   if (found.includes(undefined)) story.codes.add('RECORD_NOT_FOUND');
-  // What a record of another source is pointed to by is looked at before anything is written.
+  // Another source is queried about related records before the write starts.
   const given = write.kind === 'create' ? write.records : 'values' in write ? [write.values] : [];
   for (const values of given) {
     const row = table.columns.map(({ name }) => values[name] ?? null);
@@ -156,7 +156,7 @@ export function interpretWrite(meaning: Meaning, write: Write): Outcome {
   return { codes: story.codes, possible: story.possible, tables, touched };
 }
 
-/** What a database refuses to hold. */
+/** The codes for data that a database rejects. */
 export function conflictsOf(world: World): readonly string[] {
   if (hasDangling(world)) return ['INVALID_RECORD', 'RECORD_IN_USE'];
   return world.tables.some(hasTwins) ? ['INVALID_RECORD'] : [];
@@ -206,7 +206,7 @@ export function pointsOutOfSight(meaning: Meaning, table: WorldTable, row: Row, 
     if (only && row[at(table, only.column)] !== only.value) return false;
     const values = relation.from.map((name) => row[at(table, name)]);
     const target = targetOf(meaning.world, relation);
-    // What is not there is told from what may not be seen only by a database that holds the key.
+    // Only a key that the database enforces distinguishes a missing record from a hidden one.
     const isWithheld = meaning.scopes[relation.to] !== undefined;
     const isEnforced = !only && !isApart(meaning.world, table.name, relation.to);
     const found = target.rows.find(
@@ -217,7 +217,7 @@ export function pointsOutOfSight(meaning: Meaning, table: WorldTable, row: Row, 
   });
 }
 
-/** What a key of another source is about cannot be told by half of it: such a write may be refused. */
+/** With only half of a polymorphic key to another source, its target is unknown, so the write may be refused. */
 export function isHalfWritten({ world, scopes }: Meaning, table: WorldTable, written: ReadonlySet<string>): boolean {
   return table.relations.some(
     ({ from, to, only }) =>
