@@ -82,7 +82,7 @@ afterEach(async () => {
 
 interface Opened {
   readonly engine: Engine;
-  /** Statements of each source since it was last asked. */
+  /** Number of statements per source since the last call. */
   statements(): number[];
   readonly observed: Observation[];
 }

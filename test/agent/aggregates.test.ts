@@ -1,4 +1,4 @@
-// Aggregates through the engine's door, on every source.
+// Aggregates through the engine, on every source.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AggregateRequest } from '../../src/agent/requests.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
@@ -213,7 +213,7 @@ describe.each(sellers)('$name', (seller) => {
 });
 
 test.each([
-  // Summer time of one week; a change of half an hour; a day that was left out; a month without summer time; war time.
+  // A summer time of one week, a half-hour shift, a skipped day, a month without summer time, and war time.
   ['America/Boa_Vista', '2000-10-07T00:00:00Z'],
   ['Australia/Lord_Howe', '2024-04-04T00:00:00Z'],
   ['Pacific/Apia', '2011-12-27T00:00:00Z'],

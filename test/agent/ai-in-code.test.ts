@@ -1,4 +1,4 @@
-// What customization code can do with `context.ai`: real providers, over servers that speak both forms.
+// `context.ai` in customization code, with real providers and servers that speak both API formats.
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { AiProvider, CollectionCustomizer } from '../../src/index.ts';
@@ -86,7 +86,7 @@ describe.each(kinds)('with a provider of the kind %s', (kind) => {
   test.each([
     [429, 'AI_RATE_LIMITED'],
     [500, 'AI_UNAVAILABLE'],
-    // What the operator must set right is told as the fault of the code, and in the log.
+    // Errors that the operator must fix are reported as a fault of the code, and logged.
     [401, 'CUSTOMIZATION_FAILED'],
     [400, 'CUSTOMIZATION_FAILED'],
   ])('the status %i of the provider, uncaught, is %s for the caller', async (status, code) => {

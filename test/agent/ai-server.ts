@@ -1,5 +1,5 @@
-// A server on loopback that stands for a provider: it keeps what it was asked, checks that the way of asking is the way of
-// its form, and answers what the test has laid ready, in turn; the last answer stays.
+// A fake AI provider on loopback. It records requests and checks that they follow the provider's API. It sends the
+// prepared replies in order, and repeats the last one.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -18,13 +18,13 @@ export interface Asked {
 
 export type Reply =
   | { readonly status?: number; readonly headers?: Record<string, string>; readonly body: unknown }
-  /** Sent one after another as they are, in packets of their own; then it ends, is cut off, or says nothing more. */
+  /** Sent one by one as separate packets. Then the response ends, is cut off, or stays open without data. */
   | { readonly parts: readonly (string | Uint8Array)[]; readonly ending?: 'end' | 'cut' | 'silence' }
-  /** Sends nothing and keeps the connection; 'cut' ends it instead. */
+  /** 'silence' sends no response and keeps the connection open; 'cut' closes it. */
   | 'silence'
   | 'cut';
 
-/** What is not as each provider wants to be asked; undefined when all is. */
+/** How the request deviates from the provider's API; undefined if it conforms. */
 function misuse(kind: Kind, method: string | undefined, path: string | undefined, headers: IncomingHttpHeaders) {
   const wanted = {
     openai: { path: '/v1/chat/completions', headers: {} },
@@ -79,13 +79,13 @@ export function providerAt(kind: Kind, baseUrl: string): AiProvider {
   return createAiProvider({ name: 'house', provider: kind, apiKey: KEY, model: 'model-1', baseUrl });
 }
 
-/** A server that answers so, and the provider that asks it. */
+/** A server with these replies, and a provider that uses it. */
 export async function openProvider(kind: Kind, ...replies: Reply[]) {
   const server = await openAiServer(kind, ...replies);
   return { ...server, ai: providerAt(kind, server.baseUrl) };
 }
 
-/** What each provider sends for an answer of this text. */
+/** The provider's response with this text. */
 export function saying(kind: Kind, text: string): Reply {
   return {
     body:
@@ -117,7 +117,7 @@ export function saying(kind: Kind, text: string): Reply {
 const event = (kind: Kind, data: Readonly<Record<string, unknown>>): string =>
   `${kind === 'anthropic' ? `event: ${data.type}\n` : ''}data: ${JSON.stringify(data)}\n\n`;
 
-/** The events of each provider, of an answer that says something and calls two tools, the second of them without arguments. */
+/** The provider's events for a response with text and two tool calls, the second one without arguments. */
 export function speaking(kind: Kind): readonly string[] {
   if (kind === 'openai') {
     const head = { id: 'answer-1', object: 'chat.completion.chunk', created: 1_700_000_000, model: 'model-1-2025' };
@@ -166,7 +166,7 @@ export function speaking(kind: Kind): readonly string[] {
   ];
 }
 
-/** What `speaking` comes to, put together. */
+/** The complete response that `speaking` streams. */
 export const spoken = {
   id: 'answer-1',
   model: 'model-1-2025',
@@ -179,7 +179,7 @@ export const spoken = {
   usage: [{ prompt_tokens: 12, completion_tokens: 3, total_tokens: 15 }],
 };
 
-/** An error as each provider words it, which here repeats the key. */
+/** An error response in the provider's format. Its message repeats the key. */
 export function failing(kind: Kind, status: number, headers: Record<string, string> = {}): Reply {
   const error = { type: 'some_error', message: `Nothing doing with ${KEY}, said the server` };
   return {

@@ -1,5 +1,5 @@
-// Answers that are told while they are made: both providers, over a server that sends their events in odd packets, stops in
-// the middle, or sends something else.
+// Streamed responses of both providers, from a server that splits events into odd packets, stops midway, or sends
+// something else.
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { type AiChunk, type AiRequest, AppError } from '../../src/index.ts';
@@ -7,7 +7,7 @@ import { failing, KEY, kinds, openProvider, type Reply, saying, speaking, spoken
 
 const question: AiRequest = { messages: [{ role: 'user', content: 'How many?' }] };
 
-/** As a client of the form puts chunks together. */
+/** Joins chunks the way a client of the API does. */
 function join(chunks: readonly AiChunk[]) {
   const parts = chunks.flatMap(({ choices }) => [...choices]);
   const calls: { id: string; type: string; function: { name: string; arguments: string } }[] = [];
@@ -29,7 +29,7 @@ function join(chunks: readonly AiChunk[]) {
   };
 }
 
-/** The chunks, and the error that they end with. */
+/** Reads all chunks, and the error that ends the stream. */
 async function readAll(chunks: AsyncIterable<AiChunk>) {
   const read: AiChunk[] = [];
   try {
@@ -65,7 +65,7 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
     expect(join(read)).toEqual(spoken);
     expect(read.every(({ object, id }) => object === 'chat.completion.chunk' && id === 'answer-1')).toBe(true);
     expect(asked[0]!.body.stream).toBe(true);
-    // The end is told before the usage, and nothing after it.
+    // The end comes before the usage, and no chunk follows.
     expect(read.slice(-2).map(({ choices, usage }) => [choices.length, usage !== undefined])).toEqual([
       [1, false],
       [0, true],

@@ -53,7 +53,7 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
       expect([error.code, asked.length]).toEqual([code, attempts]);
       expect(error.message).toContain("'house'");
       expect(error.message).not.toContain('said the server');
-      // The log has them, without the key.
+      // The log contains them, without the key.
       expect(String(error.cause)).toContain('Nothing doing with ***, said the server');
       expect(everything(error)).not.toContain(KEY);
       expect(everything(error)).not.toContain(JSON.stringify(KEY).slice(1, -1));
@@ -76,7 +76,7 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
     );
     const { 'retry-after-ms': ms = '' } = wait;
     const { ai, asked } = await openProvider(kind, failing(kind, 429, { 'retry-after-ms': ms, ...wait }));
-    // Whoever waited for it would not be done within the time of the test.
+    // A client that waits would exceed the time limit of the test.
     const error = await errorOf(ai.ask(question));
     expect(asked).toHaveLength(1);
     expect(error.details).toEqual({ provider: 'house', retryAfterSeconds: seconds });

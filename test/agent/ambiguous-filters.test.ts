@@ -1,5 +1,5 @@
-// A path through a relation to many does not say whether nothing is meant, and two of them not whether one record is: such
-// filters are refused with the filters to choose from. What different people wrote is never compared.
+// A negative condition through a relation to many is ambiguous, and so are two conditions through the same one. Such
+// filters are refused with alternatives to choose from. Conditions from different authors are never compared.
 import { afterAll, expect, test } from 'vitest';
 import { AppError } from '../../src/core/errors.ts';
 import type { PlainFilter } from '../../src/core/filter.ts';

@@ -1,6 +1,6 @@
 import type { AppError } from '../../src/core/errors.ts';
 
-/** Code, message and details of what a call is refused with; the answer where it is not. */
+/** Code, message and details of the error, or the answer if the call succeeds. */
 export interface Refused {
   readonly code?: string;
   readonly message?: string;
@@ -15,7 +15,7 @@ export const refusalOf = (run: Promise<unknown>): Promise<Refused> =>
     ({ code, message, details, cause }: AppError) => ({ code, message, details, cause }),
   );
 
-/** `field: problem` of every field, or the code of another refusal. */
+/** `field: problem` of every field, or the code of another error. */
 export async function problemsOf(run: Promise<unknown>): Promise<unknown> {
   const { code, details, answer } = await refusalOf(run);
   if (code !== 'INVALID_RECORD') return code ?? { answer };

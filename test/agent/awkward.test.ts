@@ -1,4 +1,4 @@
-// The awkward schema of test/sql, and a column of every type, through the engine's door.
+// The awkward schema of test/sql, and a column of every type, through the engine.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEngine, type Engine } from '../../src/agent/engine.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';

@@ -1,4 +1,4 @@
-// Charts of the agent and of collections, as callers ask for them.
+// Charts of the agent and of collections, as callers request them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import type { ChartRequest } from '../../src/agent/charts/charts.ts';

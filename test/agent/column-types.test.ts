@@ -1,4 +1,4 @@
-// Which operators a column of each type offers on each database, and what those on lists answer everywhere.
+// The operators of each column type on each database, and the results of list operators on every source.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
@@ -216,7 +216,7 @@ describe.each(servers)('$dialect', (server) => {
     const filter = { field: 'id', operator: 'GreaterThanOrEqual', value: 10 } as const;
     const answer = await engine.list(accessOf(), { collection: 'cells', fields: ['c Json'], filter, limit: 20 });
     const texts = answer.rows.flat().map((value) => JSON.stringify(value));
-    // jsonb keeps keys by length.
+    // jsonb orders keys by length.
     if (server.dialect === 'postgres') expect(answer.rows.flat()).toEqual(values);
     else expect(texts).toEqual(values.map((value) => JSON.stringify(value)));
     await engine.delete(accessOf(), { collection: 'cells', ids });

@@ -1,4 +1,4 @@
-// A plain connection to a test database, to make and fill tables with.
+// A plain connection to a test database, to create and fill tables.
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { loadSqliteDriver } from '../../src/core/sqlite.ts';

@@ -1,11 +1,11 @@
-// A source that counts its statements, and one that gives back nothing of what it writes, as MySQL does.
+// A source that counts its statements, and one that returns no rows from writes, as on MySQL.
 
 import type { Session, Source, Writing } from '../../src/agent/sources/source.ts';
 import type { Row } from '../../src/agent/sources/statement.ts';
 
 export interface Counted {
   readonly source: Source;
-  /** Statements since it was last asked; BEGIN and COMMIT aside. */
+  /** Number of statements since the last call, without BEGIN and COMMIT. */
   statements(): number;
 }
 
@@ -50,7 +50,7 @@ export function counted(source: Source, returns = true): Counted {
   };
 }
 
-/** It tells how many there were, and the key that it gave to a new record. */
+/** Returns only the row count and the generated key of a new record. */
 function silent(session: Session): Session {
   return {
     read: session.read,

@@ -1,4 +1,4 @@
-// One customized shop on every source: what code says of the collections holds for callers, whatever answers below.
+// One customized shop on every source. The customizations apply to callers on each of them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import type { ListRequest } from '../../src/agent/requests.ts';
@@ -7,7 +7,7 @@ import type { PlainFilter } from '../../src/core/filter.ts';
 import type { Observe } from '../../src/core/observe.ts';
 import { accessOf, type Rights, type Shop, type ShopOptions, sellers } from './shop.ts';
 
-/** How often, and with which records, `initial` was asked for. */
+/** The records of each call of `initial`. */
 const asked: unknown[] = [];
 
 function customizeShop(agent: EngineAgent): void {
@@ -320,7 +320,7 @@ describe.each(sellers)('$name', (seller) => {
       await rows({ ...request, segment: 'dear' }, { scopes }),
       await shop.engine.count(accessOf({ scopes }), request),
     ]).toEqual([[[2], [3]], 2]);
-    // A join cannot wait for what is computed: nothing gets through.
+    // A join cannot wait for a computed field, so the query is refused.
     await expect(rows({ collection: 'order_lines', fields: ['order:total'] }, { scopes })).rejects.toMatchObject({
       code: 'CONFIGURATION',
     });

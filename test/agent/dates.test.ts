@@ -4,7 +4,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import type { Operator } from '../../src/core/filter.ts';
 import { accessOf, sellers } from './shop.ts';
 
-/** Which of the instants (or days) satisfy the operator, asked at `now` in `timezone`. */
+/** The instants (or days) that satisfy the operator at `now` in `timezone`. */
 async function kept(values: readonly string[], now: string, timezone: string, operator: Operator, value?: unknown) {
   const type = values[0]!.length === 10 ? ('Dateonly' as const) : ('Date' as const);
   const columns = [

@@ -1,5 +1,4 @@
-// Defects that other engines of this kind have with writes, each under the section of the list that names it: none may come
-// back here.
+// Regression tests for write defects of similar engines, each under the section of the list that names it.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { InsideFilter } from '../../src/agent/customize/context.ts';
 import { refusalOf } from './attempt.ts';
@@ -61,11 +60,11 @@ describe.each(sellers)('$name', (seller) => {
   test('8.2: writes of replaced and imported fields are whole, or not at all', async () => {
     const before = [await rows('orders', ['id', 'total']), await rows('customers', ['id', 'city', 'secret'])];
     const refused = [
-      // The order exists already: its customer must not have been written.
+      // The order already exists, so its customer must not be written.
       await refusalOf(
         shop.engine.create(all, { collection: 'orders', records: [order(1, { customer_id: 2, town: 'Oslo' })] }),
       ),
-      // The second customer exists already: neither must the first.
+      // The second customer already exists, so the first must not be written either.
       await refusalOf(
         shop.engine.create(all, {
           collection: 'orders',

@@ -1,4 +1,4 @@
-// Relations whose records code gives.
+// Relations with records that code returns.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { CodeRecord } from '../../src/agent/customize/context.ts';
 import type { CollectionCustomizer } from '../../src/agent/customize/customizer.ts';

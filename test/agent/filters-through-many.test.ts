@@ -1,4 +1,4 @@
-// A condition behind a relation to many holds when some record that it leads to satisfies it: one that the caller may see.
+// A condition through a relation to many holds if at least one related record satisfies it and the caller may see it.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { PlainFilter } from '../../src/core/filter.ts';
 import { type Counted, counted } from './counted.ts';
@@ -136,7 +136,7 @@ describe.each(sellers)('on $name', (seller) => {
         ({ code }) => code,
       ),
     ]).toEqual([[1], [2], [2], 'UNKNOWN_FIELD']);
-    // What the database cannot decide beside what a row does not tell: it is asked about the rows that are read.
+    // The database cannot combine these with a computed field, so it is queried again about the rows that were read.
     const or = (...conditions: PlainFilter[]): PlainFilter => ({ aggregator: 'Or', conditions });
     const forty: PlainFilter = { field: 'double', operator: 'Equal', value: 40 };
     expect([
@@ -173,7 +173,7 @@ describe.each(sellers)('on $name', (seller) => {
     await expect(update('customers', { ids: [1], values: { city: 'Lagos' } }, scoped)).rejects.toMatchObject({
       code: 'RECORD_NOT_FOUND',
     });
-    // The order is one of the orders that the scope looks at: it is judged as it is afterwards.
+    // The scope also covers this order, and checks its state after the write.
     const within = { scopes: { orders: open20 } };
     await expect(update('orders', { ids: [2], values: { customer_id: 1, total: 10 } }, within)).rejects.toMatchObject({
       code: 'FORBIDDEN',

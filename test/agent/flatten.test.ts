@@ -1,4 +1,4 @@
-// Flattened columns over the JSON of real databases, read and written as fields like others.
+// Flattened JSON columns of real databases, read and written like other fields.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEngineAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
@@ -60,7 +60,7 @@ describe.each(servers)('$dialect', (server) => {
       await list({ fields: ['id'], filter: { field: goals, operator: 'GreaterThan', value: 2 } }),
       await list({ fields: ['id'], sort: [{ field: goals }, { field: 'id', ascending: false }] }),
       await list({ fields: ['id'], filter: { field: 'team@@@name', operator: 'Equal', value: 'Blues' } }),
-      // Where no field is called so, it is a path.
+      // If no field has this name, it is a path.
       await list({ fields: ['team@@@id'], limit: 1 }),
     ]).toEqual([
       [

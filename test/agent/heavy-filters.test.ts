@@ -1,5 +1,5 @@
-// No filter holds up the process: what is matched, compared or sorted in JavaScript leaves the main thread where it could take
-// long. Measured by how late the event loop is while the call runs.
+// Filters never block the process: slow matching, comparing and sorting in JavaScript run outside the main thread. The
+// tests measure the delay of the event loop during a call.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEngineAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
@@ -13,10 +13,10 @@ import { watchLateness } from '../own-time.ts';
 import { runSql, sqliteIsolates } from '../sql/schemas.ts';
 import { accessOf } from './shop.ts';
 
-/** The rule says 50 ms; a machine may be slow. */
+/** The rule says 50 ms, but a machine may be slow. */
 const LATE_MS = 500;
 
-/** What came of the call, and by how much the event loop was late meanwhile. */
+/** The outcome of the call, and the delay of the event loop during it. */
 async function watched<T>(call: () => Promise<T>): Promise<{ readonly code: unknown; readonly late: number }> {
   const { answer: code, late } = await watchLateness(() =>
     call().then(
@@ -31,7 +31,7 @@ const words = 'to be or not to be that is the question whether tis nobler in the
 const texts = 300;
 const memoSize = 900_000;
 
-/** In memory of the process, SQLite can only be asked there: with the WebAssembly driver it holds everybody up. */
+/** The WebAssembly driver runs SQLite in this process, where a slow query blocks every caller. */
 const here = servers.filter(({ dialect }) => dialect !== 'sqlite' || sqliteIsolates);
 
 describe.each([...here.map((server) => ({ name: server.dialect, server })), { name: 'memory', server: undefined }])(
@@ -86,7 +86,7 @@ describe.each([...here.map((server) => ({ name: server.dialect, server })), { na
         clock: systemClock,
         limits: { pageSizeLimit: 1000, queryTimeoutMs: 2000 },
       });
-      // The first worker is compiled from source here, which the machine feels.
+      // Here the first worker is compiled from source, which takes time.
       await engine.list(accessOf(), {
         collection: 'notes',
         filter: { field: 'body', operator: 'Match', value: '[a-z]{100}x' },
@@ -95,7 +95,7 @@ describe.each([...here.map((server) => ({ name: server.dialect, server })), { na
     }, 60_000);
     afterAll(async () => {
       await engine.close();
-      // PostgreSQL does not listen while it looks for a pattern in one text: it may still be at it.
+      // PostgreSQL cannot be interrupted while it matches a pattern against one text, so it may still be busy.
       for (let tries = 0; tries < 40; tries++) {
         const dropped = await database?.drop().then(
           () => true,

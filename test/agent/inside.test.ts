@@ -1,4 +1,4 @@
-// The inside door on every source: what code reads and writes through `context.collection`, in names from before renaming.
+// Unscoped access on every source: reads and writes of code through `context.collection`, by the names before renaming.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CustomizationContext } from '../../src/agent/customize/context.ts';
 import { problemsOf, refusalOf } from './attempt.ts';
@@ -12,7 +12,7 @@ describe.each(sellers)('$name', (seller) => {
   let shop: Shop;
   let work: (context: CustomizationContext) => unknown;
   let hooked: string[];
-  /** What the code gives, run within a call of a caller who sees and may do next to nothing. */
+  /** Runs code within a call of a caller with almost no rights, and returns its result. */
   async function inside<T>(run: (context: CustomizationContext) => Promise<T>): Promise<T> {
     let answer: Promise<T> | undefined;
     work = async (context) => {

@@ -1,5 +1,4 @@
-// Tables of which several records hold the same key, relations to one of them, and what is right, told by SQL that was
-// written for it.
+// Tables with several records for the same key, relations to one of them, and expected results from hand-written SQL.
 import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
@@ -33,7 +32,7 @@ export const people = table('people', '#id name ?code #seen', ['id'], [
   [5, 'Ed', 'x', 1],
   [6, 'Fi', 'z', 0],
 ]); // biome-ignore format: a table
-/** A card is of a person; the one with the lowest id counts. */
+/** A card belongs to a person; the one with the lowest id counts. */
 export const cards = table('cards', '#id #?person_id ?label #amount #shown', ['id'], [
   [9, 1, 'gold', 5, 1],
   [4, 1, 'red', 7, 0],
@@ -46,7 +45,7 @@ export const cards = table('cards', '#id #?person_id ?label #amount #shown', ['i
   [10, 5, 'red', 20, 1],
   [12, 1, 'gold', 0, 1],
 ]); // biome-ignore format: a table
-/** By a key of two columns, of which the second is a text. */
+/** The key has two columns, and the second one is a text. */
 export const seats = table('seats', '#row place #?person_id tag', ['row', 'place'], [
   [2, 'a', 1, 'far'],
   [1, 'b', 1, 'near b'],
@@ -55,7 +54,7 @@ export const seats = table('seats', '#row place #?person_id tag', ['row', 'place
   [3, 'a', 2, 'last'],
   [3, 'b', 4, 'end'],
 ]); // biome-ignore format: a table
-/** By the code of a person, which several people have. */
+/** Related by the code of a person, which several people share. */
 export const orders = table('orders', '#id ?code #total', ['id'], [
   [1, 'x', 10],
   [2, 'y', 20],
@@ -64,7 +63,7 @@ export const orders = table('orders', '#id ?code #total', ['id'], [
   [5, 'x', 50],
   [6, 'z', 60],
 ]); // biome-ignore format: a table
-/** No key tells one from another. */
+/** No key distinguishes these records. */
 export const scores = table('scores', '#?person_id #?points ?note', [], [
   [1, 7, 'b'],
   [1, 7, 'a'],
@@ -100,7 +99,7 @@ export function relate(agent: EngineAgent): void {
     .customizeCollection('cards', (each) => each.addManyToOneRelation('owner', 'people', { foreignKey: 'person_id' }));
 }
 
-/** Sees the record with the lowest key nowhere. */
+/** Does not see the record with the lowest key in any collection. */
 export const narrow: Rights = {
   scopes: {
     people: { field: 'seen', operator: 'Equal', value: 1 },
@@ -109,7 +108,7 @@ export const narrow: Rights = {
     scores: { field: 'note', operator: 'Present' },
   },
 };
-/** A scope that itself leads through such a relation; whoever wrote it sees every record. */
+/** A scope through such a relation. Within the scope, every record is visible. */
 export const deep: Rights = { scopes: { people: { field: 'card:label', operator: 'Present' } } };
 export const deeper: Rights = {
   scopes: {
@@ -138,7 +137,7 @@ const insert = ({ name, rows }: MemoryTable) =>
   );
 for (const each of tables) for (const sql of [create(each, 'text'), ...insert(each)]) reference.exec(sql);
 
-/** The rows of the question, in plain SQL: `seen_...` holds what the caller may see, `first_...` the first for each key. */
+/** Runs a query in plain SQL: `seen_...` holds what the caller may see, `first_...` the first record for each key. */
 export function ask(rights: Rights, sql: string): unknown[][] {
   const first = (name: string, of: string, by: string, key: string) =>
     `first_${name} as (select * from (select *, row_number() over (partition by ${by} order by ${key}) as n from ${of}) where n = 1 and ${by} is not null)`;

@@ -1,4 +1,4 @@
-// Relations to one whose key several records hold: what is written, what is refused, and what the start says.
+// Writes with relations to one of several records for a key: results, refusals, and problems at start.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Engine } from '../../src/agent/engine.ts';
 import type { MemoryTable } from '../../src/agent/sources/memory/tables.ts';
@@ -45,13 +45,13 @@ describe.each(places.slice(0, 1 + servers.length))('writing in %s', (_, sources)
     const deeper: Rights = { scopes: { people: gold } };
     const update = (ids: number[]) =>
       engine.update(accessOf(deeper), { collection: 'people', ids, values: { seen: 1 } });
-    // The card with the lowest id, of all, is gold for nobody.
+    // Without a scope on cards, the first card of these people is not gold.
     await expect(update([1])).rejects.toMatchObject({ code: 'RECORD_NOT_FOUND' });
     await expect(update([2])).rejects.toMatchObject({ code: 'RECORD_NOT_FOUND' });
     const labelled: Rights = { scopes: { people: leaf('card:label', 'Equal', 'red') } };
     const change = { collection: 'people', ids: [1, 5], values: { seen: 1 } };
     expect((await engine.update(accessOf(labelled), change)).count).toBe(2);
-    // Written, it would lead elsewhere.
+    // After this write, the label no longer satisfies the scope.
     const card = { collection: 'cards', ids: [4], values: { label: 'blue' } };
     expect((await engine.update(access, card)).count).toBe(1);
     await expect(engine.update(accessOf(labelled), change)).rejects.toMatchObject({ code: 'RECORD_NOT_FOUND' });
@@ -107,7 +107,7 @@ describe('from one source to another', () => {
     const records = (...codes: string[]) => codes.map((code, at) => ({ id: 30 + at, code, total: 1 }));
     const add = (...codes: string[]) =>
       engine.create(accessOf(narrow), { collection: 'orders', records: records(...codes) });
-    // Two people hold x, which is not as good as somebody with z.
+    // Two people hold x, but the only one with z is hidden.
     await expect(add('x', 'z')).rejects.toMatchObject({ code: 'INVALID_RECORD' });
     expect((await add('x', 'y')).count).toBe(2);
   });

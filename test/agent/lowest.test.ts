@@ -1,5 +1,4 @@
-// Relations to one whose key several records hold: everywhere they lead to the record with the lowest key that the caller
-// may see.
+// A relation to one of several records for a key always leads to the one with the lowest key that the caller may see.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Engine } from '../../src/agent/engine.ts';
 import type { AggregateRequest, ListRequest } from '../../src/agent/requests.ts';

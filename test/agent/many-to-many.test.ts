@@ -1,4 +1,4 @@
-// Many-to-many relations through a collection between: declared, and found in the foreign keys of a junction table.
+// Many-to-many relations through a junction collection: declared, or derived from the foreign keys of a junction table.
 import { afterEach, describe, expect, test } from 'vitest';
 import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';

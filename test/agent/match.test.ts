@@ -1,4 +1,4 @@
-// What callers ask with a regular expression: the same on every source, decided after reading.
+// Regular expressions of callers: the same results on every source, evaluated after reading.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PlainFilter } from '../../src/core/filter.ts';
 import { refusalOf } from './attempt.ts';

@@ -1,4 +1,4 @@
-// One stored value that does not fit its declared type is empty, with a warning; it takes no other record with it.
+// A stored value that does not fit its declared type reads as empty, with a warning. Other records are not affected.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEngineAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
@@ -10,7 +10,7 @@ import { servers, type TestDatabase } from '../databases.ts';
 import { runSql } from '../sql/schemas.ts';
 import { accessOf } from './shop.ts';
 
-/** What is stored, and what each part shows. */
+/** The stored text, and the value that each field shows. */
 const cells: readonly (readonly [stored: string, name: unknown, goals: unknown, tags: unknown])[] = [
   ['{"name": "Ada", "stats": {"goals": 3}, "tags": ["a"]}', 'Ada', 3, ['a']],
   ['{"name": {"first": "Bo"}, "stats": {"goals": "many"}, "tags": "a"}', null, null, null],

@@ -1,5 +1,5 @@
-// Columns whose values are compared by another rule than that of their text. What is expected is asked of the database
-// itself, in plain SQL: which rows an operator finds, in which order they come, which is the first and the last.
+// Columns with values that do not compare as text. Expected results come from the database itself, in plain SQL: the
+// rows that an operator finds, their order, and the first and the last value.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEngineAgent } from '../../src/agent/agent.ts';
 import { createSqlDataSource } from '../../src/agent/data-sources.ts';
@@ -16,13 +16,13 @@ interface Native {
   readonly type: string;
   /** SQL literals of the rows. */
   readonly values: readonly string[];
-  /** As callers send them, and as SQL says the same. */
+  /** Values as callers send them, with the same values in SQL. */
   readonly asked?: Readonly<Record<string, string>>;
-  /** Operators that order are refused, and so are sorts: there is no answer that is surely right. */
+  /** Ordering operators and sorts are refused, since no order is certainly right. */
   readonly unordered?: true;
   /** Without max and min. */
   readonly extremes?: false;
-  /** The order of the database, where it is not that of the column. */
+  /** The SQL expression to order by, if it is not the column. */
   readonly by?: string;
 }
 

@@ -1,4 +1,4 @@
-// What null means to the operators that take lists, for a field and for an array, in every source.
+// What null means to operators that take lists, for a field and for an array, on every source.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEngineAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';

@@ -1,4 +1,4 @@
-// A view, which no database lets anybody write here, with code that writes to the table behind it.
+// A read-only view, with code that writes to the table behind it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEngineAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';

@@ -1,5 +1,5 @@
-// Plans of aggregates and writes with their SQL, as golden files beside those of lists (plans.test.ts). What a write does
-// is seen by doing it and taking it back. `npx vitest run test/agent/plans-of-writes.test.ts -u` writes them.
+// Golden files with the plans and SQL of aggregates and writes, beside those of lists (plans.test.ts). Writes run and
+// are rolled back. `npx vitest run test/agent/plans-of-writes.test.ts -u` updates the files.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Explained } from '../../src/agent/operations/explain.ts';
 import { accessOf, databases, type Rights, type Shop, sellers } from './shop.ts';

@@ -1,4 +1,4 @@
-// Plans with their SQL are golden files, for reviewers to read. `npx vitest run test/agent/plans.test.ts -u` writes them.
+// Golden files with plans and their SQL, for reviewers. `npx vitest run test/agent/plans.test.ts -u` updates them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import type { ListRequest } from '../../src/agent/requests.ts';

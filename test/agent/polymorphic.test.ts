@@ -1,4 +1,4 @@
-// Keys that are about records of several collections, as another field says.
+// Polymorphic relations: another field says to which collection a key belongs.
 import { afterEach, describe, expect, test } from 'vitest';
 import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
 import type { PolymorphicManyToOneOptions } from '../../src/agent/customize/definitions.ts';

@@ -18,7 +18,7 @@ test.each<[Operator, number | undefined, string, string, string]>([
   ['PreviousQuarter', undefined, '2023-10-01', '2024-01-01', '2024-01-01'],
   ['PreviousYear', undefined, '2022-01-01', '2023-01-01', '2023-01-01'],
   ['PreviousXDays', 7, '2024-03-19', '2024-03-26', '2024-03-26'],
-  // Up to now: as much of the period before, at the same time of the day in the zone.
+  // Up to now: the same part of the previous period, up to the same local time.
   ['PreviousWeekToDate', undefined, '2024-03-25', '2024-03-26T11:00:00.000Z', '2024-03-27'],
   ['PreviousMonthToDate', undefined, '2024-03-01', '2024-03-02T11:00:00.000Z', '2024-03-03'],
   ['PreviousQuarterToDate', undefined, '2024-01-01', '2024-01-02T11:00:00.000Z', '2024-01-03'],

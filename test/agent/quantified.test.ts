@@ -1,4 +1,4 @@
-// `some`, `none`, `every` and `Not`: what they mean on every source, in one statement.
+// `some`, `none`, `every` and `Not`: their meaning on every source, in one statement.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { PlainFilter } from '../../src/core/filter.ts';
 import { type Counted, counted } from './counted.ts';

@@ -1,5 +1,5 @@
-// What is refused for its size is refused after as many parts as are allowed, not after all that a body holds. Counted in parts
-// that were looked at.
+// Oversized input is refused as soon as it exceeds the limit, without reading the rest of the body. The tests count the
+// parts that were read.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isAppError } from '../../src/core/errors.ts';
 import { CONDITIONS_MOST, GROUPS_MOST, type PlainFilter, SORTS_MOST } from '../../src/core/filter.ts';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => shop.close());
 
 let looks = 0;
-/** Conditions that count how often their field is looked at. */
+/** Conditions that count the reads of their field. */
 const leaves = (count: number): PlainFilter[] =>
   Array.from({ length: count }, () => ({
     get field() {
@@ -49,7 +49,7 @@ test.each(Object.entries(readers))('%s stops to read a filter at the condition t
     looks = 0;
     expect(await codeOf(() => read(filter))).toMatch(/^INVALID_ARGUMENT filters?$/);
     expect(looks).toBeGreaterThanOrEqual(CONDITIONS_MOST);
-    // Some look at one condition several times.
+    // Some readers look at one condition several times.
     expect(looks).toBeLessThanOrEqual(8 * CONDITIONS_MOST);
   }
   expect(await codeOf(() => read(any(leaves(CONDITIONS_MOST))))).toBe('read');

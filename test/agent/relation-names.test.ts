@@ -1,4 +1,4 @@
-// The names that relations had before they were derived from their columns still work, and are listed nowhere.
+// Relation names from before they were derived from columns still work, but they are not listed.
 import { expect, test } from 'vitest';
 import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';

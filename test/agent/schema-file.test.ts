@@ -1,4 +1,4 @@
-// The schema file: one model gives one text, by the names that callers use, and only of what they may be offered.
+// The schema file: one model gives one text, with the names that callers use, and only what they may see.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Agent } from '../../src/index.ts';

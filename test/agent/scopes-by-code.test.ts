@@ -1,5 +1,5 @@
-// A row scope that code decides is read-only: what it lets through can change between the code and the write. What a write only points
-// to is still asked outside the transaction.
+// A row scope that code evaluates is read-only, because records can change between the code and the write. Records that
+// a write only points to are still checked outside the transaction.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { PlainFilter } from '../../src/core/filter.ts';
 import { accessOf, type Shop, sellers } from './shop.ts';
@@ -24,7 +24,7 @@ describe.each(sellers)('on $name', (seller) => {
               dependencies: [of],
               async getValues(records, { collection }) {
                 asked++;
-                // Where the code waits for the database, no transaction may wait for the code.
+                // This code waits for the database, so no transaction may wait for the code.
                 await collection('customers')!.list({}, ['id']);
                 return records.map((record) => (Number(record[of]) > 15 ? 'large' : 'small'));
               },
@@ -59,7 +59,7 @@ describe.each(sellers)('on $name', (seller) => {
         () => engine.delete(access, { ...orders, ids: [2] }, { preview }),
         () => engine.associate(access, link, { preview }),
         () => engine.dissociate(access, link, { preview }),
-        // Along with a record of another collection.
+        // Nested in a write to another collection.
         () => engine.update(access, line, { preview }),
       ])
         await expect(write()).rejects.toMatchObject(readOnly());

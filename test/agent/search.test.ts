@@ -1,4 +1,4 @@
-// The grammar of searches, on every source. What a search means at random is judged by the oracle.
+// The search grammar, on every source. The oracle tests the meaning of random searches.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseSearch, type Sought } from '../../src/agent/lower/search-grammar.ts';
 import type { PlainFilter } from '../../src/core/filter.ts';
@@ -165,7 +165,7 @@ describe.each(sellers)('$name', (seller) => {
   });
 });
 
-/** A search tree as a text. */
+/** Formats a search tree as text. */
 function show(sought: Sought): string {
   if (sought.op === 'word') return sought.quoted ? `"${sought.text}"` : sought.text;
   if (sought.op === 'not') return `not ${show(sought.of)}`;

@@ -1,4 +1,4 @@
-// One user does not take a database from the others: of their statements a few run at once, and the rest wait their turn.
+// One user cannot occupy a database: a few of their statements run at once, and the rest wait in a queue.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEngineAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
@@ -15,7 +15,7 @@ const codeOf = (error: unknown): unknown => (isAppError(error) ? error.code : er
 
 const stoppable = servers.filter(({ dialect }) => dialect !== 'sqlite' || sqliteIsolates);
 
-// A file must hold a test.
+// A test file must contain a test.
 if (stoppable.length === 0) test.skip('where a statement can be stopped', () => {});
 
 describe.each(stoppable)('$dialect', (server) => {
@@ -45,7 +45,7 @@ describe.each(stoppable)('$dialect', (server) => {
     await systemClock.sleep(500);
     const { rows } = await engine.list(user(2), { collection: 'cheap', limit: 10 });
     stop.abort();
-    // Behind them it would have waited until their time was up.
+    // Behind the slow lists it would have waited until they timed out.
     expect({ rows: rows.length, codes: new Set(await Promise.all(lists)) }).toEqual({
       rows: 10,
       codes: new Set(['CANCELLED']),

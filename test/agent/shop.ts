@@ -1,4 +1,4 @@
-// A small shop on every source, with an Access that says what it is told.
+// A small shop on every source, with a configurable Access.
 
 import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
 import type { DataSourceOptions } from '../../src/agent/customize/definitions.ts';
@@ -91,18 +91,17 @@ const sqlTypes = {
 
 export interface Shop {
   readonly engine: Engine;
-  /** Runs SQL against the database; on arrays, nothing can be run. */
+  /** Runs SQL against the database. The source over arrays cannot run any. */
   run(sql: string): Promise<void>;
-  /** Another engine over the same database, as it is now. */
+  /** Another engine over the same database in its current state. */
   again(): Promise<{ readonly engine: Engine }>;
   close(): Promise<void>;
 }
 
 export interface ShopOptions extends Partial<EngineOptions> {
   readonly customize?: (agent: EngineAgent) => void;
-  /** Stands between the engine and the database, to count or to watch. */
+  /** Wraps the source, to count or watch its calls. */
   readonly wrap?: (source: Source) => Source;
-  /** How the data source is added. */
   readonly source?: DataSourceOptions;
 }
 
@@ -139,7 +138,7 @@ const memory: Seller = {
   },
 };
 
-/** The databases of the shop. */
+/** One seller for each test database. */
 export const databases: readonly Seller[] = servers.map((server) => ({
   name: server.dialect,
   async open(options) {
@@ -197,7 +196,7 @@ export interface Rights {
   readonly denied?: readonly string[];
   /** `collection.action`. */
   readonly untriggered?: readonly string[];
-  /** Of `collection.action`. */
+  /** By `collection.action`. */
   readonly conditions?: Readonly<Record<string, PlainFilter>>;
   readonly scopes?: Readonly<Record<string, PlainFilter>>;
   readonly timezone?: string;

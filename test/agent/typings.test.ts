@@ -1,4 +1,4 @@
-// Typings are small, sure, and fast to compile, however many tables there are.
+// Typings are small, reliable, and fast to compile, even with many tables.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -78,8 +78,8 @@ test('names and values that are anything cannot leave their literals', async () 
   expect(compile(folder, code)).toBe('');
 });
 
-// The time depends on what else the machine does; the number of types that the compiler makes does not. 1.3 million are those
-// of our own sources, and 6 million take about 5 s on two cores.
+// Compile time depends on the load of the machine; the number of types that the compiler creates does not. Our own
+// sources need 1.3 million, and 6 million take about 5 s on two cores.
 test('300 tables of 25 columns: under 2 MB, and a file that uses them is cheap to compile', async () => {
   const { agent, logged } = emptyAgent();
   const folder = resolve('node_modules', `.typings-${process.pid}`);
@@ -145,7 +145,7 @@ test('a folder in the place of the file is an error that names the option', asyn
   );
 });
 
-/** What tsc says of a file beside the typings; empty when it compiles. */
+/** The tsc errors of a file that uses the typings; empty if it compiles. */
 function compile(folder: string, code: string, ...options: string[]): string {
   writeFileSync(join(folder, 'use.ts'), code);
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');

@@ -14,12 +14,12 @@ const refusal = (run: Promise<unknown>): Promise<Refused> =>
     ({ code, details }: AppError) => ({ code, details }),
   );
 
-/** Nothing besides the records of `customers` that the call names is written. */
+/** The effects of a call that writes only the records of `customers` that it names. */
 const only = (change: string, ids: readonly string[]) => {
   const effect = { collection: 'customers', change, cause: 'call', count: ids.length, ids };
   return { effects: [effect], unseen: [] };
 };
-/** Of a preview; the changes of its one effect are those of the answer. */
+/** The effects of a preview. The changes of its one effect are those of the answer. */
 const foreseen = (
   collection: string,
   effect: { readonly change: string; readonly count: number; readonly ids?: string[] },

@@ -1,5 +1,5 @@
-// What callers and customization code get wrong: a clear error each, with near names where a name is wrong, and nothing
-// written by halves.
+// Mistakes of callers and of customization code. Each gets a clear error, with near names for a wrong name, and no
+// partial write.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import type { CollectionCustomizer } from '../../src/agent/customize/customizer.ts';
@@ -57,7 +57,7 @@ describe('an unknown name gets the near ones', () => {
   ]; // biome-ignore format: a table
 
   test.each(wrongs)('%s', async (_, ask, code, near) => {
-    // Some refuse at once, and some by a promise.
+    // Some calls throw at once, others reject a promise.
     const refused = await refusalOf((async () => ask(shop.engine))());
     expect([refused.code, `${refused.message} ${JSON.stringify(refused.details)}`]).toEqual([
       code,

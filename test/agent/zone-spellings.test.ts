@@ -1,4 +1,4 @@
-// A caller names the timezone of a call in any spelling: what is worked out for a zone is worked out once.
+// A call may spell its timezone in any way, and each zone is still computed only once.
 import { expect, test, vi } from 'vitest';
 import { createMoment } from '../../src/agent/lower/dates.ts';
 import { canonicalZone, isZone, zoneOffsets } from '../../src/agent/sources/zones.ts';

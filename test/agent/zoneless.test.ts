@@ -1,5 +1,5 @@
-// Timestamps without zone, and calendar dates. What is expected is worked out here by luxon and by plain SQL, never by the
-// code under test: the local time of each row is read by luxon in the timezone of the source.
+// Timestamps without zone, and calendar dates. Expected values come from luxon and plain SQL, never from the code under
+// test. Luxon reads the local time of each row in the timezone of the source.
 import { DateTime } from 'luxon';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEngineAgent } from '../../src/agent/agent.ts';
@@ -30,7 +30,7 @@ const types: Record<Dialect, { readonly local: string; readonly exact: string; r
 
 const home = 'America/New_York';
 const readers = ['UTC', home, 'Asia/Tokyo', 'Europe/Paris', 'America/Sao_Paulo', 'Australia/Lord_Howe'];
-/** Local times of the column; the clock showed 2024-11-03 01:30 twice and skipped 2024-03-10 02:30. */
+/** Local times of the column. The clock showed 2024-11-03 01:30 twice and skipped 2024-03-10 02:30. */
 const locals = [
   '1883-11-18 12:10:00', '1969-12-31 23:59:59', '2016-06-30 23:59:59', '2016-07-01 00:00:00', '2016-07-31 19:00:00',
   '2016-07-31 20:00:00', '2016-07-31 23:59:59', '2016-08-01 00:00:00', '2016-08-01 00:00:00', '2016-12-31 19:00:00',
@@ -39,7 +39,7 @@ const locals = [
 ]; // biome-ignore format: a list
 const skipped = ['2024-03-10 02:00:00', '2024-03-10 02:30:00'];
 
-/** The first of two, as ISO. */
+/** The earlier of two possible instants, as ISO. */
 function instantOf(local: string): string {
   const time = DateTime.fromSQL(local, { zone: home });
   const earlier = time.minus({ hours: 1 });
@@ -301,7 +301,7 @@ describe('calendar dates', () => {
         ]).toEqual([
           [5], [2, 3, 4], [1], [5, 6], [2, 3, 4], ordered, [['2016-06-01', 1], ['2016-07-01', 3], ['2016-08-01', 2]],
         ]); // biome-ignore format: short
-        // Today depends on the reader, whose day may not be that of UTC.
+        // Today depends on the reader, and their day may not be that of UTC.
         const today = DateTime.fromISO('2016-08-02T02:00:00Z', { zone: timezone }).toISODate();
         expect(await ids({ filter: { field, operator: 'Today' } })).toEqual([ordered.indexOf(today!) + 1]);
       }

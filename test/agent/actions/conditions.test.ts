@@ -1,5 +1,5 @@
-// A role may trigger an action under a condition: it must hold for every record that the action is run on, however those
-// were chosen, whenever the form is loaded and again when the code runs; and what is not met changes nothing.
+// A role may trigger an action under a condition. The condition must hold for every record that the action runs on,
+// however they were selected, both when the form loads and when the code runs. If it fails, no data changes.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ActionDefinition } from '../../../src/agent/actions/definitions.ts';
 import type { PlainFilter } from '../../../src/core/filter.ts';

@@ -1,4 +1,4 @@
-// A counter with actions: the small shop with one definition, and the calls that tests make.
+// Helpers for action tests: the small shop with one action, and the calls that tests make.
 
 import type { ActionRequest } from '../../../src/agent/actions/actions.ts';
 import type { ActionDefinition, FormElement } from '../../../src/agent/actions/definitions.ts';
@@ -44,7 +44,7 @@ export async function openCounter(
   };
 }
 
-/** A Global action with this form that gives its values back. */
+/** Opens a Global action with this form. The action returns its values. */
 export async function openForm(form: readonly FormElement[], options: Parameters<typeof openCounter>[1] = {}) {
   const seen: unknown[] = [];
   const definition: ActionDefinition = {
@@ -58,7 +58,7 @@ export async function openForm(form: readonly FormElement[], options: Parameters
   const counter = await openCounter(definition, options);
   return {
     ...counter,
-    /** The values that the action was executed with, or the problems by field. */
+    /** Returns the values that the action received, or the problems by field. */
     async submit(values: Record<string, unknown>, searches: Record<string, string> = {}): Promise<unknown> {
       try {
         await counter.execute({ values, searches });

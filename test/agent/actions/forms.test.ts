@@ -1,4 +1,4 @@
-// What a form evaluates, and when: handlers count their calls.
+// Which handlers a form runs, and when. The handlers count their calls.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { BulkContext, FormElement } from '../../../src/agent/actions/definitions.ts';
 import { closeAll, openCounter, openForm } from './counter.ts';
@@ -7,7 +7,7 @@ afterEach(closeAll);
 
 const nothing = () => undefined;
 
-/** Names of the handlers called since the last look. */
+/** Names of the handlers called since the last read. */
 function createCalls() {
   let names: string[] = [];
   return {

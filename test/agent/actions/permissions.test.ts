@@ -1,4 +1,4 @@
-// Who may do what with an action, and what its code's errors tell.
+// Permissions of actions, and what the errors of action code disclose.
 import { afterEach, expect, test } from 'vitest';
 import { ActionError } from '../../../src/agent/actions/failure.ts';
 import { accessOf } from '../shop.ts';

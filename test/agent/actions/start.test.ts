@@ -1,4 +1,4 @@
-// A definition that cannot be used is told at start, with the action and the line that added it.
+// An invalid action definition fails the start. The error names the action and the line that added it.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ActionDefinition, FormElement } from '../../../src/agent/actions/definitions.ts';
 import { accessOf } from '../shop.ts';

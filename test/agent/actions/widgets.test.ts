@@ -1,4 +1,4 @@
-// What each widget lets through, and what it says of the rest.
+// The values that each widget accepts, and the errors for other values.
 import { afterEach, expect, test } from 'vitest';
 import type { FormElement } from '../../../src/agent/actions/definitions.ts';
 import { closeAll, openForm } from './counter.ts';

@@ -1,5 +1,4 @@
-// Defects of customizations and forms that were seen elsewhere, and must not come back here. Numbers are those of the list
-// of defects.
+// Regression tests for defects of customizations and forms seen elsewhere. Numbers refer to the list of defects.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../../src/agent/agent.ts';
 import type { CollectionCustomizer } from '../../../src/agent/customize/customizer.ts';

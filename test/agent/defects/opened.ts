@@ -1,4 +1,4 @@
-// The small shop on one seller, customized, with short ways to ask; who opens it closes it.
+// The small shop on one seller, customized, with short query helpers. The caller closes it.
 import type { EngineAgent } from '../../../src/agent/agent.ts';
 import type { ListRequest } from '../../../src/agent/requests.ts';
 import { accessOf, type Rights, type Seller, type Shop, type ShopOptions } from '../shop.ts';

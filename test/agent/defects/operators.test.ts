@@ -1,11 +1,11 @@
-// Defects of the operators that were seen elsewhere, and must not come back here. Numbers are those of the list of defects.
+// Regression tests for defects of operators that were seen elsewhere. Numbers refer to the list of defects.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Operator, PlainFilter } from '../../../src/core/filter.ts';
 import { refusalOf } from '../attempt.ts';
 import { accessOf, sellers } from '../shop.ts';
 import { type Opened, openOn } from './opened.ts';
 
-/** What a pattern could take for something else. */
+/** Texts that a pattern could misread. */
 const awkward = [
   'a.b',
   'axb',
@@ -72,7 +72,7 @@ describe.each(sellers)('$name', (seller) => {
       ids: [1],
       values: { placed_at: '2024-03-30T23:00:00.000Z' },
     });
-    // In Paris the clocks go forward on this day: it is from 23:00 to 22:00, UTC, and the fourth order is at its end.
+    // In Paris the clocks go forward on this day. It lasts from 23:00 to 22:00 UTC, and the fourth order is at its end.
     expect([await on('Today', 'Europe/Paris'), await on('Yesterday', 'Europe/Paris')]).toEqual([[1, 2, 3], []]);
     expect(await on('Yesterday', 'UTC')).toEqual([1]);
   });

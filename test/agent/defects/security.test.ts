@@ -1,5 +1,4 @@
-// Leaks and silent mistakes that were seen elsewhere, and must not come back here. Numbers are those of the list of
-// defects.
+// Regression tests for leaks and silent mistakes that were seen elsewhere. Numbers refer to the list of defects.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createMemorySource } from '../../../src/agent/sources/memory/source.ts';
 import { createSqlSource } from '../../../src/agent/sources/sql/source.ts';
