@@ -275,7 +275,7 @@ setInterval(() => db.inTransaction, 1000);`,
 });
 
 describe('the choice of the driver', () => {
-  /** Asks a process in which the native package cannot be loaded, as where nothing could be built. */
+  /** Runs a process that cannot load the native package, as if its build had failed. */
   const askWithoutNative = (wish: string): string => {
     const hook = join(folder, 'no-native.cjs');
     writeFileSync(

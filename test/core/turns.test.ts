@@ -1,9 +1,9 @@
-// Whose calls begin when many of one user came together: shown by the order in which they begin, each as long as a turn and more.
+// The start order of calls when one user sends many at once. Each call takes at least a turn.
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { createUserTurns } from '../../src/core/limit/turns.ts';
 
-/** Work of the main thread that is more than a turn, on any machine. */
+/** Blocks the main thread for longer than a turn, on any machine. */
 function work(milliseconds: number): void {
   const from = systemClock.monotonic();
   while (systemClock.monotonic() - from < milliseconds);
@@ -17,7 +17,7 @@ async function orderOf(calls: readonly (readonly [user: number, after: number])[
     began.push(user);
     work(milliseconds);
   };
-  /** As requests arrive: each in a callback of its own, after so many rounds of the event loop. */
+  /** Simulates requests: each arrives in its own callback, after this many rounds of the event loop. */
   const arrive = (user: number, after: number): Promise<void> =>
     new Promise((resolve, reject) => {
       setImmediate(() => (after === 0 ? call(user) : arrive(user, after - 1)).then(resolve, reject));

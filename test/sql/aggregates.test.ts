@@ -1,4 +1,4 @@
-// What databases hold besides well-behaved values, grouped and added up over real SQL.
+// Irregular values as databases hold them, grouped and aggregated over real SQL.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEngine, type Engine } from '../../src/agent/engine.ts';
 import type { AggregateRequest } from '../../src/agent/requests.ts';
@@ -126,7 +126,7 @@ describe('sqlite', () => {
     ['text with a space', "'1969-12-31 22:59:59'", "'2024-03-30 23:30:00'"],
     ['text in ISO form', "'1969-12-31T22:59:59.999Z'", "'2024-03-30T23:30:00.000Z'"],
     ['seconds', '-3601', '1711841400'],
-    // Those near 1970 cannot be told from seconds.
+    // Milliseconds near 1970 look like seconds.
     ['milliseconds', '-126234000001', '1711841400000', '1965-12-31'],
     ['several forms at once', "'1969-12-31T23:59:59+01:00'", '1711841400'],
   ])('dates kept as %s fall into the days that they are in', async (_, before, after, day = '1969-12-31') => {

@@ -1,4 +1,4 @@
-// What the catalogue says of the rules by which a database deletes and changes records by itself.
+// What the catalogue says about foreign key rules and triggers that delete and change records.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { DescribedReference, DescribedTable } from '../../src/agent/sources/described.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';

@@ -1,4 +1,4 @@
-// What is particular to one database's catalogue.
+// What is specific to the catalogue of one database.
 import { expect, onTestFinished, test } from 'vitest';
 import type { Described, DescribedColumn } from '../../src/agent/sources/described.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
@@ -332,7 +332,7 @@ test.runIf(has('postgres'))(
       `create table payments (at date not null, town text, person_id int, shop_nr int, other_id int references people (id))
         partition by range (at)`,
       `create table payments_1 partition of payments for values from ('2024-01-01') to ('2024-07-01')`,
-      // The columns of a partition may stand in another order, and it may be divided again.
+      // A partition may order its columns differently, and may itself be partitioned.
       `create table payments_2 (person_id int, shop_nr int, at date not null, other_id int, town text) partition by range (at)`,
       `alter table payments attach partition payments_2 for values from ('2024-07-01') to ('2025-01-01')`,
       `create table payments_2a partition of payments_2 for values from ('2024-07-01') to ('2025-01-01')`,

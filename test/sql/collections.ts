@@ -1,4 +1,4 @@
-// Collections, relations and paths as the model would make them, straight from a description: what a Select is made of.
+// Builds collections, relations and paths from a description, as the model does: the parts of a Select.
 
 import type { Collection, Column, Field, Relation } from '../../src/agent/model/types.ts';
 import type { Filter, Path } from '../../src/agent/plan/types.ts';
@@ -8,7 +8,7 @@ import type { Join } from '../../src/agent/sources/statement.ts';
 import type { Operator } from '../../src/core/filter.ts';
 
 export interface Tables {
-  /** `column`, or `relation:column`; a relation has the name of its foreign key's first column. */
+  /** `column`, or `relation:column`. A relation is named after the first column of its foreign key. */
   path(table: string, name: string): Path;
   test(table: string, name: string, is: Operator, value?: unknown): Filter;
   join(table: string, relations: string, where?: Filter): Join;

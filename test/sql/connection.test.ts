@@ -1,4 +1,4 @@
-// Addresses and their parts: what connects, what is told when it does not, and that no secret is in it.
+// Database URLs and their parts: which ones connect, the errors of the others, and that no error contains a secret.
 import { describe, expect, test } from 'vitest';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -9,7 +9,7 @@ import { openTlsServer } from './tls-server.ts';
 
 const parts = { observe: () => undefined, clock: systemClock };
 
-/** The names of the tables, or the message of what it came to. */
+/** The names of the tables, or the error message. */
 async function tablesOf(given: string | SqlConnectionOptions): Promise<string> {
   let source: ReturnType<typeof createSqlSource> | undefined;
   try {

@@ -25,7 +25,7 @@ async function open(
   return { source, described: await source.describe(), observed, database };
 }
 
-/** Everything but what differs by the words of the database. */
+/** Everything except database-specific details. */
 function outline({ tables }: Described) {
   return Object.fromEntries(
     tables.map(({ name, kind, columns, primaryKey, uniqueKeys, foreignKeys }) => [
@@ -161,7 +161,7 @@ describe.each([...servers])('$dialect', (server) => {
       ].map((list) => list.length);
     }
     const all = Object.fromEntries(Object.keys(found).map((name) => [name, [1, 1, 1, 0, 1, 1, 1]]));
-    // Both rows have the same value in generated columns; the first of two ids is the least.
+    // Both rows have the same value in generated columns. The first of two ids is the lowest.
     for (const name of ['sum_', 'total']) if (name in all) all[name] = [2, 2, 2, 0, 1, 1, 1];
     expect(found).toEqual({ ...all, id: [1, 1, 2, 0, 1, 1, 1] });
   });

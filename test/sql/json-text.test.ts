@@ -1,4 +1,4 @@
-// JSON comes out as the database holds it, byte for byte; code sees it parsed.
+// JSON is returned as the database holds it, byte for byte. Code receives it parsed.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEngineAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';

@@ -1,5 +1,5 @@
-// What one statement may bring into the memory of the process: cells of a megabyte, many or one, are refused before they are
-// all there, with what to ask instead; and the source goes on.
+// The memory limit of one statement. Megabyte cells, many or one, are refused before all of them are loaded, and the
+// error says what to request instead. The source keeps working.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createEngineAgent } from '../../src/agent/agent.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
@@ -13,7 +13,7 @@ import { runSql, sqliteIsolates } from './schemas.ts';
 
 const stoppable = servers.filter(({ dialect }) => dialect !== 'sqlite' || sqliteIsolates);
 
-// A file must hold a test.
+// A test file must contain a test.
 if (stoppable.length === 0) test.skip('where a statement can be stopped', () => {});
 
 describe.each(stoppable)('$dialect', (server) => {

@@ -1,4 +1,4 @@
-// Which statements run in the process and which in a child: told by the observation that only a child makes.
+// Statements that run in the process, and statements that run in a child. Only a child emits an observation.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Filter } from '../../src/agent/plan/types.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';

@@ -1,4 +1,4 @@
-// A schema of many tables is read with few statements, in little time.
+// A schema of many tables is read quickly, with few statements.
 import { expect, onTestFinished, test } from 'vitest';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -9,7 +9,7 @@ import { runSql } from './schemas.ts';
 test.each([...servers])(
   '$dialect: 300 tables take at most 8 statements, and less than 300 ms on SQLite',
   async (server) => {
-    // On MariaDB most of them lie in memory, since making 300 files takes it ten seconds.
+    // On MariaDB most tables are in memory, since creating 300 files takes ten seconds.
     const light = (at: number) => (server.dialect === 'mariadb' && at >= 3 ? 'engine = memory' : '');
     const tables = Array.from({ length: 300 }, (_, at) =>
       [
@@ -26,7 +26,7 @@ test.each([...servers])(
       await database.drop();
     });
     const described = await source.describe();
-    // What the machine does beside it can only make it slower: the fastest of a few times is what it takes.
+    // Other load on the machine only makes it slower, so the fastest of several runs counts.
     for (let again = 0; again < 5; again++) await source.describe();
     const all = observed.filter((one) => one.type === 'source.introspected');
     const best = all.reduce((a, b) => (b.milliseconds < a.milliseconds ? b : a));
@@ -35,7 +35,7 @@ test.each([...servers])(
       tables: described.tables.length,
       foreignKeys: described.tables.flatMap((table) => table.foreignKeys).length,
       few: best.statements <= 8,
-      // The server's own time is not ours; SQLite runs in the process.
+      // The time of a database server is out of our control; SQLite runs in the process.
       soon: server.dialect !== 'sqlite' || best.milliseconds < 300,
     }).toEqual({ tables: 300, foreignKeys: 2, few: true, soon: true });
   },

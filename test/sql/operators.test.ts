@@ -1,4 +1,4 @@
-// What each operator means, on rows that have NULLs, wild cards, capitals and letters beyond ASCII; then the exact SQL.
+// What each operator means, on rows with NULLs, wildcards, capitals and non-ASCII letters; then the exact SQL.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Filter } from '../../src/agent/plan/types.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
@@ -12,7 +12,7 @@ import { nastySchema, runSql } from './schemas.ts';
 type Case = readonly [field: string, is: Operator, value: unknown, ids: readonly number[]];
 
 const all = [1, 2, 3, 4, 5];
-/** Each one is also asked for under a negation, which must give the other rows: tests are never unknown. */
+/** Each condition is also negated, which must return the other rows: conditions are never unknown. */
 const cases: readonly Case[] = [
   ['name', 'Missing', null, [5]],
   ['name', 'Equal', null, [5]],

@@ -1,9 +1,9 @@
-// How many statements a test database works on, read from the database itself.
+// Counts the statements that a test database is working on, as the database reports them.
 import { readFileSync, statSync } from 'node:fs';
 import type { TestDatabase } from '../databases.ts';
 import { askSql } from './schemas.ts';
 
-/** Statements of this database that run or wait there, beside the one that asks. */
+/** Statements of this database that run or wait, without this one. */
 export async function runningStatements(database: TestDatabase): Promise<number> {
   if (database.dialect === 'sqlite') return locksOn(database.url.slice('sqlite:'.length));
   const [row] = await askSql(
@@ -16,8 +16,8 @@ export async function runningStatements(database: TestDatabase): Promise<number>
 }
 
 /**
- * How many locks other processes have on the file: a statement of SQLite has one from its first row to its end. A child
- * that starts, or waits for its next statement, has none.
+ * How many locks other processes hold on the file. A statement of SQLite holds one from its first row to its end. A
+ * child that starts, or waits for its next statement, does not hold any.
  */
 function locksOn(file: string): number {
   const { ino } = statSync(file);

@@ -1,15 +1,15 @@
-// A schema as real ones are, on every database: composite keys, a self relation, quoted and non-ASCII names, a table with a
-// space, views, a table with no key, and a column of every type. `rows` of it are few and full of NULLs and wild cards.
+// A realistic schema for every database: composite keys, a self relation, quoted and non-ASCII names, a table name with
+// a space, views, a table without a key, and a column of every type. Its few rows are full of NULLs and wildcards.
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { loadSqliteDriver } from '../../src/core/sqlite.ts';
 import type { Dialect, TestDatabase } from '../databases.ts';
 
 const { driver: Database, kind } = loadSqliteDriver();
-/** Whether slow SQLite statements run in children: not with the WebAssembly driver. */
+/** Whether slow SQLite statements run in child processes. With the WebAssembly driver they do not. */
 export const sqliteIsolates = kind === 'native';
 
-/** Runs statements over the driver itself, in one transaction where tables can be made in one. */
+/** Runs statements directly on the driver, in one transaction if the database can create tables in one. */
 export async function runSql(database: TestDatabase, statements: readonly string[]): Promise<void> {
   if (database.dialect === 'sqlite') {
     const connection = new Database(database.url.slice('sqlite:'.length));
@@ -33,7 +33,7 @@ export async function runSql(database: TestDatabase, statements: readonly string
   }
 }
 
-/** Rows of a statement, as objects, over the driver itself: what the server says, to hold against what we say. */
+/** The rows of a statement as objects, directly from the driver, to compare with our own results. */
 export async function askSql(database: TestDatabase, statement: string): Promise<Record<string, unknown>[]> {
   if (database.dialect === 'sqlite') {
     const connection = new Database(database.url.slice('sqlite:'.length), { readonly: true });
@@ -122,7 +122,7 @@ export function nastySchema(dialect: Dialect): string[] {
   ];
 }
 
-/** One column of every type that has its own way across the border, with one full row and one of NULLs. */
+/** One column of every type with its own encoding, with one full row and one of NULLs. */
 export const typeSchemas: Record<Dialect, readonly string[]> = {
   sqlite: [
     `create table kinds (id integer primary key, big bigint, dec decimal(20, 4), dbl double, flag boolean, txt varchar(20), ci text collate nocase, bin blob, day date, moment datetime, clock time, epoch timestamp, doc json, uid uuid, loose)`,
@@ -143,7 +143,7 @@ export const typeSchemas: Record<Dialect, readonly string[]> = {
   ],
 };
 
-/** The view `slow` would look at eight thousand million rows; `cheap` is a table of 100. */
+/** The view `slow` would scan eight billion rows; `cheap` is a table of 100. */
 export function slowSchema(): string[] {
   const values = (count: number) => Array.from({ length: count }, (_, at) => `(${at})`).join(', ');
   return [

@@ -1,5 +1,5 @@
-// Tables of several schemas of PostgreSQL, or databases of a MariaDB server, in one data source: read, joined and written
-// as those of one are, with foreign keys from one to the other.
+// Tables of several PostgreSQL schemas, or of several databases of a MariaDB server, in one data source. They are read,
+// joined and written like those of one schema, with foreign keys between them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { createEngineAgent, createSqlDataSource, type Engine, type Observation } from '../../src/index.ts';
@@ -9,7 +9,7 @@ import { askSql, runSql } from './schemas.ts';
 
 const limits = { pageSizeLimit: 100, queryTimeoutMs: 10_000 };
 
-// A file must hold a test.
+// A test file must contain a test.
 if (remoteServers.length === 0) test.skip('on a server', () => {});
 
 describe.each(remoteServers)('$dialect', (server) => {

@@ -1,4 +1,4 @@
-// The exact SQL. Values are never in it; names are always quoted.
+// The exact SQL. It never contains values, and names are always quoted.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Filter } from '../../src/agent/plan/types.ts';
 import type { Source } from '../../src/agent/sources/source.ts';

@@ -1,5 +1,5 @@
-// A caller that goes away, or whose time is up, leaves nothing running in the database; and a slow statement delays no
-// other caller.
+// A caller that disconnects or times out leaves no statement running in the database. A slow statement does not delay
+// other callers.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Source } from '../../src/agent/sources/source.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';

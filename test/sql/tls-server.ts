@@ -1,5 +1,5 @@
-// A database server with TLS: what comes in encrypted goes on, in the clear, to the server that the tests have. It is
-// reached at `localhost`, and its certificate is its own.
+// A TLS proxy for the test database servers. It forwards encrypted client traffic to the server in plain text. It is
+// reached at `localhost` and creates its own certificate.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -10,19 +10,19 @@ import type { Dialect } from '../databases.ts';
 
 export interface TlsServer {
   readonly url: string;
-  /** The authority of its certificate, PEM. */
+  /** The CA of its certificate, PEM. */
   readonly ca: string;
-  /** How many connections have been encrypted. */
+  /** The number of connections encrypted so far. */
   encrypted(): number;
   close(): Promise<void>;
 }
 
-/** `secure` makes the rest of a connection encrypted, and gives what is inside. */
+/** `secure` upgrades the connection to TLS and returns the decrypted stream. */
 type Serve = (client: Socket, server: Socket, secure: () => TLSSocket) => void;
 
 const serves: Readonly<Record<Exclude<Dialect, 'sqlite'>, Serve>> = { postgres: servePostgres, mariadb: serveMariadb };
 
-/** `name`: what its certificate is for. */
+/** `name`: the host name in its certificate. */
 export async function openTlsServer(dialect: keyof typeof serves, url: string, name: string): Promise<TlsServer> {
   const { cert, key } = makeCertificate(name);
   const { hostname, port } = new URL(url);
@@ -61,7 +61,7 @@ export async function openTlsServer(dialect: keyof typeof serves, url: string, n
   };
 }
 
-/** A client that wants TLS asks for it with its first message, and waits for one letter. */
+/** A client that wants TLS requests it in its first message, and waits for a one-letter reply. */
 function servePostgres(client: Socket, server: Socket, secure: () => TLSSocket): void {
   const TLS_REQUEST = 80_877_103;
   client.once('data', (first: Buffer) => {
@@ -80,8 +80,8 @@ const CLIENT_SSL = 0x0800;
 const TLS_REQUEST_LENGTH = 32;
 
 /**
- * The server greets, with what it can do. A client that wants TLS answers with a short packet first, which the server
- * behind never sees: packets are numbered, so until it has let the client in, the numbers of the one are one ahead.
+ * The server's greeting lists its capabilities. A client that wants TLS first sends a short packet that the real server
+ * never sees. Packets are numbered, so until the login is complete, the client's numbers are one ahead.
  */
 function serveMariadb(client: Socket, server: Socket, secure: () => TLSSocket): void {
   server.once('data', (greeting: Buffer) => {
@@ -109,7 +109,7 @@ function serveMariadb(client: Socket, server: Socket, secure: () => TLSSocket): 
       const toClient = (packet: Buffer) => {
         packet[3]!++;
         inside.write(packet);
-        // OK: from now on every statement counts from zero.
+        // OK: from now on the numbering starts at zero for every statement.
         if (packet[4] !== 0) return;
         inside.removeAllListeners('data');
         server.removeAllListeners('data');

@@ -1,5 +1,5 @@
-// Which statements are whose: told by the context of the work, on every database and whatever runs beside it, through pools,
-// transactions and code of users. When no such work is under way nothing is followed.
+// Statements are attributed to the work that runs them, by its async context: on every database, beside other work,
+// through pools, transactions and user code. Without such work, statements are not tracked.
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createEngineAgent } from '../../src/agent/agent.ts';
@@ -67,7 +67,7 @@ describe.each(servers)('$dialect', (server) => {
     const [written, ...read] = await Promise.all([watched(create), ...many]);
     await Promise.all(beside);
     expect(read).toEqual(read.map((_, at) => [`SELECT ${at % 2 ? 'boots' : 'hats'}`]));
-    // The code of the hook asks first, then the write itself, within its transaction.
+    // The hook's code queries first, then the write runs in its transaction.
     expect(written.slice(0, 2)).toEqual(['SELECT boots', 'INSERT hats']);
     expect(new Set(written.slice(2))).toEqual(new Set(written.length > 2 ? ['SELECT hats'] : []));
   });
