@@ -1,4 +1,4 @@
-// All that the test client can ask, of a real agent over HTTP with a real sandbox behind it.
+// All requests of the test client, to a real agent over HTTP with a real sandbox behind it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   ActionFormValidationError,

@@ -1,4 +1,4 @@
-// docs/testing.md: its example runs as it stands, and its tables are those of the code.
+// docs/testing.md: its example runs unchanged, and its tables match the code.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-// Relations whose records code gives, through the test client of an agent over HTTP.
+// Relations with records that code returns, through the test client of an agent over HTTP.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestableAgent, type TestableAgent } from '../../src/testing/index.ts';
 import { describeShop } from './shop.ts';

@@ -1,4 +1,4 @@
-// What an assistant sees of an agent, through the test client for MCP.
+// What an assistant sees of an agent, through the MCP test client.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   AgentHttpError,

@@ -1,4 +1,4 @@
-// An agent to be tested with the test clients: the small shop, with something of each kind that can be said of it.
+// An agent for the test clients: the small shop, with one customization of each kind.
 import { type Agent, createMemoryDataSource } from '../../src/index.ts';
 import { shopTables } from '../agent/shop.ts';
 
@@ -21,7 +21,7 @@ export function describeShop(agent: Agent): void {
             if (name === 'Nobody') context.throwValidationError('Somebody has to have a name.', 'name');
         })
         .addHook('After', 'List', (context) => {
-          // By its inside name.
+          // By its name from before renaming.
           for (const record of context.records) if (record.secret) record.secret = '***';
         })
         .addChart('Spent', async (context, result) => {

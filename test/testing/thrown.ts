@@ -1,4 +1,4 @@
-// What a call of the test client ends with, where it ends with an error.
+// Helpers that return the error of a failed call of the test client.
 import { AgentHttpError } from '../../src/testing/index.ts';
 
 export async function thrown(run: () => unknown): Promise<unknown> {

@@ -1,4 +1,4 @@
-// What the test client sends and reads, as data: the same texts that a front end sends.
+// The data that the test client sends and reads, in the same form as a front end.
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

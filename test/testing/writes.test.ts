@@ -1,4 +1,4 @@
-// What the test client writes.
+// Writes of the test client.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestableAgent, type TestableAgent } from '../../src/testing/index.ts';
 import { describeShop } from './shop.ts';

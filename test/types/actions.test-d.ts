@@ -1,4 +1,4 @@
-// What users write for an action compiles, and what they must not write does not: tsc reads this file.
+// Valid action definitions compile, and invalid ones do not: tsc reads this file.
 import type { ActionDefinition } from '../../src/agent/actions/definitions.ts';
 
 interface Refund {

@@ -1,4 +1,4 @@
-// What users write with generated typings compiles, and what they must not write does not: tsc reads this file.
+// Valid customizations compile with generated typings, and invalid ones do not: tsc reads this file.
 import { type Agent, createAgent, type PatchOf, type Path, type RecordOf } from '../../src/index.ts';
 import type { Schema } from './typed-shop-typings.ts';
 
@@ -249,7 +249,7 @@ agent.customizeCollection('orders', (orders) => {
   });
 });
 
-// Without typings any name will do, and what is wrong with it is told at the start.
+// Without typings any name compiles, and wrong names are reported at start.
 const untyped = createAgent({ authSecret: 'a', envSecret: 'b' });
 untyped
   .customizeCollection('anything', (collection) =>

@@ -1,4 +1,4 @@
-// What tests write with generated typings compiles, and what they must not write does not: tsc reads this file.
+// Valid tests compile with generated typings, and invalid ones do not: tsc reads this file.
 import { type AgentTestClient, createAgentTestClient } from '../../src/testing/index.ts';
 import type { Schema } from './typed-shop-typings.ts';
 

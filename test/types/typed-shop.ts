@@ -1,4 +1,4 @@
-// A shop with every way in which typings say a type; `typed-shop-typings.ts` is what is generated of it.
+// A shop with every form of type in typings; `typed-shop-typings.ts` is generated from it.
 import { createMemoryDataSource, type DataSourceFactory } from '../../src/index.ts';
 
 export const typedShop = (): DataSourceFactory =>
