@@ -1,5 +1,5 @@
-// Every record that the code of an action writes through Portico is in the answer and in the activity log, by whichever way the
-// action is executed and also where it fails afterwards.
+// The answer and the activity log list every record that action code writes through Portico. This holds for every way
+// to execute the action, and when the action fails afterwards.
 import { describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import { servers } from '../databases.ts';
@@ -58,7 +58,7 @@ describe.each(servers)('$dialect', (maker) => {
       steps: [{ id: 'it', type: 'trigger-action', mode: 'automatic', action: 'Rename' }],
     });
   });
-  /** With the albums as they were. */
+  /** Resets the albums to their initial rows. */
   const open = async () => {
     await shared().run(
       "UPDATE albums SET title = 'One' WHERE id = 1",

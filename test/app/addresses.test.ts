@@ -1,5 +1,5 @@
-// Every address of the protocol, in the three ways that a server can be reached: at the root, under a basePath, and with
-// a public URL that has a path, which a proxy in front may strip or pass on.
+// Every URL of the protocol in three deployments: at the root, under a basePath, and with a public URL that has a path.
+// A proxy in front may strip that path or pass it on.
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// An agent with MCP in front, as a host application starts it: a person signs in, an assistant lists, and a restart changes
-// what it finds under its running session.
+// An agent with MCP, started as a host application starts it: a user signs in, a client lists records, and a restart
+// changes what its open session sees.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { addUserIn } from '../users.ts';

@@ -1,4 +1,4 @@
-// An agent over the small shop in memory, its files in a folder of its own.
+// An agent over the small in-memory shop, with its files in its own folder.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export function makeFolder(): string {
   return folder;
 }
 
-/** Not started, without data sources; stopped at the end of the test. */
+/** An agent without data sources that is not started. It stops at the end of the test. */
 export function emptyAgent(options: Partial<AgentOptions> = {}): Prepared {
   const folder = makeFolder();
   const logged: Logged[] = [];
@@ -45,7 +45,7 @@ export function shopAgent(options: Partial<AgentOptions> = {}): Prepared {
   return prepared;
 }
 
-/** The message of what it throws or is rejected with. */
+/** The message of the error that `act` throws or rejects with. */
 export async function messageOf(act: () => unknown): Promise<string> {
   try {
     await act();

@@ -1,6 +1,6 @@
-// The allow-list of a project covers every way in: each route of ours, walked by the tables that they are made of, at the
-// root, under a basePath and inside a host application; it believes only proxies that are named, and another list is felt
-// by the next request, whichever process made it so.
+// The IP allow-list of a project covers every route at the root, under a basePath and inside a host application. The
+// routes come from the tables that define them. Only configured proxies are trusted, and a change applies to the next
+// request even if another process made it.
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -26,7 +26,7 @@ import { openShop, signedIn } from './shop.ts';
 
 interface Served {
   readonly origin: string;
-  /** Of another process on the same storage. */
+  /** The store of another process on the same storage. */
   readonly store: Store;
   readonly observed: readonly Observation[];
   readonly isHosted: boolean;
@@ -104,7 +104,7 @@ async function serve(
   return { origin: isHosted ? hostOrigin : address, store, observed, isHosted };
 }
 
-/** Null: from anywhere. */
+/** Null allows every address. */
 async function allow({ rights }: Pick<Store, 'rights'>, networks: readonly string[] | null): Promise<void> {
   const before = await rights.read();
   const others = before.filter(({ kind }) => kind !== 'network');

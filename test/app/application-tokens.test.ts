@@ -1,4 +1,4 @@
-// A program with an application token works through /mcp as its user does, within the scopes of the token.
+// A program with an application token calls /mcp with the rights of its user, within the scopes of the token.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { servers, type TestDatabase } from '../databases.ts';
 import { startServer, type TestServer } from '../server.ts';

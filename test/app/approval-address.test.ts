@@ -1,4 +1,4 @@
-// What a call was made with besides its arguments stays with its approval: what the address left out, and the files.
+// An approval keeps the context of its call: the collections that the URL excludes, and the uploaded files.
 import { expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
@@ -47,7 +47,7 @@ test.each(['server', 'assistant'])('what the address leaves out stays left out (
   const [narrowed, whole] = [await at(desk, '?collections=orders'), await at(desk, '')];
   const call = { collectionName: 'orders', actionName: 'Rename', recordIds: [1] };
   await approve(await narrowed.call('executeAction', call));
-  // Another address leaves out something else: for it, the call is another.
+  // A URL that excludes other collections makes this a different call.
   expect(await whole.call('executeAction', call)).toContain('"status":"pending"');
   const answer = await narrowed.call('executeAction', call);
   expect(answer).toContain('Renamed.');
@@ -65,7 +65,7 @@ test('the result of an approved update is for the address that asked', async () 
   expect(await (await at(desk, '')).call('update', call)).toContain('"status":"pending"');
 });
 
-/** Its handle. */
+/** Returns the file handle. */
 async function upload(assistant: Assistant): Promise<string> {
   const asked = await assistant.call('requestActionFileUpload', { filename: 'a.txt', mimeType: 'text/plain' });
   const { uploadUrl, fileHandle } = JSON.parse(asked) as { readonly uploadUrl: string; readonly fileHandle: string };
@@ -82,7 +82,7 @@ test('a call that waits keeps its uploads', async () => {
   const assistant = await at(desk, '');
   const [waiting, other] = [await upload(assistant), await upload(assistant)];
   const pending = await assistant.call('executeAction', call(waiting));
-  // An upload lives 15 minutes, a request an hour.
+  // An upload expires after 15 minutes, an approval request after an hour.
   now += 55 * 60_000;
   const late = await connect(desk, await desk.tokenOf(desk.userId, 'late'), '2026-07-28');
   expect(await late.call('executeAction', call(other))).toMatch(/^INVALID_ARGUMENT/);

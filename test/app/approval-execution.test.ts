@@ -1,5 +1,5 @@
-// What a person approves in the console the server does immediately, once, with the rights and the scopes of that moment. The
-// repeat of the assistant is given the result. The database itself is asked what is there.
+// The server executes an approved call immediately and once, with the rights and scopes of that moment. A repeat from
+// the assistant returns the result. The tests read the database itself.
 import { describe, expect, test } from 'vitest';
 import { read } from '../console/place.ts';
 import { type Account, createBrowser } from '../oauth/flow.ts';
@@ -16,7 +16,7 @@ const codeOf = (text: string): string => (/^[A-Z_]{4,}/.exec(text)?.[0] ?? JSON.
 interface Place {
   readonly desk: Desk;
   readonly assistant: Assistant;
-  /** Presses Approve on the page that a pending answer names; the page that follows. */
+  /** Presses Approve on the page that a pending answer links to, and returns the next page. */
   approve(pending: string): Promise<string>;
 }
 
@@ -26,7 +26,7 @@ async function openAsked(options: Partial<DeskOptions> = {}): Promise<Place> {
   return { desk, assistant, approve: (pending) => press(pending, 'approve') };
 }
 
-/** The page of the approval, and what pressing a button of it leads to. */
+/** Opens the page of the approval, and returns a function that presses one of its buttons. */
 async function open(pending: string, who: Account = kim): Promise<(button: 'approve' | 'deny') => Promise<string>> {
   const browser = createBrowser();
   const page = await browser.open((JSON.parse(pending) as { approve: string }).approve);
@@ -42,7 +42,7 @@ const entriesOf = async (desk: Desk) => {
     (await desk.store.activity.list({ limit: 50 }))
       .filter(({ action }) => action !== 'approve')
       .reverse()
-      // An entry that waits in memory is written after one of a write that began later.
+      // An entry buffered in memory can be written after an entry of a write that started later.
       .sort((a, b) => a.startedAt - b.startedAt)
       .map(({ action, type, outcome, code, clientName }) => [action, type, outcome, code, clientName].join(' '))
   );
@@ -216,7 +216,7 @@ describe('nothing is done, with the reason on the page and for the assistant', (
       expect.stringContaining('The printer is out of paper.'),
       'pending',
     ]);
-    // Code has run, and nobody knows what it did: the page does not say that nothing was done.
+    // The code ran with an unknown result, so the page does not say that nothing changed.
     expect(page).toContain('Failed Approved by you.');
     expect(page).toContain('may have written something before it failed');
     expect(page).not.toContain('Nothing was done');

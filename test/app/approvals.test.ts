@@ -1,5 +1,4 @@
-// A write that needs somebody's yes never happens without it, whatever the client is or does. Each time the database itself
-// is asked what is there.
+// A write that needs approval never happens without it, whatever the client sends. Each test reads the database itself.
 
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
@@ -41,7 +40,7 @@ const policies = (policy: 'allow' | 'ask' | 'ask-person' | 'deny', secondPerson?
   return { '*': { ...all, approval: { add: wish, edit: wish, delete: wish } } };
 };
 
-/** The address of the request that a pending answer tells. */
+/** The URL of the approval request in a pending answer. */
 const addressIn = (text: string): string => (JSON.parse(text) as { approve: string }).approve;
 const idIn = (text: string): string => addressIn(text).split('/').at(-1)!;
 const codeOf = (text: string): string => (/^[A-Z_]{4,}/.exec(text)?.[0] ?? JSON.parse(text).status) as string;

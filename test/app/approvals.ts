@@ -1,5 +1,5 @@
-// The whole server over a small shop whose clerk needs a yes for some things, and assistants of every kind: asked in either
-// era of the protocol, or not to be asked at all.
+// The whole server over a small shop where some writes of the clerk need approval. Assistants use either era of the
+// protocol, with or without elicitation.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { onTestFinished } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
@@ -21,10 +21,10 @@ export const all: CollectionPermission = {
 
 export interface Desk extends TestServer {
   readonly database: TestDatabase;
-  /** The clerk's. */
+  /** The clerk. */
   readonly userId: number;
   readonly token: string;
-  /** What is in the shop, as the database itself says. */
+  /** The rows of the shop, read from the database itself. */
   state(): Promise<{ readonly orders: unknown[]; readonly customers: unknown[]; readonly ran: readonly string[] }>;
   tokenOf(userId: number, name: string): Promise<string>;
   permit(collections: Readonly<Record<string, CollectionPermission>>): Promise<void>;
@@ -41,16 +41,16 @@ const tables = [
 export interface DeskOptions {
   readonly permissions: Readonly<Record<string, CollectionPermission>>;
   readonly clock?: Clock;
-  /** Of the action `Refund`. */
+  /** The approval policy of the action `Refund`. */
   readonly approval?: 'ask' | 'ask-person' | 'deny';
-  /** Of a server, which several processes share. */
+  /** The URL of a storage that several processes share. */
   readonly storage?: string;
   readonly customize?: (agent: EngineAgent) => void;
   readonly callSeconds?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Processes that share a storage have the same. */
+/** The same for all processes that share a storage. */
 export const secret = 'a secret that two processes share';
 
 export async function openDesk({
@@ -120,13 +120,13 @@ export const kinds = ['2026-07-28', 'legacy'] as const;
 export type Kind = (typeof kinds)[number];
 
 export interface Assistant {
-  /** The one text of the answer; an error as it is, which begins with its code. */
+  /** The single text of the answer. An error is returned as it is and starts with its code. */
   call(name: string, args: Record<string, unknown>): Promise<string>;
-  /** What its person was asked. */
+  /** The elicitation messages that the user received. */
   readonly questions: string[];
 }
 
-/** `answer`: what its person says when asked; without it the client has nobody to ask. */
+/** `answer` is the user's reply to an elicitation. Without it, the client does not support elicitation. */
 export async function connect(
   { mcpUrl }: Pick<Desk, 'mcpUrl'>,
   token: string,
@@ -161,7 +161,7 @@ export async function connect(
   };
 }
 
-/** One round of a call of 2026-07-28 by hand, as an attacker makes it. */
+/** Sends one round of a 2026-07-28 call by hand, as an attacker would. */
 export async function round(
   { mcpUrl }: Pick<Desk, 'mcpUrl'>,
   token: string,

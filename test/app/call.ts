@@ -1,4 +1,4 @@
-// A tool call as bytes on the wire, in either era of the protocol.
+// A raw tool call over HTTP, in either era of the protocol.
 
 export type Era = 'legacy' | 'modern';
 
@@ -16,7 +16,7 @@ const envelope = {
 
 let lastId = 0;
 
-/** Headers and body of a request; a modern one repeats method and name in its headers. */
+/** Headers and body of a request. A modern request repeats method and name in its headers. */
 export function requestOf(method: string, params: Record<string, unknown>, era: Era = 'legacy') {
   const modern = era === 'modern';
   const headers: Record<string, string> = {
@@ -54,7 +54,7 @@ export async function ask(
 
 export type ToolAnswer = { readonly json: unknown } | { readonly error: string } | { readonly status: number };
 
-/** What the one text block says: its JSON, or the error in it; anything else is the status of the HTTP answer. */
+/** The JSON of the single text block, or its error. Otherwise the HTTP status. */
 export async function callTool(
   url: string,
   token: string | undefined,

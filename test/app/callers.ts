@@ -1,4 +1,4 @@
-// Other ways in than the MCP tools, as the clerk of a music server: the HTTP API.
+// Calls the HTTP API as the clerk of a music server.
 import { sessionToken } from '../rest/front-end.ts';
 import type { Music } from './music.ts';
 
@@ -9,7 +9,7 @@ export interface HttpAnswer {
 
 export interface Http {
   ask(method: string, path: string, body?: object): Promise<HttpAnswer>;
-  /** The text of the answer to a body as it is. */
+  /** Sends a raw body and returns the text of the response. */
   raw(method: string, path: string, body: string): Promise<string>;
   execute(collection: string, action: string, ids: readonly string[], values?: object): Promise<HttpAnswer>;
 }
@@ -35,7 +35,7 @@ export async function openHttp({ apiUrl, clerk, engine, store }: Music): Promise
     async execute(collection, action, ids, values = {}) {
       const access = (await store.permissions.accessOf(id))!;
       const known = engine.actions.describe(access, collection).find(({ name }) => name === action);
-      // Where there is none for the clerk, an address that has its form.
+      // If the clerk has no right to the action, use the path of its form.
       const endpoint = known?.endpoint ?? `/_actions/${collection}/0/${action.toLowerCase()}`;
       return ask('POST', endpoint, { data: { attributes: { ids, values } } });
     },

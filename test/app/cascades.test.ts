@@ -1,5 +1,5 @@
-// What the database deletes and changes by itself is in the dry run, on the page of the approval, in the answer and in the
-// log, and needs the rights of the collections that it reaches. Each time the database itself is asked what changed.
+// Rows that the database itself deletes and changes are in the dry run, on the approval page, in the answer and in the
+// log. They need the rights of their collections. Each test reads the database itself.
 import { describe, expect, test } from 'vitest';
 import { servers } from '../databases.ts';
 import { all, type Music, openTables, wordsOf } from './music.ts';

@@ -1,4 +1,4 @@
-// What a client is told to ask for, and what it may do with what it was given, against the real token check.
+// The scopes that the challenge requests, and the calls that a granted token may make, against the real token check.
 import { expect, test } from 'vitest';
 import { connect, register } from '../oauth/client.ts';
 import { ask, callTool } from './call.ts';

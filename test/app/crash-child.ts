@@ -1,5 +1,5 @@
-// A server in a process of its own that is asked to create a record and stops dead in a hook, which it tells; the test
-// then kills it. Arguments: the served database, the storage, `Before` or `After`, and by which way: `mcp` or `http`.
+// A server in its own process that gets a create call and hangs in a hook. It reports the hook, and the test kills it.
+// Arguments: the served database, the storage, `Before` or `After`, and `mcp` or `http` for the caller.
 import { dirname } from 'node:path';
 import { frontOrigin, sessionToken } from '../rest/front-end.ts';
 import { startServer } from '../server.ts';

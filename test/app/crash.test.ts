@@ -1,5 +1,5 @@
-// A process that is killed in the middle of a write: the log says that nobody knows how it ended, before the record was
-// there as well as after.
+// A process that is killed during a write: the log says that the outcome is unknown, both before and after the record
+// was inserted.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

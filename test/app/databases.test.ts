@@ -1,4 +1,4 @@
-// Through MCP, on every database: a schema as real ones are, every type of column, and 300 tables.
+// Calls over MCP on every database: a realistic schema, every column type, and 300 tables.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { servers, type TestDatabase } from '../databases.ts';
 import { startServer, type TestServer } from '../server.ts';
@@ -158,7 +158,7 @@ describe.each(servers)('a schema as real ones are, on $dialect', ({ dialect, cre
       Object.entries(first ?? {}).map(([name, value]) => [name, [(described.fields as never)[name], value]]),
     );
     const filled = Object.entries(second ?? {}).filter(([, value]) => value !== null);
-    // A file each: those of databases that are left out are not obsolete.
+    // One file per database, so skipped databases do not make snapshots obsolete.
     const found = `${JSON.stringify([values, filled.map(([name]) => name)], null, 2)}\n`;
     await expect(found).toMatchFileSnapshot(`__snapshots__/types-${dialect}.txt`);
   });

@@ -1,5 +1,5 @@
-// Stopping while a statement is under way in the database: the call is answered and logged, new ones are refused, and a
-// call that does not end is cut off in time. Without the native SQLite driver nothing can stop a statement of SQLite.
+// Shutdown while the database runs a statement: the call is answered and logged, new calls are refused, and an endless
+// call is cut off after a time limit. Without the native driver, an SQLite statement cannot be stopped.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const file = (name: string) => ({
   url: `sqlite:${join(folder, name)}`,
   drop: async () => {},
 });
-/** Nothing helps to find the one pair, or four, that add up: every combination is looked at. */
+/** No index helps to find the one matching pair (or four), so every combination is scanned. */
 const tables = [
   'CREATE TABLE numbers (n integer not null)',
   `WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 3000) INSERT INTO numbers SELECT n FROM c`,
@@ -27,7 +27,7 @@ const tables = [
   'CREATE VIEW endless AS SELECT a.n FROM numbers a, numbers b, numbers c, numbers d WHERE a.n + b.n + c.n + d.n = 12000',
 ];
 
-/** A server over views that take a while, or for ever. */
+/** A server over one slow and one endless view. */
 async function startSlow(name: string, shutdownSeconds: number) {
   const [served, storage] = [file(`${name}.sqlite`), file(`${name}-storage.sqlite`)];
   await runSql(served, tables);
@@ -70,7 +70,7 @@ test.runIf(sqliteIsolates)(
     await begun(server);
     const from = performance.now();
     await server.stop();
-    // Left alone it would go on until the limit of statements, which is half a minute.
+    // Without the cut-off it would run until the statement limit of 30 seconds.
     const seconds = (performance.now() - from) / 1000;
     expect([await under, seconds >= 0.9 && seconds < 25, await logged()]).toEqual([
       'cut off',

@@ -1,4 +1,5 @@
-// Two processes on one storage that serve different environments: the same people and tokens, with the rights of each.
+// Two processes on one storage serve different environments: the users and tokens are shared, the rights are per
+// environment.
 import { expect, onTestFinished, test } from 'vitest';
 import { servers } from '../databases.ts';
 import { callTool } from './call.ts';

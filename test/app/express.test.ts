@@ -1,5 +1,5 @@
-// The agent inside an Express application that has routes, body parsers and middleware of its own, with the whole way of a
-// client through the host: discovery, sign-in, a call.
+// The agent inside an Express application with its own routes, body parsers and middleware. A client goes through
+// discovery, sign-in and a call.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -34,7 +34,7 @@ interface Host {
 const addAda = (dataDir: string) =>
   addUserIn(dataDir, { ...account, firstName: 'Ada', lastName: 'Byron', level: 'admin' });
 
-/** Listening, with an agent that is neither mounted nor started. */
+/** A listening host with an agent that is neither mounted nor started. */
 async function openHost(): Promise<Host> {
   const app = express();
   const server = createServer(app);
@@ -51,7 +51,7 @@ async function openHost(): Promise<Host> {
   return { agent, app, origin, logged };
 }
 
-/** What the host has of its own, some of it under names that are ours without a basePath. */
+/** Routes of the host. Some have names that the agent uses without a basePath. */
 function addRoutes(app: express.Express): void {
   app.get('/', (_req, res) => void res.send('the shop'));
   app.get('/oauth/callback', (_req, res) => void res.send('of the shop'));

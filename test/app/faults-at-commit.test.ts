@@ -1,4 +1,4 @@
-// A sample of each fault; the long version: faults-at-commit.long.test.ts.
+// A sample of each fault. faults-at-commit.long.test.ts is the long version.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ async function openFile() {
   return { server, token, data, storage, hold };
 }
 
-/** Milliseconds for which the event loop stood still at most. */
+/** The longest time that the event loop was blocked, in milliseconds. */
 function watchStalls() {
   let last = performance.now();
   let most = 0;
@@ -75,7 +75,7 @@ test.skipIf(!native)(
       expect((await fetch(server.mcpUrl.replace(/\/mcp$/, '/healthz'))).status).toBe(200);
       await systemClock.sleep(100);
     }
-    // A turn is 20 ms; what else stands still is the machine.
+    // A turn is 20 ms; anything beyond that is machine load.
     expect(stalls()).toBeLessThan(200);
     release();
     expect(await writing).toMatchObject({ json: { count: 1 } });

@@ -1,5 +1,5 @@
-// Faults while writes are made: the served database loses a COMMIT or its answer, either database goes away, another program
-// holds the file of either. Whatever happens, the activity log says what the database holds, or that nobody knows.
+// Faults during writes: the served database loses a COMMIT or its answer, either database is unavailable, or another
+// program locks either file. The activity log always matches the database, or says that the outcome is unknown.
 import { expect } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { loadSqliteDriver } from '../../src/core/sqlite.ts';
@@ -15,14 +15,14 @@ type Ends = (() => Promise<unknown>)[];
 
 interface Place {
   readonly url: string;
-  /** Mended after a while. */
+  /** Each fault ends after a pause. */
   readonly faults: readonly ((random: () => number) => Promise<void>)[];
   mend(): void;
 }
 
 const pause = (random: () => number) => systemClock.sleep(100 + random() * 400);
 
-/** The file, held by another connection, as another process would. */
+/** Another connection locks the file, as another process would. */
 function fileOf({ url }: TestDatabase): Place {
   const { driver: Database } = loadSqliteDriver();
   return {
@@ -76,7 +76,7 @@ export interface Seen {
   readonly unknown: number;
 }
 
-/** `most`: milliseconds for which the event loop stood still. */
+/** Makes `faults` faults under two writers, and checks the log against the database. */
 export async function proveFaultsAtCommit(
   maker: Maker,
   { faults, seed }: { readonly faults: number; readonly seed: number },
@@ -124,7 +124,7 @@ export async function proveFaultsAtCommit(
     storage.mend();
     isOver = true;
     await Promise.all(writers);
-    // As if everything were well again.
+    // Wait until the server has recovered.
     await expect
       .poll(() => callTool(server.mcpUrl, token, 'list', { collectionName: 'things' }), { timeout: 15_000 })
       .toHaveProperty('json');
@@ -136,7 +136,7 @@ export async function proveFaultsAtCommit(
       const entries = await server.store.activity.list({ limit: 1000 });
       return entries.filter(({ type }) => type === 'write');
     };
-    /** Everything that is wrong; nothing where PostgreSQL can tell of a commit whose answer was lost. */
+    /** All mismatches between the log and the database. The outcome `unknown` is not one. */
     const wrong = async () => {
       const entries = await read();
       const said = new Map(entries.map(({ recordIds, outcome }) => [Number(recordIds?.[0]), outcome]));

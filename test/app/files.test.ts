@@ -1,4 +1,4 @@
-// The addresses of files lie below the endpoint, wherever that is, and are ours to answer.
+// File URLs are below the endpoint, and the agent answers them.
 import { expect, test } from 'vitest';
 import { shopAgent } from './agent.ts';
 

@@ -1,5 +1,5 @@
-// A server in a process of its own whose files soon may not grow any more, as on a full disk. It creates records all the
-// while, and once more when there is room, and sends the answers. Arguments: the served database, the storage.
+// A server in its own process with a limit on file size, as on a full disk. It keeps creating records, creates one more
+// after the limit is lifted, and sends the answers. Arguments: the served database, the storage.
 import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -20,9 +20,9 @@ const create = (id: number) =>
 const limitFiles = (bytes: number | 'unlimited') =>
   execFileSync('/usr/bin/prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:unlimited`]);
 
-// Beyond the limit the system would end the process by this signal.
+// Without a handler, the system ends the process with this signal at the limit.
 process.on('SIGXFSZ', () => {});
-// The driver without native code has no log beside the file, and fills the file slowly.
+// The driver without native code has no WAL file, and the database file grows slowly.
 const log = `${file}-wal`;
 limitFiles(existsSync(log) ? statSync(log).size + 400_000 : statSync(file).size + 8_000);
 const answers: unknown[] = [];

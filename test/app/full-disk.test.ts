@@ -1,4 +1,4 @@
-// The storage on a full disk: no record is created that the activity log does not have.
+// The storage on a full disk: every created record is in the activity log.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,15 +1,15 @@
-// Another program at the served database: it holds a row and a new key, so that whoever writes there has to wait.
+// Another program on the served database that locks a row and a new key, so writers have to wait.
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { loadSqliteDriver } from '../../src/core/sqlite.ts';
 import type { TestDatabase } from '../databases.ts';
 
 export interface Holder {
-  /** Lets go of everything, with nothing changed. */
+  /** Rolls back and releases all locks. */
   release(): Promise<void>;
 }
 
-/** Runs the statements in a transaction that stays open; on SQLite it holds the whole file against writing. */
+/** Runs the statements in a transaction that stays open. On SQLite it locks the whole file for writing. */
 export async function hold(database: TestDatabase, statements: readonly string[]): Promise<Holder> {
   if (database.dialect === 'sqlite') {
     const { driver: Database } = loadSqliteDriver();

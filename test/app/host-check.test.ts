@@ -1,4 +1,5 @@
-// One check of the Host header for every entrance: the address that we listen at is ours everywhere, a stranger's nowhere.
+// Every endpoint makes the same check of the Host header: the listen address and the public URL are accepted, other
+// hosts are refused.
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import { openDesk } from './approvals.ts';

@@ -1,5 +1,5 @@
-// A host application with a session sign-in of its own, in the same Express application: its people sign in to Portico as
-// who they are there, on our sign-in pages and nowhere else.
+// An Express application with its own sign-in: its users sign in to Portico with their identity in the host. Only the
+// sign-in pages of Portico use that identity.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ interface Host {
   readonly store: Store;
 }
 
-/** The session is the name of a person in a cookie, which is secret enough here. */
+/** The session cookie holds the user's name, which is secret enough for a test. */
 const whoIs = (cookies: string | undefined): string => /(?:^|; )shop_session=(\w+)/.exec(cookies ?? '')?.[1] ?? '';
 
 async function openHost(options: Partial<AgentOptions> = {}, basePath = ''): Promise<Host> {
@@ -97,7 +97,7 @@ test.each(['', '/data'])('who is signed in to the host consents as who he is the
     'user',
     user.id,
   ]);
-  // Consent is asked for by every app, and the host is asked on our pages alone.
+  // Every app asks for consent, and the host is asked only on the sign-in pages.
   expect(isConsent(await ask(host, browser, 'Another app', prefix))).toBe(true);
   expect(new Set(host.asked.map((path) => path.replace(/[\w-]{20,}/, '<id>')))).toEqual(
     new Set([`${prefix}/oauth/interaction/<id>`]),
@@ -126,7 +126,7 @@ test('whoever becomes another in between is asked again, and nothing is allowed 
     true,
   ]);
   expect(answered.html).not.toContain('nina@example.com');
-  // The page of before, loaded again.
+  // Reload the earlier page.
   await login(host, browser, 'nina');
   const shown = await browser.open(answered.url);
   expect([shown.html.includes('nina@example.com'), shown.html.includes('otto@example.com')]).toEqual([true, false]);

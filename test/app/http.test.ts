@@ -1,4 +1,4 @@
-// What a user of curl sees, on a socket: heads, preflights, bodies in pieces, and clients that stall or hang up.
+// HTTP on a raw socket, as curl sees it: HEAD requests, preflights, chunked bodies, and clients that stall or hang up.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callTool, requestOf } from './call.ts';

@@ -1,5 +1,5 @@
-// 2,000 calls of 50 users, all asked at once of one server, in both eras of the protocol: every answer holds the rows of
-// the one who asked and no other's, and every call is in the activity log under the user who made it.
+// 2,000 concurrent calls of 50 users to one server, in both eras of the protocol. Every answer holds only the rows of
+// its caller, and the activity log has every call under the user who made it.
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ interface Member {
   readonly id: number;
   readonly customer: number;
   readonly token: string;
-  /** What the database says the user may see, by question. */
+  /** The rows that the user may see, per question, read from the database. */
   readonly expected: readonly unknown[];
 }
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
   const read = { browse: true, read: true, edit: false, add: false, delete: false, export: false };
   await shop.store.permissions.setRole('Reader', { '*': read });
   const emails = Array.from({ length: USERS }, (_, index) => `user${index}@example.com`);
-  // In turns: hashing passwords takes both cores already.
+  // One at a time: hashing a password already uses both cores.
   const found: Member[] = [];
   const addNext = async (): Promise<void> => {
     const email = emails.shift();

@@ -1,5 +1,5 @@
-// A key of a collection that the caller may not browse cannot be written: the answer is the same whether or not there is such
-// a record, over MCP, with every way to write, and nothing is changed.
+// A foreign key to a collection that the caller may not browse cannot be written. Every kind of write over MCP gets the
+// same answer whether or not the record exists, and the database does not change.
 import { expect, test } from 'vitest';
 import { frontOrigin, sessionToken } from '../rest/front-end.ts';
 import { all, connect, openDesk } from './approvals.ts';

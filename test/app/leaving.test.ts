@@ -1,5 +1,5 @@
-// A client that goes away in the middle of a call, of every kind that there is, on every database: nothing is left running
-// there, nothing is written, and the activity log says how it ended. And what a slow call costs the others.
+// A client disconnects during a call, for every kind of call on every database: the statement is stopped, no row is
+// written, and the activity log has the outcome. Also tests how much a slow call delays others.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -21,7 +21,7 @@ const schema = [
 ];
 const held = ['select id from items for update', "insert into items (id, label) values (3, 'theirs')"];
 
-/** Code that asks the slow view, or writes to what is held. */
+/** Code that queries the slow view, or writes to locked rows. */
 function customize(agent: EngineAgent): void {
   const slow = { conditionTree: { field: 'id', operator: 'GreaterThan', value: 0 } } as const;
   agent.customizeCollection('cheap', (cheap) =>
@@ -86,7 +86,7 @@ const writes: typeof reads = [
 
 const stoppable = servers.filter(({ dialect }) => dialect !== 'sqlite' || sqliteIsolates);
 
-// A file must hold a test.
+// A file must contain a test.
 if (stoppable.length === 0) test.skip('where a statement can be stopped', () => {});
 
 describe.each(stoppable)('on $dialect', ({ dialect, create }) => {
@@ -120,7 +120,7 @@ describe.each(stoppable)('on $dialect', ({ dialect, create }) => {
     return last;
   };
 
-  /** Calls, goes away once the database is at it, and tells what is left. */
+  /** Makes a call, disconnects once the database is running it, and returns what is left. */
   async function leave(tool: string, args: Record<string, unknown>, isAtIt: () => Promise<boolean>) {
     const before = (await lastEntry())?.id;
     const { headers, body } = requestOf('tools/call', { name: tool, arguments: args }, 'modern');
@@ -157,7 +157,7 @@ describe.each(stoppable)('on $dialect', ({ dialect, create }) => {
     const items = 'select id, label, box_id from items order by id';
     const before = await askSql(database, items);
     const holder = await hold(database, held);
-    // A write of SQLite waits here and not there; its intent in the log says that it has begun.
+    // A write of SQLite waits in the process, not in the database. Its intent in the log shows that it began.
     const waits = async () => (await lastEntry())?.outcome === 'unknown';
     const left = await leave(tool, args, dialect === 'sqlite' ? waits : async () => (await running()) > 0);
     const isOver = dialect === 'sqlite' || (await until(async () => (await running()) === 0));
@@ -218,7 +218,7 @@ describe.each(stoppable)('on $dialect', ({ dialect, create }) => {
       `${dialect}: median and p99 alone ${told[0]}, ${told[1]} ms; beside ${told[2]}, ${told[3]} ms (${beside.length})`,
     );
     expect([await slow, wasAtIt, stillRuns, settled]).toEqual(['left', true, true, true]);
-    // The slow statement takes one of the machine's cores: what it was without is the measure where others take the rest.
+    // The slow statement uses one core. On a busy machine, the figures without it are the reference.
     expect(at(beside, 0.99)).toBeLessThan(Math.max(50, 4 * at(quiet, 0.99)));
     expect(at(beside, 0.5)).toBeLessThan(Math.max(25, 4 * at(quiet, 0.5)));
   });

@@ -1,5 +1,5 @@
-// An answer that comes in parts ends when its reader may not have the rest any more: nothing is read for them from the next
-// part on, and the connection is cut, so that no file looks whole.
+// A streamed answer ends when its reader loses the right to it. Later pages are not read, and the connection is cut, so
+// the file does not look complete.
 
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
@@ -23,7 +23,7 @@ async function open(url: string, token: string): Promise<IncomingMessage> {
   return response;
 }
 
-/** Lines of the rest, and whether the answer came to its end. */
+/** Counts the remaining lines, and checks whether the answer is complete. */
 async function drain(response: IncomingMessage): Promise<{ readonly lines: number; readonly isWhole: boolean }> {
   let lines = 0;
   response.on('data', (bytes: Buffer) => {
@@ -60,7 +60,7 @@ test.each(servers)('$dialect: an export ends with the rights to it', { timeout: 
     await once(response, 'readable');
     await take(music);
     const { lines, isWhole } = await drain(response);
-    // What was sent before it was asked for again: the page under way, and the next one.
+    // Rights are checked again for each page, so the current page and the next one may still be sent.
     expect({ lines: lines <= 4 * page, isWhole }).toEqual({ lines: true, isWhole: false });
     await music.store.activity.flush();
     const [entry] = (await music.store.activity.list({ limit: 3 })).filter(({ action }) => action === 'export');

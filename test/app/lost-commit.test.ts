@@ -1,5 +1,5 @@
-// The connection is lost, or says nothing any more, while COMMIT is under way: the write is done or not, and nobody may say
-// otherwise than the database would. PostgreSQL knows the end of a transaction by its number; MariaDB does not.
+// The connection is lost or silent during COMMIT: the write is done or not, and the answer must match the database.
+// PostgreSQL can look up the outcome by transaction id; MariaDB cannot.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { remoteServers } from '../databases.ts';
@@ -7,7 +7,7 @@ import { type Http, openHttp } from './callers.ts';
 import { type Music, openTables } from './music.ts';
 import { type Fate, openWire, type Wire } from './wire.ts';
 
-// A file must hold a test.
+// A file must contain a test.
 if (remoteServers.length === 0) test.skip('on a server', () => {});
 
 const tables = [
@@ -64,7 +64,7 @@ describe.each(remoteServers)('$dialect', (maker) => {
     return (await music.written())[0];
   };
   const has = async (where: string) => (await music.rows(`things WHERE ${where}`)).length > 0;
-  /** A write, and whether the database holds it. */
+  /** A write, and a check whether the database has it. */
   const writes: Readonly<
     Record<string, () => Promise<{ readonly run: () => Promise<unknown>; readonly isDone: () => Promise<boolean> }>>
   > = {
@@ -132,7 +132,7 @@ describe.each(remoteServers)('$dialect', (maker) => {
   const inPlainWords = /The database did not say whether this write was done.*Do not repeat.*Look/s;
 
   test.each(Object.keys(writes))('%s: done, and its answer lost', async (name) => {
-    // Silence takes as long as the time limit of a call: it is tried for one way in of each kind.
+    // `silent` takes as long as the time limit of a call, so only one call of each kind tries it.
     const fates: readonly Fate[] = ['create', 'HTTP update'].includes(name) ? ['not told', 'silent'] : ['not told'];
     for (const fate of fates) {
       const { run, isDone } = await writes[name]!();

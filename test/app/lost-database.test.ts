@@ -1,5 +1,5 @@
-// A database server that stops answering and comes back: the documented answer in bounded time, nothing half written, and
-// good answers afterwards without a restart. An event that nobody listens to would end the process, and fails the run.
+// A database server stops answering and comes back: the documented error in bounded time, no partial writes, and good
+// answers afterwards without a restart. An unhandled error event would end the process and fail the run.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { remoteServers, type TestDatabase } from '../databases.ts';
@@ -11,10 +11,10 @@ import { signedIn } from './shop.ts';
 import { openWire, type Wire } from './wire.ts';
 
 const SECONDS = 2;
-/** The time limit, and as long again as it takes to find out that the server cannot be asked to stop either. */
+/** The time limit, plus the time to find out that the statement cannot be cancelled either. */
 const BOUND_MS = (SECONDS + 5) * 1000 + 3000;
 
-// A file must hold a test.
+// A file must contain a test.
 if (remoteServers.length === 0) test.skip('on a server', () => {});
 
 describe.each(remoteServers)('$dialect', ({ create }) => {
@@ -58,7 +58,7 @@ describe.each(remoteServers)('$dialect', ({ create }) => {
     return { code, milliseconds: systemClock.monotonic() - began };
   }
 
-  /** Milliseconds until every kind of call is answered again. */
+  /** Milliseconds until every kind of call succeeds again. */
   async function recovery(): Promise<number> {
     const began = systemClock.monotonic();
     for (;;) {

@@ -1,4 +1,4 @@
-// /metrics: off by default, on a port of its own, and what it says of calls, tokens, statements and the process.
+// /metrics is off by default and has its own port. Tests its figures for calls, tokens, statements and the process.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createRegistry } from '../../src/core/observe/prometheus.ts';
 import { createMemoryDataSource } from '../../src/index.ts';
@@ -10,7 +10,7 @@ import { emptyAgent, makeFolder } from './agent.ts';
 import { ask, callTool } from './call.ts';
 import { signedIn } from './shop.ts';
 
-/** `name{labels}` to value; every line must be one of the text format. */
+/** Maps `name{labels}` to the value. Every line must be valid in the text format. */
 async function scrape(url: string): Promise<Map<string, number>> {
   const response = await fetch(url);
   expect([response.status, response.headers.get('content-type')]).toEqual([
@@ -94,7 +94,7 @@ describe.each(servers)('$dialect', (server) => {
     });
     const text = [...after.keys()].join('\n');
     expect(text).not.toMatch(/of-the-caller|ada@|notes|Notebook/);
-    // Buckets add up.
+    // Buckets are cumulative.
     const buckets = [...after].filter(([key]) =>
       key.startsWith('portico_tool_call_duration_seconds_bucket{tool="list"'),
     );
@@ -139,7 +139,7 @@ test('a call that is being served is in flight, and an event loop that was held 
   let inFlight = 0;
   while (inFlight === 0) inFlight = (await scrape(running.metricsUrl!)).get('portico_tool_calls_in_flight') ?? 0;
   expect(inFlight).toBe(1);
-  // What is measured begins with the first turn of the loop after a scrape.
+  // A measurement starts with the first turn of the event loop after a scrape.
   await new Promise((resolve) => setTimeout(resolve, 50));
   const until = performance.now() + 150;
   while (performance.now() < until);

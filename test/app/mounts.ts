@@ -1,6 +1,6 @@
-// The three places that MCP can be served at (spec 4.4), with the whole way of a client through each: a server of its own
-// at the root, the same under a basePath, and inside an Express application that parses bodies before us and has routes
-// under names that would be ours at the root.
+// The three ways to serve MCP (spec 4.4), with a complete client flow through each: a standalone server at the root,
+// the same under a basePath, and inside an Express application. That application parses bodies first, and has routes
+// that Portico would use at the root.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -18,10 +18,10 @@ export const redirectUri = 'http://127.0.0.1:49152/callback';
 export interface Mounted {
   readonly agent: Agent;
   readonly origin: string;
-  /** Of every path but the metadata documents; '' at the root. */
+  /** The prefix of every path except the metadata documents; '' at the root. */
   readonly prefix: string;
   readonly mcpUrl: string;
-  /** Paths of requests that came to the host application's own routes. */
+  /** Paths of the requests that reached the host application's own routes. */
   readonly reached: readonly string[];
 }
 
@@ -49,7 +49,7 @@ async function standalone(prefix: string, options: MountOptions): Promise<Mounte
   return { agent, origin: server!.address, prefix, mcpUrl: server!.mcpUrl, reached: [] };
 }
 
-/** `prefix` '' takes the host's own routes of the same names from it. */
+/** With the prefix '', Portico takes over the host's routes of the same names. */
 export async function hosted(prefix: string, options: MountOptions = {}): Promise<Mounted> {
   const app = express();
   const server = createServer(app);
@@ -82,7 +82,7 @@ export const mounts: readonly (readonly [place: string, open: (options?: MountOp
   ['inside a host application', (options = {}) => hosted('/data', options)],
 ];
 
-/** An access token, by a client that knows the issuer alone. */
+/** Gets an access token as a client that knows only the issuer. */
 export async function tokenOf({ origin, prefix, mcpUrl }: Mounted, scope?: string): Promise<string> {
   const registered = await register(`${origin}${prefix}`, { client_name: 'Notebook', redirect_uris: [redirectUri] });
   const asked = { redirectUri, resource: mcpUrl, ...(scope !== undefined && { scope }) };

@@ -1,4 +1,5 @@
-// A server over tracks of albums of artists, with an assistant of a clerk: for what calls write besides what they name.
+// A server over tracks, albums and artists, with an assistant of a clerk. Tests use it for writes beyond the records
+// that a call names.
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import type { LoggedActivity } from '../../src/store/audit/activity-types.ts';
@@ -33,14 +34,14 @@ const statements = (key: string): string[] => [
 export interface Music extends TestServer {
   readonly database: TestDatabase;
   readonly clerk: Account;
-  /** As JSON, an error as its text. */
+  /** The answer as JSON, or the text of an error. */
   call(name: string, args: Record<string, unknown>): Promise<unknown>;
   rows(table: string): Promise<unknown[]>;
-  /** Entries of the activity log about writes, newest first. */
+  /** Activity log entries of writes, newest first. */
   written(): Promise<readonly LoggedActivity[]>;
   run(...sql: string[]): Promise<void>;
   permit(collections: Readonly<Record<string, CollectionPermission>>): Promise<void>;
-  /** The console's page, as the person sees it who signs in. */
+  /** The console page as the signed-in user sees it. */
   page(
     account: Account,
     path: string,
@@ -58,12 +59,12 @@ export const all: CollectionPermission = {
 
 type AtEnd = (end: () => Promise<void>) => void;
 
-/** Closed when the test has finished, unless `atEnd` says when. */
+/** Closes at the end of the test, or as `atEnd` schedules it. */
 export async function openMusic(maker: Maker, customize?: (agent: EngineAgent) => void, atEnd?: AtEnd): Promise<Music> {
   return openTables(maker, statements(keys[maker.dialect]), customize, atEnd);
 }
 
-/** For all tests of a group: to be called where they are described. */
+/** Shares one server between all tests of a group. Call it in their `describe`. */
 export function shareMusic(maker: Maker, customize: (agent: EngineAgent) => void): () => Music {
   const ends: (() => Promise<void>)[] = [];
   let music: Music;
@@ -122,7 +123,7 @@ export async function openTables(
   };
 }
 
-/** What a person reads of a page. */
+/** The visible text of a page. */
 export const wordsOf = (page: Page): string =>
   page.html
     .replace(/^.*<main/s, '<main')

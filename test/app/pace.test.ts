@@ -1,4 +1,4 @@
-// A user who asks too often at /mcp is told to wait; the limit is the user's, whatever speaks for him.
+// A user who sends too many requests to /mcp gets 429. The limit applies to the user, across all of their clients.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { ask } from './call.ts';

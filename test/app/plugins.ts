@@ -1,4 +1,4 @@
-// Plugins that are wrong, in a file of their own: errors must lead to where they are used as well.
+// Invalid plugins, in their own file: an error must also point to the place that uses them.
 import type { CollectionCustomizer } from '../../src/index.ts';
 
 export function plugin(collection: CollectionCustomizer): void {

@@ -1,5 +1,5 @@
-// A row scope that the database cannot decide is read-only by whichever way somebody writes, and is named at the start, in the
-// console and by `roles push`.
+// A row scope that the database cannot evaluate is read-only for every kind of write. Start-up, the console and `roles
+// push` report it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// An agent in a process of its own that restarts every 200 ms for as long as it is told to, and tells what it holds.
-// Arguments: the served database, and a folder with the storage. Messages: `restart`, and `measure`, which ends that.
+// An agent in its own process that restarts every 200 ms until it is asked to stop, and reports the resources it holds.
+// Arguments: the served database, and a folder with the storage. Messages: `restart`, and `measure`, which ends the
+// restarts.
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -9,9 +10,9 @@ import { frontOrigin } from '../rest/front-end.ts';
 import { secrets } from './agent.ts';
 
 const PERIOD_MS = 200;
-/** What was replaced is closed after the last call on it; nobody calls when this begins. */
+/** A replaced engine closes after its last call. No calls run when this wait begins. */
 const SETTLE_MS = 500;
-/** Connections that clients keep for a next request are closed by then; those of the sign-in were theirs. */
+/** Keep-alive connections of clients, such as those of the sign-in, are closed by then. */
 const KEPT_MS = 8000;
 const [, , database, folder] = process.argv;
 setFlagsFromString('--expose-gc');

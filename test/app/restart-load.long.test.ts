@@ -1,4 +1,4 @@
-// Restarts under load for as long as a leak needs to be seen.
+// Restarts under load for long enough to show a leak.
 import { expect, test } from 'vitest';
 import { openLoad } from './restart-load.ts';
 

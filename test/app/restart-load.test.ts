@@ -1,4 +1,4 @@
-// Restarts under load, a sample of what restart-load.long.test.ts does for 30 s.
+// A short sample of restart-load.long.test.ts, which runs for 30 s.
 import { expect, test } from 'vitest';
 import { openLoad } from './restart-load.ts';
 

@@ -1,5 +1,5 @@
-// Must hold: an agent that restarts every 200 ms under 64 connections of mixed calls fails none of them, and holds no more
-// at the end than it did when it had warmed up.
+// An agent restarts every 200 ms under 64 connections of mixed calls. No call may fail, and the agent may hold no more
+// resources at the end than after warm-up.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -18,17 +18,17 @@ const account = { email: 'ada@example.com', password: 'correct horse battery' };
 
 export interface Measured {
   readonly heapBytes: number;
-  /** What keeps the process: sockets, timers and the like, sorted. */
+  /** Resources that keep the process alive, such as sockets and timers, sorted. */
   readonly handles: readonly string[];
   readonly restarts: number;
 }
 
 export interface Load {
-  /** Calls and restarts for so long, then silence, a forced collection and a look. */
+  /** Makes calls and restarts for `seconds`, then waits, forces a garbage collection and measures. */
   run(seconds: number): Promise<Measured>;
-  /** What came back that should not have. */
+  /** Unexpected answers. */
   readonly failures: readonly string[];
-  /** Good answers, by the kind of the call. */
+  /** The number of good answers by kind of call. */
   readonly answers: ReadonlyMap<string, number>;
 }
 
@@ -87,7 +87,7 @@ export async function openLoad(): Promise<Load> {
       const over = () => systemClock.monotonic() > until;
       const dispatcher = new Connections({ connections: CONNECTIONS, pipelining: 1 });
       await Promise.all(Array.from({ length: CONNECTIONS }, (_, at) => callUntil(over, at, dispatcher)));
-      // How many of them are open still is the client's affair: with none, what is there is the agent's own.
+      // Closes the client's connections, so the remaining handles are the agent's own.
       await dispatcher.close();
       return measure(child);
     },

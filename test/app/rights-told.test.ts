@@ -1,18 +1,18 @@
-// A client that listens hears of it when rights change: in the conversation that is open the assistant has the new tools, and not
-// those that were taken. Whoever has no longer a right is refused at once, told or not (wrong-things.test.ts).
+// A listening client is notified when rights change: in the open conversation the assistant gets the new tools and
+// loses the removed ones. Users without a right are refused immediately, notified or not (wrong-things.test.ts).
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { openShop, type Shop, signedIn } from './shop.ts';
 
 const rights = (may: boolean) => ({ browse: true, read: true, edit: may, add: may, delete: may, export: may });
-/** Looks are five seconds apart. */
+/** The server polls every five seconds. */
 const HEARD_MS = 15_000;
 
 let shop: Shop;
 beforeAll(async () => {
   shop = await openShop();
-  // Consent offers the scopes that open something at that moment.
+  // Consent offers only the scopes that grant something at that moment.
   await shop.store.permissions.setRole('Clerk', { '*': rights(true) });
 });
 afterAll(() => shop.stop());

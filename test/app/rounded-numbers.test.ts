@@ -1,4 +1,5 @@
-// Two integers above 2^53 arrive as one JSON number (RFC 8259 section 6): none of them names a record or a value.
+// Two integers above 2^53 can be the same JSON number (RFC 8259 section 6), so such a number is refused as an id or a
+// value.
 import { describe, expect, test } from 'vitest';
 import { servers } from '../databases.ts';
 import { requestOf } from './call.ts';
@@ -11,7 +12,7 @@ const tables = [
   "INSERT INTO snow (id, name) VALUES (9007199254740992, 'even'), (9007199254740993, 'odd')",
   "INSERT INTO flakes VALUES ('9007199254740992', 9007199254740992), ('9007199254740993', 9007199254740993)",
 ];
-// As JSON.parse reads 9007199254740993.
+// JSON.parse reads 9007199254740993 as this number.
 const rounded = 9007199254740992;
 const refused = expect.stringMatching(/^INVALID_(?:VALUE|RECORD): .*its digits as a text/s);
 

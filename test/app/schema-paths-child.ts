@@ -1,5 +1,5 @@
-// An agent that starts with the paths it is given, and says whether it could: imported, or in a process of its own, whose argument
-// is the options as JSON.
+// An agent that starts with the given paths and reports whether it could. It is imported, or runs in its own process
+// with the options as a JSON argument.
 import { createMemoryDataSource } from '../../src/agent/data-sources.ts';
 import { createAgent } from '../../src/index.ts';
 

@@ -1,5 +1,5 @@
-// Paths of the schema file and of the typings that are no plain file: a link stays one, and what is no file is refused and stays
-// what it is.
+// Paths of the schema file and the typings that are not plain files: a link is kept, and anything else is refused and
+// left unchanged.
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -62,7 +62,7 @@ describe.each(['schemaPath', 'typingsPath'] as const)('%s', (option) => {
   });
 });
 
-/** In a process of its own: whoever opens a pipe waits for the other end. */
+/** Runs in its own process, because opening a pipe blocks until the other end is open. */
 async function startElsewhere(options: PathOptions): Promise<unknown> {
   const child = fork(join(import.meta.dirname, 'schema-paths-child.ts'), [JSON.stringify(options)], {
     execArgv: ['--import', 'tsx'],

@@ -1,5 +1,5 @@
-// The whole application over a demo shop of its own, with a web server on this machine for the metadata documents of
-// clients: the application asks for `https://<any public name>/<path>` and is given `<path>` of that server.
+// The whole application over its own demo shop, with a local web server for the metadata documents of clients. A
+// request for `https://<any public name>/<path>` gets `<path>` of that server.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,9 +15,9 @@ import { askSql } from '../sql/schemas.ts';
 export interface Shop extends TestServer {
   /** As `portico start --database` takes it. */
   readonly database: string;
-  /** What clients publish: path to document. */
+  /** Published client documents, by path. */
   readonly documents: Map<string, object>;
-  /** Rows of the shop's database, asked of the driver itself. */
+  /** Queries the shop's database through the driver itself. */
   ask(sql: string): Promise<Record<string, unknown>[]>;
 }
 
@@ -39,7 +39,7 @@ export async function openShop(options: Omit<TestServerOptions, 'database'> = {}
     ...options,
     app: {
       ...options.app,
-      // Without the dispatcher of the request, which refuses addresses of this machine.
+      // Drops the dispatcher of the request, which refuses local addresses.
       [documentFetch]: (url, init) =>
         fetch(`http://127.0.0.1:${port}${new URL(url).pathname}`, { headers: init?.headers ?? {} }),
     },
@@ -65,7 +65,9 @@ export interface Signed {
   readonly refreshToken: string;
 }
 
-/** Registers a client and signs in through the real pages; for the OAuth scopes of the challenge, or those that are named. */
+/**
+ * Registers a client and signs in through the real pages, with the OAuth scopes of the challenge or those in `scope`.
+ */
 export async function signedIn(server: TestServer, account: Account = server.account, scope?: string): Promise<Signed> {
   const registered = await register(issuerOf(server), { client_name: 'Notebook', redirect_uris: [redirectUri] });
   const { tokens } = await connect(registered, account, {

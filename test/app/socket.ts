@@ -1,4 +1,4 @@
-// Requests as bytes: for what `fetch` does not let a client send.
+// Raw HTTP requests, for what `fetch` does not let a client send.
 import { connect, type Socket } from 'node:net';
 
 export interface RawAnswer {
@@ -11,7 +11,7 @@ export interface RawAnswer {
 export interface Line {
   readonly socket: Socket;
   send(text: string): void;
-  /** Everything until the server hangs up. */
+  /** All bytes until the server closes the connection. */
   readonly heard: Promise<string>;
 }
 
@@ -21,13 +21,13 @@ export function openLine(url: string): Line {
   let text = '';
   const heard = new Promise<string>((resolve) => {
     socket.setEncoding('utf8').on('data', (chunk) => (text += chunk));
-    // A reset after the answer is the end of it as well.
+    // A reset after the answer also ends it.
     socket.on('error', () => undefined).on('close', () => resolve(text));
   });
   return { socket, send: (part) => socket.write(part), heard };
 }
 
-/** One request on a line of its own, which the server is asked to close. */
+/** Sends one request on its own connection, with `Connection: close`. */
 export async function sendRaw(
   url: string,
   start: string,
@@ -46,7 +46,7 @@ export function headerLines(headers: Readonly<Record<string, string>>): string {
     .join('');
 }
 
-/** The last answer in the text: interim ones (100) come before it. */
+/** The last answer in the text; interim answers (100) come before it. */
 export function parseAnswer(text: string): RawAnswer {
   const start = text.lastIndexOf('HTTP/1.1 ');
   const [head = '', body = ''] = text.slice(start).split(/\r\n\r\n(.*)/s);

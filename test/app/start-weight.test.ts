@@ -1,5 +1,5 @@
-// What a server loads before it can answer the first call of a tool: nothing that only pages, sign-ins, other requests of the
-// protocol or other databases need. Read off the imports, since how long a start takes depends on the machine.
+// A server loads only what it needs to answer the first tool call. Modules for pages, sign-ins, other protocol requests
+// or other databases come later. The test reads the imports, because start-up time depends on the machine.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
@@ -14,7 +14,7 @@ import { expect, test } from 'vitest';
 import * as ours from '../../src/mcp/transport/meta-keys.ts';
 import { readSource } from '../house/source-text.ts';
 
-/** Files and packages that are there once `start` is, by who imports them first. */
+/** Files and packages that `start` loads, with the file that imports each of them first. */
 function weigh(start: string): ReadonlyMap<string, string> {
   const found = new Map([[start, '']]);
   for (const file of found.keys()) {
@@ -30,7 +30,7 @@ function weigh(start: string): ReadonlyMap<string, string> {
 
 test('the server loads what its first call needs', () => {
   const loaded = weigh('src/server/create-server.ts');
-  // It is read: what is always there is found.
+  // Check that the scan works: these modules are always loaded.
   expect([loaded.has('knex'), loaded.has('src/mcp/transport/fast-path.ts')]).toEqual([true, true]);
   const later =
     /^(@modelcontextprotocol\/|oidc-provider|openid-client|yaml$|ioredis|bullmq|openai|@anthropic-ai|otpauth|rate-limiter-flexible$|src\/console\/console\.ts)/;

@@ -1,5 +1,5 @@
-// A dry run, a pending approval and a refused write rely on a rollback, which takes nothing back in tables without
-// transactions: such tables are read-only. The database itself is asked what is in them.
+// Dry runs, pending approvals and refused writes rely on a rollback. Tables without transactions cannot roll back, so
+// they are read-only. The test reads the database itself.
 import { expect, test } from 'vitest';
 import { servers } from '../databases.ts';
 import { openTables } from './music.ts';

@@ -1,5 +1,5 @@
-// What a real SDK of OpenTelemetry is given of calls and of their statements, by the conventions for MCP and databases, on
-// every database and in both eras of the protocol.
+// The spans and metrics of calls and statements that a real OpenTelemetry SDK receives, by the conventions for MCP and
+// databases. Covers every database and both eras of the protocol.
 import { Server } from 'node:http';
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -165,7 +165,7 @@ describe.each(servers)('$dialect', (server) => {
       headers: { traceparent: traceparent(), baggage: 'card=4111' },
     });
     const call = telemetry.takeSpans().at(-1)!;
-    // Baggage of a client must not travel on to what a hook calls.
+    // Baggage of a client must not reach services that a hook calls.
     expect([call.spanContext().traceId, call.parentSpanContext?.spanId, seen]).toEqual([
       TRACE,
       PARENT,
@@ -233,7 +233,7 @@ describe.each(servers)('$dialect', (server) => {
 
   test('where HTTP is instrumented its span is the parent, or linked to when _meta names another', async () => {
     const span = trace.getTracer('http').startSpan('POST');
-    // As an instrumentation of node:http does it: requests are handled within the span.
+    // Handles requests within the span, as an instrumentation of node:http does.
     const { emit } = Server.prototype;
     Server.prototype.emit = function (this: Server, ...given: Parameters<typeof emit>) {
       const run = () => emit.apply(this, given);

@@ -1,5 +1,4 @@
-// A real SDK of OpenTelemetry that keeps in memory what it is given. Registered before the server is made, as an operator
-// does.
+// A real OpenTelemetry SDK with in-memory exporters. It is registered before the server is created, as operators do it.
 import { context, metrics, propagation, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from '@opentelemetry/core';
@@ -20,7 +19,7 @@ import {
 export interface Telemetry {
   /** Spans that ended since the last call. */
   takeSpans(): readonly ReadableSpan[];
-  /** Everything that was recorded so far. */
+  /** All values recorded so far. */
   histogram(name: string): Promise<HistogramMetricData>;
   stop(): Promise<void>;
 }

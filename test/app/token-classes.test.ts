@@ -1,7 +1,7 @@
-// Token classes are kept apart (RFC 9700 section 2.3): every credential that this server makes is shown at every door, in the
-// Authorization header, in the address and in cookies. It opens the doors of its own class and no other. What is refused is
-// told neither to the client nor to the log by its value, is told as a security event, and is challenged as the door is.
-// The list is generated: a class or a door that is added meets all of the others.
+// Token classes are separate (RFC 9700 section 2.3): every credential of this server is sent to every endpoint, in the
+// Authorization header, the URL and cookies, and only endpoints of its own class accept it. A refusal has the challenge
+// of the endpoint and logs a security event, and neither contains the value. The cases are generated, so a new class or
+// endpoint is tested against all others.
 import { randomBytes } from 'node:crypto';
 import { decodeJwt, SignJWT } from 'jose';
 import * as oauth from 'oauth4webapi';
@@ -40,7 +40,7 @@ const doors = [
 ] as const;
 type Door = (typeof doors)[number];
 
-/** What each class opens. */
+/** The endpoints that accept each class. */
 const opens = {
   'access token': ['/mcp', 'introspection'],
   'access token bound to a key': ['introspection'],
@@ -73,7 +73,7 @@ let serverCookie: string;
 
 beforeAll(async () => {
   const customize = (agent: EngineAgent) => {
-    // Uploads are offered where an action takes one.
+    // The upload tool needs an action with a file field.
     agent.customizeCollection('orders', (orders) =>
       orders.addAction('Import', {
         scope: 'Global',
@@ -106,7 +106,7 @@ beforeAll(async () => {
   const [key, { value }] = [...browser.cookies].find(([name]) => /^portico_session_\d+ /.test(name))!;
   serverCookie = key.split(' ')[0]!;
   secrets['session of the authorization server'] = value;
-  // Its signature goes along wherever the cookie does.
+  // The signature is sent together with the cookie.
   signature = [...browser.cookies].find(([name]) => name.startsWith(`${serverCookie}.sig `))![1].value;
 
   const allowed = async () => {
@@ -121,7 +121,7 @@ beforeAll(async () => {
   secrets['refresh token of the command line'] = `${terminal.refresh_token}`;
   secrets['device code'] = await allowed();
 
-  // None is given out; were one there, it would be of no more use.
+  // The server issues no registration tokens. One in the store must not work either.
   secrets['registration token'] = randomBytes(32).toString('base64url');
   await store.oauth.upsert({
     model: 'RegistrationAccessToken',
@@ -136,7 +136,7 @@ beforeAll(async () => {
   secrets['application token for /mcp'] = await make('one', ['mcp:read', 'mcp:write', 'mcp:action']);
   secrets['application token for the public API'] = await make('two', ['all']);
   secrets['session token of the agent API'] = await sessionToken(api, account);
-  // Of a session that is under way, so that its type alone is in the way.
+  // Uses a live session, so only the token type can cause the refusal.
   const { sid } = decodeJwt(secrets['session token of the agent API']);
   secrets['token of the testing client'] = await new SignJWT({ sid })
     .setProtectedHeader({ alg: 'HS256', typ: 'portico-testing+jwt' })
@@ -181,7 +181,7 @@ beforeAll(async () => {
 afterAll(() => shop?.stop());
 let signature: string;
 
-/** How a credential is shown; for the doors that are told it in a form or an address of their own, that is `given`. */
+/** How a credential is sent. `given` is for endpoints that take it in a form or in their own URL. */
 type Carriage = 'bearer' | 'DPoP' | 'address' | 'cookie' | 'given';
 
 interface Shown {
@@ -194,7 +194,7 @@ interface Shown {
 const post = (path: string, form: Record<string, string>, init: RequestInit = {}) =>
   fetch(`${issuer}/oauth/${path}`, { method: 'POST', body: new URLSearchParams(form), ...init });
 
-/** Everything that has a cookie, under the name that it has there. */
+/** Every cookie that the server knows, each with the secret as its value. */
 const cookiesOf = (secret: string): string =>
   [consoleCookie, serverCookie, 'service_session_token', 'access_token']
     .map((name) => `${name}=${secret}`)
@@ -321,14 +321,14 @@ const ways: Readonly<Record<Door, readonly Carriage[]>> = {
   platform: ['bearer', 'DPoP', 'address', 'cookie'],
 };
 
-/** The one way in which a class is taken where it is taken: a cookie stays one, and a token never is. */
+/** The one carriage that a class is accepted in: cookies for sessions, bearer for tokens. */
 const wayOf = (kind: Class): Carriage =>
   kind === 'console session' || kind === 'session of the authorization server' ? 'cookie' : 'bearer';
 
 const mayOpen = (kind: Class, door: Door, by: Carriage): boolean =>
   (opens[kind] as readonly Door[]).includes(door) && (by === 'given' || by === wayOf(kind));
 
-/** What a door that reads tokens says of one that it does not take. */
+/** The challenge of endpoints that read tokens, when they refuse one. */
 const challenges: Readonly<Partial<Record<Door, readonly [challenge: RegExp, event: string]>>> = {
   '/mcp': [/^Bearer .*resource_metadata="http/, 'mcp.token-refused'],
   'agent API': [/^Bearer realm="agent", error="invalid_token"$/, 'agent.token-refused'],
@@ -343,13 +343,13 @@ const pairs = classes.flatMap((kind) => doors.map((door) => [kind, door] as cons
 describe('a door that is not its own', () => {
   test.each(pairs)('%s at: %s', async (kind, door) => {
     for (const by of ways[door]) {
-      // Its own door comes last, since it may use it up.
+      // The credential's own endpoint comes last, since it may use up the credential.
       if (mayOpen(kind, door, by)) continue;
       const before = securityEvents().length;
       const { isOpen, status, told, challenge } = await show(door, secrets[kind], by);
       const events = securityEvents().slice(before);
       const leaked = Object.values(secrets).filter(
-        // An address that is asked for stands in the redirect to the sign-in.
+        // The redirect to the sign-in contains the requested URL.
         (one) => one !== approvalId && (told.includes(one) || JSON.stringify(events).includes(one)),
       );
       expect([by, isOpen, leaked]).toEqual([by, false, []]);
@@ -366,7 +366,7 @@ describe('a door that is not its own', () => {
 test('revoking what is none of the tokens of a sign-in takes nothing away', async () => {
   for (const kind of classes) {
     if ((opens[kind] as readonly Door[]).includes('introspection')) continue;
-    // RFC 7009 section 2.2: an unknown token is no error; a JWT cannot be one of ours.
+    // RFC 7009 section 2.2: an unknown token is not an error. A JWT is not a token of this server.
     const { status } = await post('revoke', { token: secrets[kind], client_id: clientId });
     expect([kind, [200, 400].includes(status)]).toEqual([kind, true]);
   }

@@ -1,5 +1,5 @@
-// Every record that a call writes, in every collection, is in its dry run, on the page of its approval, in its answer and in the
-// activity log; each time the database itself is asked what changed.
+// Every record that a call writes, in any collection, is in its dry run, on its approval page, in its answer and in the
+// activity log. Each test reads the database itself.
 import { describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import { servers } from '../databases.ts';
@@ -174,7 +174,7 @@ describe.each(servers)('$dialect', (maker) => {
     const changes = [hooked('1', 'One'), hooked('2', 'Two')];
     expect(await music.call('update', call)).toMatchObject({ alsoWritten: [hidden, { ...albums, changes }] });
     const [note, ...others] = await music.rows('notes');
-    // A server does not take back the number that the dry run drew.
+    // A database server does not reuse the sequence number of the dry run.
     const [id] = /^\d+/.exec(String(note)) ?? [];
     expect([note, others, await music.rows('albums')]).toEqual([
       `${id} before`,

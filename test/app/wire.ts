@@ -1,16 +1,18 @@
-// The wire between us and a database server: a proxy that can be cut (everything ends, nothing new is let in), frozen
-// (everything stays open and nothing passes) and mended. One COMMIT can be struck by itself.
+// A proxy between Portico and a database server. It can be cut (all connections end, new ones are refused), frozen
+// (connections stay open without data) and mended. `strike` affects only the next COMMIT.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /**
- * `not asked`: it is lost with its connection. `not told`: it is done, and its connection is lost. `silent`: it is done, and
- * its connection says nothing any more. `away`: it is done, and the server is away from then on.
+ * `not asked`: COMMIT is lost with its connection.
+ * `not told`: COMMIT is done, and its connection is lost.
+ * `silent`: COMMIT is done, and its connection sends no answer.
+ * `away`: COMMIT is done, and the server is unavailable from then on.
  */
 export type Fate = 'not asked' | 'not told' | 'silent' | 'away';
 
 export interface Wire {
   readonly port: number;
-  /** Of the next COMMIT. */
+  /** The fate of the next COMMIT. */
   strike(fate: Fate): void;
   cut(): void;
   freeze(): void;

@@ -1,5 +1,5 @@
-// What goes wrong in the world, against the whole server: each thing has its documented answer, a good call is answered
-// right after it, and the activity log holds every call that got as far as a tool.
+// External faults against the whole server: each has its documented answer, the next good call succeeds, and the
+// activity log has every call that reached a tool.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ const shared = {
   SERVICE_STORAGE_URL: `sqlite:${join(folder, 'storage.sqlite')}`,
   SERVICE_SECRET: 'a secret of two servers, long enough',
 };
-/** What the activity log should hold: outcome or code of each call. */
+/** The expected activity log: outcome or code of each call. */
 const made: string[] = [];
 
 const question = { collectionName: 'categories', fields: ['name'], pagination: { size: 1 } };
@@ -171,7 +171,7 @@ describe('a change of rights', () => {
     const allowed = await call();
     made.push('UNKNOWN_COLLECTION', 'UNKNOWN_FIELD', 'completed');
     expect([...answers, 'json' in allowed]).toEqual([
-      // Without a collection to see there is no describeCollection to call.
+      // Without a visible collection, the tool describeCollection is absent.
       { error: "UNKNOWN_COLLECTION: No collection 'categories'." },
       { error: "UNKNOWN_FIELD: 'categories' has no field 'name'. Call describeCollection for all fields." },
       true,
@@ -215,7 +215,7 @@ describe('a request', () => {
     ]);
   });
 
-  // RFC 9112 section 3.2: which of two a proxy read, nobody knows.
+  // RFC 9112 section 3.2: a proxy may have used either of the two.
   test.each(['/mcp', '/console', '/oauth/authorize', '/v1/openapi.json', '/healthz', '/nothing'])(
     'with two Host headers: 400 at %s',
     async (path) => {
@@ -404,7 +404,7 @@ describe('a sign-in', () => {
   const titleOf = (html: string) => /<h1>(.*?)<\/h1>/.exec(html)?.[1];
 
   test('with ten wrong passwords: the eleventh waits, even with the right one, and the others are served', async () => {
-    // A server of its own: whoever guesses from this address waits, here as well.
+    // A separate server, because the limit on password attempts applies to this address in all tests.
     const other = await openShop();
     try {
       const { token } = await signedIn(other);

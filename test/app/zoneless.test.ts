@@ -1,6 +1,6 @@
-// Timestamps without zone where people meet them besides the tools: lists and files of the HTTP API, charts, and workflows. For a
-// reader in the timezone of the source, days are those that the database shows, so that plain SQL over its own texts gives what is
-// expected; cells are read back to those texts by luxon.
+// Timestamps without time zone outside the tools: lists and files of the HTTP API, charts and workflows. For a reader
+// in the source's timezone, days equal those in the database, so plain SQL over its texts gives the expected results.
+// luxon converts the cells back to those texts.
 import { DateTime } from 'luxon';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
@@ -12,12 +12,12 @@ import { type Http, openHttp } from './callers.ts';
 import { type Music, openTables } from './music.ts';
 
 const home = 'America/New_York';
-/** A day that is over before the tests are would be another one for them: shortly before midnight the next one has begun. */
+/** Shortly before midnight the clock is set to the next day, so the day does not end during the tests. */
 const late = DateTime.now().setZone(home).hour === 23 ? 3_600_000 : 0;
 const clock = { ...systemClock, now: () => systemClock.now() + late };
 const now = DateTime.fromMillis(clock.now()).setZone(home);
 const [today, yesterday] = [now, now.minus({ days: 1 })].map((each) => each.toFormat('yyyy-MM-dd'));
-/** The clock showed 2024-11-03 01:30 twice, and never 2024-03-10 02:30. */
+/** The local clock showed 2024-11-03 01:30 twice, and never 2024-03-10 02:30. */
 const locals = [
   ...[
     '2016-07-31 23:59:59',
@@ -59,7 +59,7 @@ const textOf: Record<Dialect, (column: string) => string> = {
   postgres: (column) => `to_char(${column}, 'YYYY-MM-DD HH24:MI:SS')`,
 };
 
-/** What the clock of the source shows; the text itself of a time that it never showed. */
+/** The local time in the source's timezone. A time that never existed is returned as text. */
 const shownAt = (cell: unknown): string =>
   String(cell).includes('T')
     ? DateTime.fromISO(String(cell)).setZone(home).toFormat('yyyy-MM-dd HH:mm:ss')
@@ -260,7 +260,7 @@ describe.each(servers)('$dialect', (maker) => {
     const expected: Readonly<Record<string, string>> = {
       'of the day': "at >= '2016-08-01 00:00:00' AND at < '2016-08-02 00:00:00'",
       yesterday: `at >= '${yesterday} 00:00:00' AND at <= '${yesterday} 23:59:59'`,
-      // The first of the two half past one.
+      // The first of the two 01:30.
       'after a moment': "at > '2024-11-03 01:30:00'",
     };
     for (const [name, where] of Object.entries(expected)) {
@@ -287,7 +287,7 @@ describe.each(servers)('$dialect', (maker) => {
       const data = { type: 'events', id: String(id), attributes: { copied: at } };
       const written = await http.ask('PUT', `/events/${id}`, { data });
       if (locals[id - 1] === skipped) {
-        // In the timezone of the reader there is no such time.
+        // This time does not exist in the reader's timezone.
         expect([id, written.status, JSON.stringify(written.body)]).toEqual([
           id,
           400,
@@ -304,7 +304,7 @@ describe.each(servers)('$dialect', (maker) => {
   });
 });
 
-/** Periods without records are zero in a chart, and absent in SQL. */
+/** Periods without records are zero in a chart and absent in SQL. */
 function pointsOf(body: unknown): [string, number][] {
   const { value } = (body as { data: { attributes: { value: { label: string; values: { value: unknown } }[] } } }).data
     .attributes;

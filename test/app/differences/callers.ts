@@ -1,4 +1,4 @@
-// Callers besides the tools of an assistant: the HTTP API, and the steps of workflows.
+// Callers other than the tools of an assistant: the HTTP API and workflow steps.
 import type { LoggedActivity } from '../../../src/store/audit/activity-types.ts';
 import type { RunStep } from '../../../src/store/workflows/types.ts';
 import type { Asked } from '../../../src/workflows/steps/input-request.ts';
@@ -18,7 +18,7 @@ export interface Answer {
   readonly approve?: string;
 }
 
-/** As the tool would answer; an error as its code and the body. */
+/** Returns the answer as the tool would. An error is its code and the body. */
 export async function askHttp(http: Http, { tool, args, to, by }: Call): Promise<unknown> {
   const { collectionName, recordIds, attributes, actionName, values, ...link } = args as {
     readonly collectionName: string;
@@ -66,9 +66,9 @@ export async function askHttp(http: Http, { tool, args, to, by }: Call): Promise
 }
 
 export interface Stepped {
-  /** Undefined when the step failed. */
+  /** The error code; undefined if the step succeeded. */
   readonly code?: string;
-  /** What a person was shown before they said yes. */
+  /** The preview that the user saw before they approved. */
   readonly shown?: Answer;
   readonly entry?: LoggedActivity;
 }
@@ -93,7 +93,7 @@ export function createPerson({ clerk }: Music): Person {
 }
 
 export interface Steps {
-  /** The update or action of the call as the only step of a workflow, on a record. A person says yes where one is asked. */
+  /** Runs the update or action of the call as the only step of a workflow on a record. The user approves if asked. */
   run(call: Call, name: string): Promise<Stepped>;
 }
 
@@ -106,7 +106,7 @@ export async function openSteps({ store, call, consoleUrl, clerk }: Music, perso
   const settled = async (runId: string, from = 0) => {
     for (const end = Date.now() + 20_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 5))) {
       const run = (await store.runs.find(runId))!;
-      // What may be done or not asks at the place of the step.
+      // A step with an uncertain outcome pauses the run at its own position.
       const asks = run.state === 'awaiting-input' && (run.position > from || run.reason === 'uncertain');
       if (asks || DONE.includes(run.state)) return run;
     }
@@ -162,7 +162,7 @@ export async function openSteps({ store, call, consoleUrl, clerk }: Music, perso
   };
 }
 
-/** Of an action, the values only: what its code does is not known before. */
+/** For an action, only the values: the writes of its code are not known in advance. */
 function shownBy({ data }: RunStep): Answer | undefined {
   const asked = data as Asked;
   if (asked.ask === 'action') return undefined;

@@ -8,9 +8,9 @@ import type { Table, World } from './tables.ts';
 export interface Call {
   readonly tool: 'create' | 'update' | 'delete' | 'associate' | 'dissociate' | 'executeAction';
   readonly args: Readonly<Record<string, unknown>>;
-  /** The table at the other end of a relation. Where the answer is about another one, pairs are created or deleted. */
+  /** The target table of a relation. If the answer names another table, junction rows are created or deleted. */
   readonly to?: string;
-  /** The tool when absent. `relationship`: over the HTTP API, an update of the foreign key by its relation. */
+  /** Defaults to the tool. `relationship` updates the foreign key through its relation, over the HTTP API. */
   readonly by?: 'HTTP' | 'relationship' | 'step' | 'confirmed step';
   /** The record of the run, for a step that executes an action. */
   readonly on?: string;
@@ -22,7 +22,7 @@ export interface Link {
   readonly to: Table;
 }
 
-/** Relations to many, as the endpoint describes them. */
+/** To-many relations, as the endpoint describes them. */
 export async function readRelations(music: Music, { tables, removed }: World): Promise<Link[]> {
   const links: Link[] = [];
   for (const table of tables.filter(({ name }) => name !== removed)) {
@@ -50,11 +50,11 @@ export function makeCall(
   const tables = every.filter(({ name }) => name !== removed);
   const keyed = tables.filter(({ key, name }) => key.length > 0 && snapshot.get(name)!.length > 0);
   const some = keyed.length ? keyed : tables.filter(({ key }) => key.length > 0);
-  // Other tables point to the first ones.
+  // Other tables reference the first ones.
   const table = some[Math.min(random.number(some.length), random.number(some.length))]!;
   const rows = snapshot.get(table.name)!;
   const ids = (of: Table, most: number) => random.some(snapshot.get(of.name)!, 1, most).map((row) => idOf(of, row));
-  // Over HTTP nobody can be asked.
+  // The HTTP API cannot ask for approval.
   const http = (args: Call['args'], chance: number): Pick<Call, 'by'> =>
     random.chance(closed[String(args.collectionName)] === 'ask' ? chance / 5 : chance) ? { by: 'HTTP' } : {};
   const plain = (tool: Call['tool'], args: Call['args']): Call => {
@@ -127,7 +127,7 @@ export function makeCall(
   return plain('create', { collectionName: table.name, attributes });
 }
 
-/** Over HTTP, the record that a relation of one record leads to; the dry run is that of the same update. */
+/** Replaces the target of a to-one relation over HTTP. The dry run is that of the same update. */
 function pointTo(random: Random, table: Table, removed: string | null, snapshot: Snapshot): Call | undefined {
   const [relation] = random.some(
     nestedOf(table, removed).filter(({ column }) => !table.key.includes(column)),
@@ -147,7 +147,7 @@ function pointTo(random: Random, table: Table, removed: string | null, snapshot:
   return { tool: 'update', args, by: 'relationship' };
 }
 
-/** Fields of the record that a relation leads to; where it leads nowhere, one is created with them. */
+/** Sets fields of the related record. Without a related record, the call creates one with these fields. */
 function addNested(
   random: Random,
   table: Table,

@@ -1,9 +1,9 @@
-// What code of the customer writes: hooks after a write, and actions.
+// Writes of customer code: hooks after a write, and actions.
 import type { EngineAgent } from '../../../src/agent/agent.ts';
 import type { PlainFilter } from '../../../src/core/filter.ts';
 import type { Table, World } from './tables.ts';
 
-/** The code of actions writes by a filter; that of hooks one record. */
+/** Action code writes by a filter, hook code writes one record. */
 export function customizeWith({ hook, tables, removed }: World): (agent: EngineAgent) => void {
   let last = 0;
   return (agent) => {
@@ -25,7 +25,7 @@ export function customizeWith({ hook, tables, removed }: World): (agent: EngineA
   };
 }
 
-/** Relations along which calls may write: none to the table that is not served. */
+/** Relations for nested writes. Relations to the removed table are excluded. */
 export const nestedOf = ({ foreignKeys }: Table, removed: string | null) =>
   foreignKeys.flatMap(({ columns, target }) =>
     columns.length === 1 && target !== removed ? [{ name: `up_${columns[0]}`, target, column: columns[0]! }] : [],
@@ -54,7 +54,7 @@ function addActions(collection: Customized): void {
       scope: 'Global',
       form: [...form],
       async execute({ collection, formValues }) {
-        // What was written before stays where the delete is refused.
+        // The update stays even if the delete is refused.
         await collection.update({ conditionTree: below(formValues) }, { n: formValues.n });
         await collection.delete({ conditionTree: { field: 'n', operator: 'Equal', value: formValues.n } });
         return undefined;

@@ -1,10 +1,10 @@
-// The same as differences.test.ts, 5,000 calls on the three databases; DIFFERENCES_SEED is the first seed, 1 by default.
+// Runs differences.test.ts with 5,000 calls on the three databases. DIFFERENCES_SEED is the first seed, 1 by default.
 import { describe, expect, test } from 'vitest';
 import { servers } from '../../databases.ts';
 import { newTally, runSeed } from './run.ts';
 
 const CALLS = 50;
-// A few calls more: where all rows are gone some cannot be made.
+// A few extra calls, because some cannot be made when all rows are deleted.
 const seeds = Number(process.env.DIFFERENCES_SEEDS ?? Math.ceil(5_250 / CALLS / servers.length));
 const first = Number(process.env.DIFFERENCES_SEED ?? 1);
 

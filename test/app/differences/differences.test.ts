@@ -1,5 +1,5 @@
-// Whatever a call writes, and whatever the database writes for it: the difference between the database before and after is
-// what the dry run, the approval, the answer and the log say. A seed that fails runs again with DIFFERENCES_SEED.
+// The difference in the database before and after a call equals what the dry run, the approval, the answer and the log
+// report. This includes writes that the database makes itself. DIFFERENCES_SEED repeats a failed seed.
 import { describe, expect, test } from 'vitest';
 import { servers } from '../../databases.ts';
 import { newTally, runSeed } from './run.ts';

@@ -1,5 +1,5 @@
-// Holds what a call said against what the database holds before and after it. Reads the database and what was said, nothing
-// else: rows are compared as plain SQL gives them.
+// Compares the reported changes of a call with the database before and after it. Only the database and the report are
+// read, and rows are compared as plain SQL returns them.
 import type { TestDatabase } from '../../databases.ts';
 import { askSql } from '../../sql/schemas.ts';
 import type { Table } from './tables.ts';
@@ -18,7 +18,7 @@ export interface Change {
   readonly fields: Readonly<Record<string, { readonly before: unknown; readonly after: unknown }>>;
 }
 
-/** What was said of the records of one collection. */
+/** The reported changes to the records of one collection. */
 export interface Claim {
   readonly collection: string | null;
   readonly change: 'created' | 'updated' | 'deleted';
@@ -28,7 +28,7 @@ export interface Claim {
   readonly changes?: readonly Change[];
 }
 
-/** What is wrong with what was said; none when it is all of it, and only that. */
+/** The differences between the report and the database. Empty if the report is complete and exact. */
 export function findDifferences(
   tables: readonly Table[],
   before: Snapshot,
@@ -54,7 +54,7 @@ const countOf = (claims: readonly Claim[], change: Claim['change']): number =>
 
 const textOf = (row: Row): string => JSON.stringify(Object.entries(row).map(([name, value]) => [name, value]));
 
-/** Without a key nothing tells a changed row from a deleted one and a new one. */
+/** Without a key, a changed row looks like a deleted row and a new row. */
 function compareBags(was: readonly Row[], is: readonly Row[], claims: readonly Claim[]): string[] {
   const left = is.map(textOf);
   let gone = 0;
@@ -78,14 +78,14 @@ function compareKeyed({ key }: Table, was: readonly Row[], is: readonly Row[], c
   const gone = [...old.keys()].filter((id) => !now.has(id));
   const kept = [...now.keys()].filter((id) => old.has(id) && textOf(old.get(id)!) !== textOf(now.get(id)!));
 
-  // A record whose key changed is gone under its old key and new under its new one.
+  // A record with a changed key counts as deleted under the old key and created under the new one.
   const moves = Math.max(0, made.length - countOf(claims, 'created'));
   if (countOf(claims, 'created') + moves !== made.length || countOf(claims, 'created') > made.length)
     wrong.push(`${made.length} were created; ${countOf(claims, 'created')} was said`);
   if (countOf(claims, 'deleted') + moves !== gone.length)
     wrong.push(`${gone.length - moves} were deleted; ${countOf(claims, 'deleted')} was said`);
   const updated = countOf(claims, 'updated');
-  // A call may name records that it leaves as they are.
+  // A call may name records that it does not change.
   const named = claims.filter(({ change, cause }) => change === 'updated' && cause !== 'cascade');
   const idle = named.reduce((sum, { count }) => sum + count, 0);
   const changed = kept.length + moves;

@@ -1,5 +1,5 @@
-// Random calls of an assistant over random tables, through the endpoint; each is held against what the database holds
-// before and after it.
+// Random assistant calls over random tables, through the endpoint. Each call is compared with the database before and
+// after it.
 import type { LoggedActivity } from '../../../src/store/audit/activity-types.ts';
 import type { CollectionPermission } from '../../../src/store/permissions/types.ts';
 import { createRandom } from '../../agent/oracle/random.ts';
@@ -17,11 +17,11 @@ export interface Tally {
   refused: number;
   extended: number;
   approved: number;
-  /** Of the records that were written besides those that the calls named. */
+  /** The number of written records that the calls did not name. */
   others: number;
-  /** How often each code was answered. */
+  /** How often each error code was returned. */
   readonly codes: Map<string, number>;
-  /** How many calls of each kind. */
+  /** The number of calls of each kind. */
   readonly kinds: Map<string, number>;
   readonly differences: string[];
 }
@@ -45,7 +45,7 @@ const hookLog: Table = {
   isPairs: false,
 };
 
-/** So many calls over the tables of a seed. */
+/** Makes `calls` calls over the tables of a seed. */
 export async function runSeed(maker: TestServer, seed: number, calls: number, tally: Tally): Promise<void> {
   const random = createRandom(seed);
   const world = makeWorld(random, maker.dialect);
@@ -94,7 +94,7 @@ const changesOf: Readonly<Record<string, Claim['change']>> = {
   delete: 'deleted',
 };
 
-/** What an answer, a dry run or the page of an approval says. */
+/** The changes that an answer, a dry run or an approval page reports. */
 function claimsOf({ tool, args, to }: Call, answer: Answer): Claim[] {
   const { collectionName } = args;
   if (tool === 'executeAction') return [...(answer.alsoWritten ?? [])];
@@ -142,7 +142,7 @@ async function judgeCall(
   const wrong: string[] = [];
   const { tool, args } = call;
   const need = (what: string, from: Snapshot, to: Snapshot, claims: readonly Claim[], of = tables) => {
-    // The only collection without a name is the one that is not served.
+    // The only collection without a name is the removed one.
     const named = claims.map((each) => ({ ...each, collection: each.collection ?? removed }));
     for (const problem of findDifferences(of, from, to, named)) wrong.push(`${what}: ${problem}`);
   };
@@ -158,7 +158,7 @@ async function judgeCall(
     const stepped = await steps.run(call, `call ${at}`);
     approved = stepped.shown;
     entry = stepped.entry;
-    // What a step changed is in the log only; whoever confirmed it was shown that.
+    // Only the log has the changes of a step. The user who confirmed it saw the preview.
     answer = stepped.code ?? { ...(approved ?? (dry as Answer)), ...(entry && { alsoWritten: entry.effects ?? [] }) };
   } else {
     answer = call.by ? await askHttp(http, call) : await music.call(tool, args);
@@ -175,8 +175,8 @@ async function judgeCall(
   if (approved) tally.approved++;
   const after = await takeSnapshot(music.database, tables);
   const [code, dryCode] = [codeOf(answer), codeOf(dry)];
-  // Over HTTP nobody can be asked, and what the code of an action does is not known before.
-  // A link names the record that it leads to, where the same update names the field.
+  // The HTTP API cannot ask for approval, and the writes of action code are not known in advance. A link names the
+  // related record, but the same update names the field.
   const isLink = call.by === 'relationship' && code === 'RECORD_NOT_FOUND' && dryCode === 'INVALID_RECORD';
   const isOther = code === 'NEEDS_APPROVAL' || tool === 'executeAction' || isLink;
   if (code !== dryCode && !isOther) wrong.push(`the dry run said ${dryCode ?? 'yes'}, the call ${code ?? 'yes'}`);
@@ -199,14 +199,14 @@ async function judgeCall(
   }
   const done = readDone(call, answer as Answer, dry as Answer);
   const hasFired = (await music.rows('trigger_log')).length > fired;
-  // What code writes has no such note.
+  // Writes of code have no such note.
   if (hasFired && tool !== 'executeAction' && !done.unseen?.some((text) => text.includes('has triggers')))
     wrong.push('triggers ran, which the answer does not say');
   const others = done.alsoWritten?.reduce((sum, { count }) => sum + count, 0) ?? 0;
   tally.others += others;
   if (others > 0) tally.extended++;
   const shown = tables.filter(({ name }) => name !== hookLog.name);
-  // What hooks write after the write is known when they have run.
+  // Writes of After hooks are known only after the hooks ran.
   if (dryCode === undefined && tool !== 'executeAction')
     need('dry run', before, after, claimsOf(call, dry as Answer), shown);
   const { collection = args.collectionName } = done;
@@ -228,14 +228,17 @@ async function judgeCall(
   return { after, wrong };
 }
 
-/** Over HTTP, links are answered without the records that the call names: those are taken as the dry run names them. */
+/** Over HTTP, answers to links do not list the records of the call. They are taken from the dry run. */
 function readDone({ tool, by }: Call, answer: Answer, { collection, count, changes }: Answer): Answer {
   if (by !== 'HTTP' || !/ociate/.test(tool)) return answer;
   const ids = changes?.flatMap(({ id }) => (id === null ? [] : [id]));
   return { ...answer, ...(collection !== undefined && { collection }), count, ...(ids && { ids }) };
 }
 
-/** The entry itself names the records of the call, its effects all others; or also those, where they are of another collection. */
+/**
+ * The entry names the records of the call, and its effects are all other records. If the records of the call are in
+ * another collection, the effects include them.
+ */
 function loggedClaims({ tool }: Call, { collection = '', recordIds = [], effects = [] }: LoggedActivity): Claim[] {
   const isNamed = tool === 'create' || tool === 'update' || tool === 'delete';
   if (!isNamed || recordIds.length === 0 || effects.some(({ cause }) => cause === 'call')) return [...effects];

@@ -1,4 +1,4 @@
-// Random tables whose foreign keys have every kind of rule, with a few rows: as SQL, and as what a judge has to know of them.
+// Random tables with every kind of foreign key rule and a few rows, as SQL and as a description for the judge.
 
 import type { Random } from '../../agent/oracle/random.ts';
 import type { Dialect } from '../../databases.ts';
@@ -23,11 +23,11 @@ export interface Table {
 export interface World {
   readonly tables: readonly Table[];
   readonly statements: readonly string[];
-  /** The table into which a hook writes whenever a record of another is created, changed or deleted. */
+  /** The table that triggers a hook. The hook writes a row for each create, update or delete listed in `types`. */
   readonly hook: { readonly table: string; readonly types: readonly ('Create' | 'Update' | 'Delete')[] } | null;
-  /** A table whose triggers write into `trigger_log`, which nobody judges. */
+  /** A table with triggers that write into `trigger_log`, which is not compared. */
   readonly triggered: string;
-  /** A table that is not served; what the database does goes on into it, and from there into others. */
+  /** A table that is not served. Cascades still reach it, and other tables through it. */
   readonly removed: string | null;
   /** Collections with fewer rights, or with a row scope. */
   readonly closed: Readonly<Record<string, 'no delete' | 'no edit' | 'scope' | 'ask'>>;
@@ -40,7 +40,7 @@ export function makeWorld(random: Random, dialect: Dialect): World {
   const tables: Table[] = [];
   const count = 4 + random.number(3);
   for (let at = 0; at < count; at++) tables.push(makeTable(random, dialect, tables, `t${at}`));
-  // Pairs and a cycle point to keys of one column, which a world may not have.
+  // Junctions and cycles reference single-column keys, and a world may have no such key.
   const single = tables.filter(({ key }) => key.length === 1);
   if (single.length > 0 && random.chance(0.7)) tables.push(makePairs(random, single));
   if (random.chance(0.4)) {
@@ -48,7 +48,7 @@ export function makeWorld(random: Random, dialect: Dialect): World {
     const columns = [...(key?.columns ?? []).map((name) => ({ name, nullable: true })), { name: 'n', nullable: true }];
     tables.push({ name: 'keyless', key: [], columns, foreignKeys: key ? [key] : [], isPairs: false });
   }
-  // A cycle: an earlier table points to a later one.
+  // A cycle: an earlier table references a later one.
   const [first, last] = [tables[0]!, single.at(-1)];
   const cycle: Key | null =
     dialect !== 'sqlite' && last && last !== first && random.chance(0.5)
@@ -74,7 +74,7 @@ export function makeWorld(random: Random, dialect: Dialect): World {
   for (const { name, isPairs } of tables.filter(({ name }) => name !== removed))
     if (random.chance(0.24)) {
       const how = random.pick(['no delete', 'no edit', 'scope', 'ask', 'ask', 'ask'] as const);
-      // The scope is about a column that pairs do not have.
+      // The scope filters a column that junctions do not have.
       closed[name] = isPairs && how === 'scope' ? 'no delete' : how;
     }
   return {
@@ -112,7 +112,7 @@ function makeTriggers(dialect: Dialect, table: string): string[] {
 function makeTable(random: Random, dialect: Dialect, earlier: readonly Table[], name: string): Table {
   const foreignKeys = makeKeys(random, dialect, earlier, 1 + random.number(2), 'f');
   const isComposite = random.chance(0.3);
-  // A key may be made of a foreign key.
+  // A foreign key may be part of the key.
   const inKey = isComposite
     ? foreignKeys.find(
         ({ columns, onDelete, onUpdate }) => columns.length === 1 && !/NULL|DEFAULT/.test(onDelete + onUpdate),
@@ -184,7 +184,7 @@ function createTable({ name, key, columns, foreignKeys }: Table, cycle: Key | nu
   return `CREATE TABLE ${name} (${parts.join(', ')})`;
 }
 
-/** In the order of the tables, so that each key finds what it points to. */
+/** Inserts in the order of the tables, so each foreign key finds its target. */
 function fill(random: Random, tables: readonly Table[], cycle: Key | null): string[] {
   const rows = new Map<string, Record<string, number | null>[]>();
   const statements: string[] = [];

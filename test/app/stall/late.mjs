@@ -1,5 +1,5 @@
-// Loaded before the server (`node --import`): at SIGUSR2 it writes by how many milliseconds the event loop was late at most since
-// the last time, to the file of PORTICO_TEST_LATE. What the server starts loads it as well and does nothing.
+// Loaded before the server (`node --import`). On SIGUSR2 it writes the longest event loop delay since the last signal,
+// in milliseconds, to the file PORTICO_TEST_LATE. Child processes of the server load it too, without effect.
 import { writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 

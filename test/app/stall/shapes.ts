@@ -1,14 +1,14 @@
-// Inputs that are meant to make a server work for long, or keep much: each is one call of a tool, or some.
+// Inputs that are meant to use much time or memory on the server. Each is one or more tool calls.
 import type { Dialect } from '../../databases.ts';
 
 export interface Shape {
   readonly name: string;
-  /** The arguments of `list`, or of `aggregate`, for each call; all are made at once. */
+  /** The arguments of `list` or `aggregate` for each call. All calls run concurrently. */
   readonly calls: readonly (readonly ['list' | 'aggregate', Record<string, unknown>])[];
 }
 
 const MEGABYTE = 1_000_000;
-/** Not periodic: a matcher that keeps what it has met meets something else at each character. */
+/** Not periodic, so a matcher that caches its states meets a new state at each character. */
 const noise = (() => {
   let state = 1;
   const next = () => {
@@ -19,7 +19,7 @@ const noise = (() => {
 })();
 const words = 'to be or not to be that is the question whether tis nobler in the mind to suffer ';
 
-/** Texts of a thousand characters, cells of one and of ten megabytes, deep documents, and a wide table. */
+/** Texts of a thousand characters, cells of one and ten megabytes, deep documents, and a wide table. */
 export function tablesOf(dialect: Dialect): readonly string[] {
   const long = dialect === 'mariadb' ? 'longtext' : 'text';
   const json = dialect === 'postgres' ? 'jsonb' : 'json';
@@ -27,7 +27,7 @@ export function tablesOf(dialect: Dialect): readonly string[] {
     dialect === 'sqlite' ? `replace(hex(zeroblob(${count / 2})), '0', '${text}')` : `repeat('${text}', ${count})`;
   const note = words.repeat(13).slice(0, 1000);
   const wide = Array.from({ length: 300 }, (_, at) => `a_long_name_of_the_column_${at}`);
-  // MariaDB takes 32 levels.
+  // MariaDB allows 32 levels.
   const levels = dialect === 'mariadb' ? 15 : 40;
   const deep = `${'{"a":['.repeat(levels)}1${']}'.repeat(levels)}`;
   return [

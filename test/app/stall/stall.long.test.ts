@@ -1,5 +1,5 @@
-// Must hold: whatever one user sends, another one is served, and the memory stays within bounds. Figures go to the console;
-// bench/RESULTS.md has those of one run.
+// Expensive input of one user must not block another user, and memory must stay within bounds. The test prints its
+// figures; bench/RESULTS.md has those of one run.
 import { loadavg } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { servers } from '../../databases.ts';
@@ -8,7 +8,7 @@ import { shapes } from './shapes.ts';
 import { type Felt, openStalled, type Stalled } from './stall.ts';
 
 const MEMORY_MB = 512;
-/** STALL_SUSTAINED_MS=4000 sends each shape again and again for so long; by default it is sent once. */
+/** STALL_SUSTAINED_MS=4000 repeats each shape for that long. By default each is sent once. */
 const SUSTAINED_MS = Number(process.env.STALL_SUSTAINED_MS ?? 0);
 
 describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite' || sqliteIsolates))('$dialect', (server) => {
@@ -25,7 +25,7 @@ describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite' || sqliteIsol
   test.each(shapes)('$name', async (shape) => {
     const felt = await stalled.feel(shape, SUSTAINED_MS);
     console.info(`${server.dialect} | ${shape.name} | ${JSON.stringify(felt)} | load ${loadavg()[0]?.toFixed(1)}`);
-    // What the machine makes of it without an attack.
+    // The reference is the latency of this machine without an attack.
     const most = Math.max(100, 3 * quiet.p99);
     expect({ ...felt, p99: felt.p99 < most || felt.p99, memory: felt.memory < MEMORY_MB || felt.memory }).toMatchObject(
       {

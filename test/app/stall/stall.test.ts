@@ -1,11 +1,12 @@
-// A sample of stall.long.test.ts: what was found to hold a process for minutes, on SQLite, where it ran in the process.
+// A sample of stall.long.test.ts: inputs that used to block a process for minutes on SQLite, when statements ran in the
+// process.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { servers } from '../../databases.ts';
 import { sqliteIsolates } from '../../sql/schemas.ts';
 import { shapes } from './shapes.ts';
 import { openStalled, type Stalled } from './stall.ts';
 
-/** The shapes held the process for 9 to 148 seconds; a busy machine by itself takes it away for some tenths. */
+/** The shapes blocked the process for 9 to 148 seconds. Other load on the machine blocks it for tenths of a second. */
 const P99_MS = 1500;
 
 const sample = shapes.filter(({ name }) =>

@@ -1,5 +1,5 @@
-// The built command under expensive input, with an honest client beside: what that client waits, whether /healthz answers, and
-// how much memory the server and its children take.
+// The built command under expensive input, with an honest client beside it. Measures the latency of that client,
+// whether /healthz answers, and the memory of the server and its children.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import type { Dialect, TestServer } from '../../databases.ts';
 import { requestOf } from '../call.ts';
 import { type Shape, tablesOf } from './shapes.ts';
 
-/** What is given up; the server stops the query before. */
+/** The client gives up after this time; the server stops the query earlier. */
 const CALL_MS = 60_000;
 
 export interface Felt {
@@ -20,23 +20,23 @@ export interface Felt {
   readonly p50: number;
   readonly p99: number;
   readonly most: number;
-  /** Of /healthz. */
+  /** The latency of /healthz. */
   readonly health: number;
-  /** By how much the event loop of the server was late at most. */
+  /** The longest event loop delay of the server. */
   readonly late: number;
-  /** Megabytes of the server and its children at most. */
+  /** The peak memory of the server and its children, in megabytes. */
   readonly memory: number;
-  /** What did not come back well to the honest client. */
+  /** Failed calls of the honest client. */
   readonly failures: readonly string[];
-  /** What the attack was answered, and how often. */
+  /** The answers to the attack, and how often each occurred. */
   readonly answers: Readonly<Record<string, number>>;
 }
 
 export interface Stalled {
   readonly dialect: Dialect;
   /**
-   * Sends the calls of the shape once, or again and again for `sustainedMs`, and measures until they are answered, for 1.5 s
-   * at least. Without a shape: the honest client by itself.
+   * Sends the calls of the shape once, or repeatedly for `sustainedMs`, and measures until they are answered, for at
+   * least 1.5 s. Without a shape, only the honest client calls.
    */
   feel(shape?: Shape, sustainedMs?: number): Promise<Felt>;
   close(): Promise<void>;
@@ -60,7 +60,7 @@ export async function openStalled(server: TestServer): Promise<Stalled> {
   const { token: attacker } = await target.person({ permissions });
   const { token: honest } = await target.person({ permissions });
   const { mcpUrl, pid } = target;
-  /** By how much the event loop was late at most since this was asked last. */
+  /** The longest event loop delay since the last query. */
   const lateOf = async (): Promise<number> => {
     rmSync(lateFile, { force: true });
     process.kill(pid, 'SIGUSR2');
@@ -162,7 +162,7 @@ function kindOf(answer: string): string {
   return `${answer.slice(0, 3)}${code ? ` ${code}` : isError ? ' refused' : ''}`;
 }
 
-/** Of a process and those that it started. Pages that several of them share count once (PSS, proc(5)). */
+/** The memory of a process and its descendants. Shared pages count once (PSS, proc(5)). */
 function megabytesOf(root: number): number {
   const parents = new Map<number, number>();
   for (const name of readdirSync('/proc')) {
