@@ -1,4 +1,4 @@
-// A sample of `npm run attack`: some attacks are made against a started server, and against a copy of it without their
+// A sample of `npm run attack`: some attacks against a started server, and against a copy of it without their
 // protection. `ATTACK_SEED` repeats a choice.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ test('every protection stands exactly once in its file, and every attack has one
   expect(new Set(attacks.map(({ id }) => id)).size).toBe(attacks.length);
 });
 
-// The driver without native code lets one process at a time into a file.
+// The driver without native code allows only one process at a time to open a file.
 test.runIf(sqliteIsolates)(
   'attacks fail against the server, and succeed where their protection is switched off',
   async () => {

@@ -1,23 +1,23 @@
-// What an attack is: it is made from outside against a started server, says whether it got what it wanted, and names the
-// protection that keeps it from it.
+// An attack runs from outside against a started server. It reports whether it succeeded, and names the protection that
+// prevents it.
 import type { Dialect } from '../databases.ts';
 import type { Mutation } from '../spec/ledger/runner.ts';
 import type { Target } from './target.ts';
 
-/** What a server serves. Attacks of one place share a server. */
+/** What a server serves. Attacks with the same place share a server. */
 export interface Place {
   readonly name: string;
   tables(dialect: Dialect): readonly string[];
   /** Path of a module that exports `customize`. */
   readonly code?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** The server reaches its database by a wire that can be cut. */
+  /** The server reaches its database through a proxy that can be cut. */
   readonly isWired?: boolean;
-  /** What is added to the address of the database. */
+  /** Adds parameters to the URL of the database. */
   readonly address?: (url: string) => string;
-  /** Opens what the server is to find around it when it starts, such as a provider that people sign in with. */
+  /** Opens services that must run when the server starts, such as an OpenID provider. */
   readonly around?: () => Promise<Around>;
-  /** Path of a script that is started in place of the command: an application with an agent in it. */
+  /** Path of a script that starts instead of the command: an application with an agent in it. */
   readonly host?: string;
 }
 
@@ -29,30 +29,30 @@ export interface Around {
 
 export interface Verdict {
   readonly broken: boolean;
-  /** What came back, in short. */
+  /** The answers of the server, in short. */
   readonly evidence: string;
 }
 
 export interface Attack {
   readonly id: string;
-  /** Of the findings, such as `data 6`; `data held` for what held from the first. */
+  /** The number of the finding, such as `data 6`; `data held` for attacks that never succeeded. */
   readonly finding: string;
   readonly title: string;
-  /** All three when absent. */
+  /** Defaults to all three. */
   readonly on?: readonly Dialect[];
   readonly place: Place;
-  /** On a server that no other attack has: it takes the server away, or waits for it. */
+  /** Needs its own server, because it stops the server or waits for it to end. */
   readonly alone?: boolean;
-  /** It takes more than some seconds, also where it succeeds. */
+  /** Takes more than a few seconds, even if it succeeds. */
   readonly isSlow?: boolean;
   attack(target: Target): Promise<Verdict>;
-  /** All of these switched off together let the attack succeed. */
+  /** The attack succeeds when all of these are switched off together. */
   readonly protection: readonly Mutation[];
 }
 
 const SHOWN = 400;
 
-/** `evidence`: a text, or anything as JSON. */
+/** `evidence` is a text, or any value that is shown as JSON. */
 export function verdict(broken: boolean, evidence: unknown): Verdict {
   const text = typeof evidence === 'string' ? evidence : JSON.stringify(evidence);
   return { broken, evidence: text.length > SHOWN ? `${text.slice(0, SHOWN)}...` : text };

@@ -1,4 +1,4 @@
-// For a process whose clock is set back by an hour when it is sent SIGUSR2 (`--import`).
+// Loaded with `--import`: SIGUSR2 sets the clock of the process back by an hour.
 const now = Date.now.bind(Date);
 let back = 0;
 Date.now = () => now() - back;

@@ -1,11 +1,11 @@
-// A consent as a person gives it on the real pages, with its limits.
+// Grants consent on the real pages, with limits.
 import { validateAuthResponse } from 'oauth4webapi';
 import { redirectUri } from '../app/shop.ts';
 import { authorizationUrl, redeem, register } from '../oauth/client.ts';
 import { createBrowser } from '../oauth/flow.ts';
 import type { Person, Target } from './target.ts';
 
-/** The access token; `choice`: what is typed into the page beside its button. */
+/** Returns the access token. `choice` holds the form fields sent with the button. */
 export async function consented(
   { origin, mcpUrl }: Target,
   { email, password }: Person,

@@ -1,16 +1,19 @@
-// A network around a process (`--import`): names lead to the addresses that are written in them, and what is connected to at
-// the https port arrives at this machine, at one port for public addresses and at another one for all others. The process
-// looks up, judges and connects as it always does. `ATTACK_NETWORK`: the two ports.
+// A simulated network for a process (`--import`): host names resolve to the addresses written in them, but the process
+// resolves, checks and connects as usual. Connections to the https port go to this machine: public addresses to one
+// port, all others to another. `ATTACK_NETWORK` has the two ports.
 import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
 
 const [outside, inside] = (process.env.ATTACK_NETWORK ?? '').split(' ').map(Number);
-/** In the test net of these attacks it stands for every public address. */
+/** Represents every public address in these attacks. */
 const publicAddress = '93.184.215.14';
 const seen = new Map();
 
-/** `10-0-0-5.names.example`; `a-and-b`: both; `a-then-b`: the first at the first look-up, the second after it; x in place of a colon. */
+/**
+ * `10-0-0-5.names.example` is one address. `a-and-b` has both. `a-then-b` is `a` at the first lookup and `b`
+ * afterwards. An x replaces a colon.
+ */
 function addressesOf(name) {
   const [, label] = /^([\w-]+)\.names\.example\.?$/.exec(name) ?? [];
   if (label === undefined) return /\.example\.?$/.test(name) ? [publicAddress] : undefined;
@@ -34,7 +37,7 @@ syncBuiltinESMExports();
 
 const { connect } = net.Socket.prototype;
 net.Socket.prototype.connect = function (...args) {
-  // As `net.connect` passes them on, or as they were given.
+  // `net.connect` passes its arguments as an array, other callers pass them directly.
   const [options, connected] = Array.isArray(args[0]) ? args[0] : args;
   if (Number(options?.port) !== 443) return connect.apply(this, args);
   const route = (address) => {
@@ -43,7 +46,7 @@ net.Socket.prototype.connect = function (...args) {
   };
   const { host } = options;
   if (net.isIP(host)) route(host);
-  // Whoever connects judges the addresses here; what comes after it is the network.
+  // The caller checks the addresses in its own lookup. The routing comes after that.
   else
     (options.lookup ?? dns.lookup)(host, { all: true }, (error, found) => {
       if (error) this.destroy(error);

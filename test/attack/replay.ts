@@ -1,11 +1,11 @@
-// Attacks against the product as it is, none of which may succeed, and against copies in which their protection is switched
-// off, where each must: an attack that fails there as well shows nothing.
+// Runs attacks against the product, which must withstand all of them, and against copies without their protection.
+// There each must succeed, because an attack that always fails proves no protection.
 import type { Dialect, TestServer } from '../databases.ts';
 import { type Attack, type Place, type Verdict, verdict } from './attack.ts';
 import { switchOff } from './root.ts';
 import { openTarget, type Target } from './target.ts';
 
-/** `failed`: the attack itself did not work, with what it threw. */
+/** `failed`: the attack itself threw an error. */
 export type State = 'held' | 'broken' | 'open' | 'not noticed' | 'failed';
 
 export interface Result {
@@ -17,7 +17,7 @@ export interface Result {
 
 const isFor = (attack: Attack, { dialect }: TestServer): boolean => attack.on?.includes(dialect) ?? true;
 
-/** One server for all attacks of a place, but for those that need one alone. */
+/** Attacks with the same place share a server, unless they need their own. */
 export async function* replayHeld(attacks: readonly Attack[], makers: readonly TestServer[]): AsyncGenerator<Result> {
   for (const maker of makers) {
     const mine = attacks.filter((attack) => isFor(attack, maker));
@@ -45,7 +45,7 @@ async function* replayAt(maker: TestServer, place: Place, attacks: readonly Atta
   }
 }
 
-/** On the first of `makers` that the attack is for. */
+/** Runs each attack on the first of `makers` that it applies to. */
 export async function* replaySwitchedOff(
   attacks: readonly Attack[],
   makers: readonly TestServer[],

@@ -1,4 +1,4 @@
-// A copy of the built package in which one text of src/ is replaced by another. Everything that is not replaced is linked.
+// A copy of the built package with some texts of src/ replaced. All other files are links.
 import {
   cpSync,
   linkSync,
@@ -28,7 +28,7 @@ export function switchOff(mutations: readonly Mutation[]): Root {
   cpSync(join(root, 'package.json'), join(path, 'package.json'));
   for (const file of new Set(mutations.map(({ file }) => file))) {
     const target = join(path, file.replace(/^src\//, 'dist/').replace(/\.ts$/, '.js'));
-    // Not into the link.
+    // Writing to the link would change the original.
     rmSync(target);
     writeFileSync(target, compile(replaced(file, mutations)));
   }
@@ -50,7 +50,7 @@ const options = {
   tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
 } as const;
 
-/** As the build does: without types, and with the names of the built files. */
+/** Compiles as the build does: strips types and renames imports to the built files. */
 const compile = (source: string): string =>
   transformSync(source, options).code.replace(/((?:from|import|import\(|URL\()\s*["']\.[^"']*)\.ts(["'])/g, '$1.js$2');
 

@@ -1,5 +1,6 @@
-// npm run attack [-- --held | --switched-off] [--only part-of-an-id] [--on sqlite]: every attack against a started server, then
-// each once more with its protection switched off. Ends with 1 where one succeeds, or where a switched-off protection is not noticed.
+// npm run attack [-- --held | --switched-off] [--only part-of-an-id] [--on sqlite]: runs every attack against a started
+// server, then again with its protection switched off. Exits with 1 if an attack succeeds, or if a switched-off
+// protection makes no difference.
 import { parseArgs } from 'node:util';
 import { buildOnce } from '../cli/command.ts';
 import { servers } from '../databases.ts';

@@ -1,21 +1,24 @@
-// What somebody else notices of an attack: how long they wait, and whether the server is still there.
+// The effect of an attack on other users: how long they wait, and whether the server still runs.
 import { systemClock } from '../../src/core/clock.ts';
 import type { Person, Target } from './target.ts';
 
 export interface Felt {
-  /** Milliseconds that an honest call waited at most. */
+  /** The longest wait of an honest call, in milliseconds. */
   readonly waited: number;
-  /** What did not come back well, and that the process ended. */
+  /** Failed honest calls, and the end of the process. */
   readonly failures: readonly string[];
 }
 
-/** Calls of others do not wait longer than so while one attacks, on a machine that is busy with other work too; the attacks held the process for 8 to 148 seconds. */
+/**
+ * The longest that a call of another user may wait during an attack, on a machine with other load. The attacks blocked
+ * the process for 8 to 148 seconds.
+ */
 const HELD_UP_MS = 5000;
 const GIVEN_UP_MS = 12_000;
 
 export const isHeldUp = ({ waited, failures }: Felt): boolean => waited > HELD_UP_MS || failures.length > 0;
 
-/** An honest person works beside, every 50 ms, until the attack is over, for so long at most. */
+/** Makes an honest call every 50 ms until the attack is over, for at most `mostMs`. */
 export async function feel(
   target: Target,
   attack: () => Promise<unknown>,
@@ -46,7 +49,7 @@ export async function feel(
   return { waited: Math.round(waited), failures };
 }
 
-/** A list of few rows. */
+/** A list with few rows. */
 export const listOf =
   (person: Person, collectionName: string): (() => Promise<unknown>) =>
   () =>

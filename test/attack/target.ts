@@ -1,5 +1,5 @@
-// A started server of a place, and people who use it from outside of its process: rights and tokens are written to its storage
-// as a second process would, everything else goes by HTTP.
+// A started server of a place, and users outside of its process. Rights and tokens are written to the storage as by a
+// second process. All other calls use HTTP.
 
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -22,9 +22,9 @@ type Collections = Readonly<Record<string, CollectionPermission>>;
 
 export interface Caller {
   readonly token: string;
-  /** The answer as JSON; an error as its text, which begins with its code. */
+  /** The answer as JSON. An error is its text, which starts with its code. */
   call(tool: string, args: Record<string, unknown>): Promise<unknown>;
-  /** The same with the text of the arguments as they go over the wire. */
+  /** The same with the raw JSON text of the arguments. */
   raw(tool: string, args: string): Promise<unknown>;
 }
 
@@ -32,9 +32,9 @@ export interface Person extends Account, Caller {
   readonly id: number;
   readonly role: string;
   readonly team: string;
-  /** The HTTP API of the agent in a session of this person. `body` as it is where it is a text. */
+  /** Calls the agent's HTTP API in a session of this person. A text `body` is sent unchanged. */
   http(method: string, path: string, body?: object | string): Promise<HttpAnswer>;
-  /** The console, signed in. */
+  /** A console page of the signed-in user. */
   visit(path: string): Promise<Visit>;
   permit(collections: Collections): Promise<void>;
   scope(collection: string, filter: unknown): Promise<void>;
@@ -49,7 +49,7 @@ export interface Visit {
   readonly page: Page;
   press(button: string, typed?: Record<string, string>): Promise<Page>;
   open(path: string): Promise<Page>;
-  /** A form that is not on the page, with the token of one that is (CSRF). */
+  /** Sends a form that is not on the page, with the CSRF token of one that is. */
   forge(fields: Readonly<Record<string, string>>): Promise<Page>;
 }
 
@@ -64,17 +64,17 @@ export interface Target extends StartedServer {
   readonly storage: string;
   readonly apiUrl: string;
   readonly consoleUrl: string;
-  /** The storage, as a second process has it. */
+  /** The storage as a second process opens it. */
   readonly store: OpenedStore;
-  /** Between the server and its database, where the place has one. */
+  /** The proxy between the server and its database, if the place has one. */
   readonly wire: Wire | undefined;
-  /** `query`: of the address of the tools. */
+  /** `query` is the query string of the MCP URL. */
   caller(token: string, query?: string): Caller;
   person(options?: Partial<NewUser> & { readonly permissions?: Collections }): Promise<Person>;
   /** Another process on the same storage and database, until the target stops. */
   twin(): Promise<Twin>;
   sql(...statements: string[]): Promise<void>;
-  /** Rows of the database itself, the values of each with blanks between them. */
+  /** Rows read from the database itself, with values separated by spaces. */
   rows(statement: string): Promise<string[]>;
   stop(): Promise<void>;
 }
@@ -99,7 +99,7 @@ export const none: CollectionPermission = {
 const password = 'correct horse battery';
 const scopes = ['mcp:read', 'mcp:write', 'mcp:action'];
 
-/** `from`: `root` as of `startServer`. */
+/** `from` is the `root` of `startServer`. */
 export async function openTarget(maker: TestServer, place: Place, from?: string): Promise<Target> {
   const ends: (() => unknown)[] = [];
   const stop = async () => {
@@ -183,7 +183,7 @@ export async function openTarget(maker: TestServer, place: Place, from?: string)
   }
 }
 
-/** With everything that it imports but our package, which it finds by `PACKAGE_INDEX`. */
+/** Bundles all imports except the package itself, which is found by `PACKAGE_INDEX`. */
 function bundleHost(script: string, folder: string): string {
   const outfile = join(folder, 'host.cjs');
   buildSync({ entryPoints: [script], outfile, bundle: true, platform: 'node', format: 'cjs' });

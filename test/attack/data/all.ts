@@ -1,4 +1,4 @@
-// Every attack of the findings on the data side.
+// All attacks on data.
 import type { Attack } from '../attack.ts';
 import { approvalAttacks } from './approvals.ts';
 import { commitAttacks } from './commits.ts';

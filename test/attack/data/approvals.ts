@@ -1,10 +1,10 @@
-// Approvals: what a person said yes to is done once, as it was shown, and for whom it was asked.
+// Approvals: an approved call runs once, as it was shown, and only for the user who requested it.
 import { requestOf } from '../../app/call.ts';
 import { type Attack, verdict } from '../attack.ts';
 import { all, type Person, type Target } from '../target.ts';
 import { fresh, shop } from './shop.ts';
 
-/** Whoever may be asked by their client. */
+/** Permissions with writes that the client confirms with its user. */
 const asked = { '*': { ...all, approval: { edit: 'ask', add: 'ask' } } } as const;
 const states = 'src/mcp/approvals/approval-state.ts';
 const door = 'src/mcp/approvals/approval.ts';
@@ -14,7 +14,7 @@ interface Round {
   readonly requestState?: string;
 }
 
-/** One round of a call of 2026-07-28 by hand. */
+/** Sends one round of a 2026-07-28 call by hand. */
 async function round(
   target: Pick<Target, 'mcpUrl'>,
   { token }: Person,
@@ -66,7 +66,7 @@ export const approvalAttacks: readonly Attack[] = [
     },
     protection: [
       { file: states, text: 'bound.call !== callHash(call) ||', into: '' },
-      // What it finds differs by its arguments too.
+      // The hash of the found records depends on the arguments too.
       { file: states, text: 'bound.found === hashToken(call.found)', into: 'true' },
     ],
   },

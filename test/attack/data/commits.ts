@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of the source
-// The edge of a commit: no write without an entry of the log, and no entry or answer that says another outcome than the truth.
+// Faults around COMMIT: every write has a log entry, and no entry or answer reports a wrong outcome.
 import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { systemClock } from '../../../src/core/clock.ts';
@@ -22,7 +22,7 @@ async function outcomes(target: Target, action: string): Promise<readonly string
   return rows.map(({ outcome }) => String(outcome));
 }
 
-/** COMMIT was done, and its answer is lost. */
+/** COMMIT is done, and its answer is lost. */
 const loseCommit = (fate: Fate, title: string): Attack => ({
   id: `data-5-${fate.replace(' ', '-')}`,
   finding: 'data 5',

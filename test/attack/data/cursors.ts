@@ -1,4 +1,4 @@
-// Cursors: what they show, and what they can be made to do.
+// Cursors: what they reveal, and forged cursors.
 import { type Attack, verdict } from '../attack.ts';
 import { all } from '../target.ts';
 import { shop } from './shop.ts';

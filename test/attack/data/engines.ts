@@ -1,4 +1,4 @@
-// Tables without transactions: nothing that is shown first and rolled back may be done there.
+// Tables without transactions must refuse every operation that previews a write and rolls it back.
 import { type Attack, type Place, verdict } from '../attack.ts';
 import { all } from '../target.ts';
 

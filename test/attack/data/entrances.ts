@@ -1,4 +1,4 @@
-// What a token opens, and what somebody may see of what others asked for.
+// The endpoints that a token opens, and what users can see of each other's requests.
 import { sessionToken } from '../../rest/front-end.ts';
 import { type Attack, verdict } from '../attack.ts';
 import { feel, isHeldUp, listOf } from '../standstill.ts';

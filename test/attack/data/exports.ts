@@ -1,4 +1,4 @@
-// What goes on: exports, tokens and sessions after the rights to them ended. What a file says to a spreadsheet.
+// Exports, tokens and sessions that continue after their rights ended, and CSV cells that a spreadsheet executes.
 import { sessionToken } from '../../rest/front-end.ts';
 import { type Attack, verdict } from '../attack.ts';
 import { all } from '../target.ts';

@@ -1,4 +1,4 @@
-// What is cut off in the middle: processes that are killed, connections that are lost, batches of which one record fails.
+// Interrupted work: killed processes, lost connections, and batches with one failing record.
 import { systemClock } from '../../../src/core/clock.ts';
 import { redirectUri } from '../../app/shop.ts';
 import { authorizationUrl, register } from '../../oauth/client.ts';
@@ -32,7 +32,7 @@ export const faultAttacks: readonly Attack[] = [
         }
       };
       const writers = Array.from({ length: 8 }, (_, at) => write(at + 1));
-      // On a busy machine the first takes seconds.
+      // On a busy machine the first write takes seconds.
       for (let at = 0; at < 200 && acknowledged.length < 20; at++) await systemClock.sleep(100);
       target.signal('SIGKILL');
       isOver = true;

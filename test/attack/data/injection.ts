@@ -1,10 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of the source
-// Texts that are meant to be read as something else: SQL, patterns, names of the language, ids of other records.
+// Texts that try to be interpreted as something else: SQL, patterns, property names of JavaScript, ids of other
+// records.
 import { type Attack, verdict } from '../attack.ts';
 import type { Person } from '../target.ts';
 import { fresh, shop } from './shop.ts';
 
-/** Texts that would end a literal or an identifier, or begin a comment, in one of the databases. */
+/** Texts that would end a literal or an identifier, or start a comment, in one of the databases. */
 const hostile = [
   "x' OR '1'='1",
   "'; DROP TABLE tags; --",
@@ -25,7 +26,7 @@ const hostile = [
 
 const leaf = (field: string, operator: string, value: unknown) => ({ field, operator, value });
 
-/** Every place of a call that takes a text. */
+/** Every parameter of a call that takes a text. */
 const places = (text: string): readonly (readonly [string, Record<string, unknown>])[] => [
   ['list', { collectionName: 'orders', filters: leaf('label', 'Equal', text) }],
   ['list', { collectionName: 'orders', filters: leaf('label', 'In', [text, 'y']) }],

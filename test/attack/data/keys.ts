@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of the source
-// Foreign keys to what the caller may not browse, and paths that lead there.
+// Foreign keys to collections that the caller may not browse, and paths to them.
 import { type Attack, type Place, verdict } from '../attack.ts';
 import { all, none } from '../target.ts';
 import { fresh, shop } from './shop.ts';

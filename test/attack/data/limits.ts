@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of the source
-// Limits of what one call, one connection and one user may take.
+// Limits for a call, a connection and a user.
 import { connect } from 'node:net';
 import { systemClock } from '../../../src/core/clock.ts';
 import { type Attack, type Place, verdict } from '../attack.ts';
@@ -8,7 +8,7 @@ import { shop } from './shop.ts';
 const leaf = (field: string, operator: string, value: unknown) => ({ field, operator, value });
 const values = 'src/agent/resolve/values.ts';
 
-/** A call that is refused in words, which say what to send. */
+/** A call that is refused with a message that says what to send instead. */
 const refused = (
   id: string,
   title: string,
@@ -231,7 +231,7 @@ export const limitAttacks: readonly Attack[] = [
       await sent;
       await systemClock.sleep(1500);
       const left = await working();
-      // The database of the attack could not be dropped while it is read.
+      // A running statement keeps the database from being dropped.
       if (target.dialect === 'mariadb') for (const id of left) await target.sql(`KILL ${id}`);
       return verdict(before === 0 || left.length > 0, { before, after: left.length });
     },

@@ -1,9 +1,9 @@
-// Notes about records: who sees one, by its number.
+// Notes about records: who can read a note by its number.
 import { type Attack, verdict } from '../attack.ts';
 import type { Person, Target } from '../target.ts';
 import { fresh, shop } from './shop.ts';
 
-/** A note of this person about a record of its own. */
+/** Creates a note of this person about a new record. */
 async function write(target: Target, person: Person) {
   const recordId = fresh();
   await target.sql(`INSERT INTO orders (id, label) VALUES (${recordId}, 'noted')`);

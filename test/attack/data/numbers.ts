@@ -1,11 +1,11 @@
-// Numbers that JSON rounds: they name another record, or another amount.
+// Numbers that JSON rounds to another record id or another amount.
 import { type Attack, verdict } from '../attack.ts';
 import { fresh, shop } from './shop.ts';
 
-/** At the entries, before the JSON is parsed. */
+/** Switches off the check in the HTTP endpoints, before JSON is parsed. */
 const exactNumbers = { file: 'src/http/body.ts', text: '  needExactNumbers(bytes);\n', into: '' } as const;
 
-/** Where a value is held against its column. */
+/** Switches off the check of a value against its column. */
 const roundedIntegers = {
   file: 'src/agent/resolve/values.ts',
   text: 'Number.isInteger(given) && !Number.isSafeInteger(given)',
@@ -17,7 +17,7 @@ const roundedInSqlite = {
   into: "if (isRounded && typeof value === 'string')",
 } as const;
 
-/** Above 2^53, at some distance from those of other attacks: as a double, the odd one is the even one. */
+/** Above 2^53, at a distance from the ids of other attacks. As doubles, both are the even number. */
 const twins = (): readonly [even: string, odd: string] => {
   const even = 9007199254740992n + 4n * BigInt(fresh());
   return [String(even), String(even + 1n)];
@@ -62,7 +62,7 @@ export const numberAttacks: readonly Attack[] = [
       exactNumbers,
       roundedIntegers,
       roundedInSqlite,
-      // An integer that is a double in the file is shown with its digits.
+      // An integer that SQLite stores as a double is returned with all its digits.
       { file: 'src/agent/sources/sql/source.ts', text: '  if (text.prepared.bigIntegers) widen(rows);\n', into: '' },
     ],
   },

@@ -1,4 +1,4 @@
-// Two servers on one storage, and a database server that ends the connections of one.
+// Two servers on one storage, and a database server that ends the connections of one of them.
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { systemClock } from '../../../src/core/clock.ts';
@@ -12,7 +12,7 @@ const things: Place = {
   tables: () => ['CREATE TABLE things (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(40) NOT NULL)'],
 };
 
-/** Somebody with a connection of their own, who can hold rows and end every other connection to the database. */
+/** A connection of an operator that can lock rows and end all other connections to the database. */
 interface Operator {
   run(sql: string): Promise<void>;
   endOthers(): Promise<number>;
@@ -38,7 +38,7 @@ async function openOperator({ dialect, database }: Target): Promise<Operator> {
     async endOthers() {
       const [rows] = await connection.query(others);
       const ids = (rows as { id: number | string }[]).map(({ id }) => Number(id));
-      // One that has gone by itself meanwhile is gone.
+      // Connections that have closed in the meantime count too.
       for (const id of ids) await connection.query(`KILL ${id}`).catch(() => undefined);
       return ids.length;
     },
@@ -46,14 +46,14 @@ async function openOperator({ dialect, database }: Target): Promise<Operator> {
   };
 }
 
-/** What the log says of the update of each record. */
+/** The logged outcome of each updated record. */
 async function loggedOutcomes({ storage }: Target): Promise<ReadonlyMap<number, string>> {
   const kept = { dialect: 'sqlite', url: storage, drop: async () => undefined } as const;
   const rows = await askSql(kept, "SELECT outcome, record_ids FROM activity_logs WHERE action = 'update' ORDER BY id");
   return new Map(rows.map(({ outcome, record_ids }) => [Number(JSON.parse(`${record_ids}`)[0]), String(outcome)]));
 }
 
-/** Every write that is not what its caller or the log was told of it. */
+/** Every write that contradicts its answer or its log entry. */
 function findLies(
   acknowledged: ReadonlySet<number>,
   written: ReadonlySet<number>,
@@ -137,7 +137,7 @@ export const processAttacks: readonly Attack[] = [
       const ids = Array.from({ length: 120 }, () => fresh());
       await target.sql(`INSERT INTO things (id, name) VALUES ${ids.map((id) => `(${id}, 'old')`).join(', ')}`);
       const operator = await openOperator(target);
-      // Those that come to a held row wait in the middle of their transaction.
+      // Calls that reach a locked row wait in the middle of their transaction.
       const held = ids.filter((_, at) => at % 20 === 0);
       const acknowledged = new Set<number>();
       let refused = 0;

@@ -1,4 +1,4 @@
-// Repeats with an idempotency key, and files beside the protocol.
+// Repeats with an idempotency key, and file uploads.
 import { type Attack, verdict } from '../attack.ts';
 import { all, type Person } from '../target.ts';
 import { fresh, shop } from './shop.ts';
@@ -18,7 +18,7 @@ async function upload(
     method: 'PUT',
     headers: { 'content-type': 'text/plain' },
     body: content,
-    // Of a stream nothing announces the size.
+    // A stream is sent without Content-Length.
     ...(typeof content !== 'string' && { duplex: 'half' }),
   } as RequestInit).catch(() => ({ status: 0 }));
   return { handle: fileHandle, url: uploadUrl, status: sent.status };

@@ -1,9 +1,9 @@
-// Rows and fields that a role or a row scope hides: no call shows them, or answers otherwise for what is there than for what is not.
+// Rows and fields that a role or a row scope hides: no call returns them, and no answer reveals whether they exist.
 import { type Attack, verdict } from '../attack.ts';
 import { all, type Person, type Target } from '../target.ts';
 import { fresh, shop } from './shop.ts';
 
-/** Row scopes of every call. */
+/** Switches off all row scopes. */
 export const unscoped = {
   file: 'src/agent/lower/filter.ts',
   text: 'if (plain === null) return always;',
@@ -30,7 +30,7 @@ type Call = readonly [tool: string, args: Record<string, unknown>];
 
 const leaf = (field: string, operator: string, value: unknown) => ({ field, operator, value });
 
-/** Ways to use the name of a field, here and at the end of a relation. */
+/** Calls that name a field, directly and through a relation. */
 const waysToName = (field: string): readonly Call[] =>
   [
     ['customers', field],
@@ -52,11 +52,11 @@ async function answersOf(person: Person, calls: readonly Call[]): Promise<readon
   return answers;
 }
 
-/** Of pairs of answers, the first pair that differs. */
+/** The first pair of answers that differ. */
 const firstDifference = (ones: readonly string[], others: readonly string[]) =>
   ones.flatMap((one, at) => (one === others[at] ? [] : [[one.slice(0, 200), others[at]!.slice(0, 200)]]))[0];
 
-/** Somebody who sees the customers of Oslo only: number 1 among the first three. */
+/** A user with a row scope on customers in Oslo. Of the first three customers they see only number 1. */
 async function clerkOfOslo(target: Target, permissions = { '*': all }): Promise<Person> {
   const clerk = await target.person({ permissions });
   await clerk.scope('customers', leaf('city', 'Equal', 'Oslo'));

@@ -1,4 +1,4 @@
-// What the shop says of its collections in code.
+// The customization of the shop.
 import type { EngineAgent } from '../../../src/agent/agent.ts';
 
 export function customize(agent: EngineAgent): void {

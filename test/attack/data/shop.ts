@@ -1,4 +1,5 @@
-// The shop that is attacked: orders of customers, staff that nobody of the attackers may browse, and tables for numbers and texts.
+// The attacked shop: orders of customers, a staff table that the attackers may not browse, and tables for numbers and
+// texts.
 import { join } from 'node:path';
 import type { Dialect } from '../../databases.ts';
 import type { Place } from '../attack.ts';
@@ -24,7 +25,7 @@ const tables = (dialect: Dialect): readonly string[] => {
     "INSERT INTO staff (id, name) VALUES (7, 'Boss'), (8, 'Chief')",
     "INSERT INTO customers (id, name, secret, city) VALUES (1, 'Ada', 'SECRET-c', 'Oslo'), (2, 'Bo', 'SECRET-a', 'Rome'), (3, 'Cy', 'SECRET-b', 'Rome')",
     "INSERT INTO orders (id, label, total, customer_id, approved_by) VALUES (1, 'boots', 10, 1, 7), (2, 'hats', 20, 2, 7), (3, 'socks', 30, 3, 8)",
-    // Keys that the database gives are beyond those of the attacks.
+    // Generated keys start above the ids of the attacks.
     "INSERT INTO customers (id, name, secret) VALUES (900000, 'last', 'SECRET-d')",
     "INSERT INTO orders (id, label) VALUES (900000, 'last')",
     "INSERT INTO tags (id, label) VALUES (1, 'red'), (2, 'blue'), (900000, 'last')",
@@ -40,5 +41,5 @@ const tables = (dialect: Dialect): readonly string[] => {
 export const shop: Place = { name: 'shop', tables, code: join(import.meta.dirname, 'shop-code.ts') };
 
 let last = 100;
-/** A number that no other attack has, for an id of a record of its own. */
+/** A number that no other attack uses, for the id of a new record. */
 export const fresh = (): number => ++last;

@@ -1,4 +1,4 @@
-// Work that nobody can stop, and memory without bounds: one user attacks, another one works beside.
+// Statements that cannot be stopped, and unbounded memory: one user attacks while another one works.
 import { type Shape, shapes, tablesOf } from '../../app/stall/shapes.ts';
 import { type Attack, type Place, verdict } from '../attack.ts';
 import { feel, isHeldUp, listOf } from '../standstill.ts';
@@ -17,7 +17,7 @@ const texts: Place = {
   env: { SERVICE_QUERY_SECONDS: '4', SERVICE_PAGE_SIZE_LIMIT: '1000' },
 };
 
-/** A process that takes more memory ends. */
+/** The process ends when it exceeds this memory limit. */
 const small: Place = {
   ...texts,
   name: 'large texts, little memory',

@@ -1,4 +1,4 @@
-// Workflows: a run may pass no policy, and no limit of the consent that started it.
+// Workflows: a run may not bypass a policy, nor the limits of the consent that started it.
 import { systemClock } from '../../../src/core/clock.ts';
 import { type Attack, verdict } from '../attack.ts';
 import { consented } from '../consent.ts';
@@ -6,10 +6,10 @@ import { all, type Caller, type Target } from '../target.ts';
 import { unscoped } from './scope.ts';
 import { fresh, shop } from './shop.ts';
 
-/** The workflows of the code are there for teams that there were at the start. */
+/** Workflows from code exist only for the teams that existed at the start. */
 const team = 'Operations';
 
-/** Starts the workflow on the record, and waits for it to end or to wait. */
+/** Starts the workflow on the record, and waits until it ends or pauses. */
 async function run(target: Target, caller: Caller, name: string, recordId: number): Promise<unknown> {
   const listed = await caller.call('listWorkflows', { collectionName: 'orders' });
   const [workflowId] = (listed as { rows: string[][] }).rows.find(([, one]) => one === name)!;

@@ -1,4 +1,4 @@
-// What an account is entered by: codes of an app, one-time links, and accounts at remote servers.
+// Credentials of an account: authenticator codes, one-time links, and accounts at remote servers.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { TOTP } from 'otpauth';
@@ -8,7 +8,7 @@ import { type Attack, verdict } from '../attack.ts';
 import type { Target } from '../target.ts';
 import { on, web } from './web.ts';
 
-/** A remote server that has people sign in, with its authorization server; it counts what comes to its token endpoint. */
+/** A remote server with OAuth sign-in and its authorization server. It counts requests to its token endpoint. */
 async function openSignIn() {
   let tokens = 0;
   const server = createServer((req, res) => {
@@ -76,7 +76,7 @@ export const accountAttacks: readonly Attack[] = [
         const browser = createBrowser();
         return { browser, page: await browser.open(`${target.consoleUrl}/welcome/${token}`) };
       };
-      // Both have it open; a password takes a while to be hashed.
+      // Both pages are open before either submits. Hashing a password takes a while.
       const both = [await open(), await open()];
       const chosen = both.map(({ browser, page }, at) => {
         const password = `a long password, number ${at}`;
@@ -99,7 +99,7 @@ export const accountAttacks: readonly Attack[] = [
     title: 'the answer of one remote server is taken at the address of another (RFC 9700 section 4.4.2)',
     place: web,
     on,
-    // The first server of the page is the one that is connected.
+    // The attack connects the first server on the page.
     alone: true,
     async attack(target) {
       const [honest, evil] = [await openSignIn(), await openSignIn()];

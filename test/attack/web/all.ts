@@ -1,4 +1,4 @@
-// Every attack of the findings on sign-in, HTTP, console and webhooks.
+// All attacks on sign-in, HTTP, console and webhooks.
 import type { Attack } from '../attack.ts';
 import { accountAttacks } from './accounts.ts';
 import { clientAttacks } from './clients.ts';
@@ -26,7 +26,7 @@ export const webAttacks: readonly Attack[] = [
   ...frontEndAttacks,
 ];
 
-/** Rows of the findings that this harness cannot try, with the tests that hold them. They are shown, and count as nothing. */
+/** Findings that this harness cannot try, with the tests that cover them. They are printed but do not count. */
 export const notTried: readonly string[] = [
   'hundreds of listening streams, thousands of sessions and idempotency keys: what they take is a matter of minutes and megabytes',
   'shapes of request smuggling beyond two Host headers: refused by the parser of Node, which has no switch here; test/app/http.test.ts',

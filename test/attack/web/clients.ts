@@ -1,8 +1,8 @@
-// What strangers register and publish: names, redirects, addresses to fetch, and floods of it.
+// Clients that strangers register and publish: names, redirect URIs, URLs to fetch, and floods of registrations.
 import { type Attack, verdict } from '../attack.ts';
 import { ask, headline, limited, on, redirectUri, registerRaw, web } from './web.ts';
 
-/** Of a client whose answers do not go to the device of the person. */
+/** A client with a redirect URI that is not on the user's device. */
 const onTheWeb = { redirect_uris: ['https://notebook.example/callback'] };
 const registration = { redirect_uris: [redirectUri] };
 

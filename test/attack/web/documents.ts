@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of the source
-// What strangers publish at public names and make the server fetch: metadata documents, key sets, and what these name.
+// Documents that strangers publish and the server fetches: client metadata documents, key sets, and the URLs in them.
 import { gzipSync } from 'node:zlib';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { authorizationUrl, byDocument } from '../../oauth/client.ts';
@@ -12,7 +12,7 @@ import { headline, on, post, redirectUri, registerRaw, tell } from './web.ts';
 const onTheWeb = 'https://notebook.example/callback';
 const at = (name: string): string => `https://${name}/client.json`;
 
-/** A document at this name, that says that it is the client. */
+/** A metadata document that claims to be the client of this name. */
 const documentAt = (name: string, more: object = {}): object => ({
   ...{ client_id: at(name), client_name: 'Notebook', redirect_uris: [onTheWeb], token_endpoint_auth_method: 'none' },
   ...more,
@@ -25,10 +25,12 @@ function publish(target: Target, more: object = {}): string {
 }
 
 let last = 0;
-/** One address may have thirty fetches in a minute. */
+/** An address may cause thirty fetches a minute. */
 const fromAnywhere = () => ({ 'x-forwarded-for': `203.0.113.${++last % 250}` });
 
-/** The request that makes the server fetch a document; answers with a redirect to the sign-in where it takes it. */
+/**
+ * A request that makes the server fetch a document. If the document is accepted, the answer redirects to the sign-in.
+ */
 function authorize({ origin, mcpUrl }: Target, clientId: string, headers = fromAnywhere()) {
   const query = new URLSearchParams({
     ...{ client_id: clientId, response_type: 'code', redirect_uri: onTheWeb, resource: mcpUrl },
@@ -44,7 +46,7 @@ async function publicKeys(): Promise<object> {
   return { keys: [{ ...jwk, kid: 'one', use: 'sig', alg: 'ES256' }] };
 }
 
-/** A token request with an assertion: `invalid_grant` where the key set was read, and the assertion is good. */
+/** A token request with an assertion. `invalid_grant` means that the key set was read and the assertion is valid. */
 async function present(target: Target, name: string, jti: string): Promise<string> {
   const assertion = await new SignJWT({ jti })
     .setProtectedHeader({ alg: 'ES256', kid: 'one' })
@@ -68,7 +70,10 @@ const withKeys = (keys: string) => ({
   jwks_uri: `https://${keys}/jwks.json`,
 });
 
-/** Blanks after an object, which are nothing on the wire: few enough to be read in time, so that the size decides. */
+/**
+ * An object followed by blanks, which compress to almost no bytes. There are few enough to be read in time, so only the
+ * size counts.
+ */
 const bomb = (object: object) => gzipSync(JSON.stringify(object) + ' '.repeat(30_000));
 
 const documents = 'src/oauth/clients/documents.ts';
@@ -86,7 +91,7 @@ const attacks: readonly Omit<Attack, 'place' | 'on'>[] = [
       const before = outsideOf(target).inside();
       for (const label of [...labels, ...others]) await authorize(target, at(`${label}.names.example`));
       const inside = outsideOf(target).inside() - before;
-      // That something is fetched at all.
+      // Check that documents are fetched at all.
       const honest = isTaken(await authorize(target, at(publish(target))));
       if (!honest) throw new Error('no document is fetched');
       return verdict(inside > 0, { inside });

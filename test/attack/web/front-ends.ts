@@ -1,4 +1,5 @@
-// Front ends of the agent's HTTP API: an answer of a sign-in is of one front end, of who began it, and of one use.
+// Front ends of the agent's HTTP API: a sign-in answer belongs to one front end and to the browser that started it, and
+// works once.
 import { hashToken, randomToken } from '../../../src/core/secret.ts';
 import { answerSignIn, beginSignIn, finishSignIn, frontOrigin, whoAmI } from '../../rest/front-end.ts';
 import { type Attack, type Place, verdict } from '../attack.ts';

@@ -1,5 +1,5 @@
-// An Express application with an agent in it, as its users write them: parsers in front of everything, a sign-in of its own by a
-// session cookie, and routes of its own behind. It is bundled and started in place of the command (target.ts).
+// An Express application with an agent in it, as users write it: parsers first, its own sign-in with a session cookie,
+// and its own routes after the agent. It is bundled and started instead of the command (target.ts).
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
@@ -9,7 +9,7 @@ import type { HostCaller } from '../../../src/index.ts';
 const callers: Readonly<Record<string, HostCaller>> = {
   nina: { subject: 'u-1', email: 'nina@shop.example' },
   otto: { subject: 'u-2', email: 'otto@shop.example' },
-  // The address of a user of ours.
+  // The email address of a user of Portico.
   thief: { subject: 'u-3', email: 'ada@example.test', emailVerified: true },
 };
 

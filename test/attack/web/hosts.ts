@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of the source
-// An agent in an application of somebody else: its cookies, its parsers and its routes.
+// An agent in a host application: the application's cookies, parsers and routes.
 import { join } from 'node:path';
 import { sendRaw } from '../../app/socket.ts';
 import { authorizationUrl, register } from '../../oauth/client.ts';
@@ -16,7 +16,7 @@ const hosted: Place = {
   host: join(import.meta.dirname, 'host-app.ts'),
 };
 
-/** Paths of requests that came to the routes of the application. */
+/** Paths of the requests that reached the routes of the application. */
 const reachedOf = async ({ origin }: Target): Promise<readonly string[]> =>
   (await fetch(`${origin}/reached`)).json() as Promise<string[]>;
 

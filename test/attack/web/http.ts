@@ -1,4 +1,4 @@
-// HTTP as it arrives, and what is kept, logged and exported.
+// Raw HTTP, and the data that is stored, logged and exported.
 import knex from 'knex';
 import { sendRaw } from '../../app/socket.ts';
 import { ask as askDevice } from '../../oauth/terminal.ts';
@@ -6,7 +6,7 @@ import { type Attack, verdict } from '../attack.ts';
 import type { Target } from '../target.ts';
 import { connectClient, on, tell, web } from './web.ts';
 
-/** Every value of every table of the storage, as one who copied it has it. */
+/** Every value of every table of the storage, as someone with a copy of it reads them. */
 export async function dump({ storage }: Target): Promise<string> {
   const filename = storage.replace('sqlite:', '');
   const file = knex({ client: 'better-sqlite3', connection: { filename }, useNullAsDefault: true });
@@ -108,11 +108,11 @@ export const httpAttacks: readonly Attack[] = [
         method: 'tools/list',
         params: { x: 'x'.repeat(5_000_000) },
       });
-      // The size of a stream is not announced.
+      // A stream is sent without Content-Length.
       const init = { method: 'POST', headers, body: new Blob([body]).stream(), duplex: 'half' } as RequestInit;
       const status = await tell(target.mcpUrl, init).then(
         (told) => told.status,
-        // Hung up while we sent.
+        // The server closed the connection during the upload.
         () => 413,
       );
       const { status: depth } = await tell(target.mcpUrl, { method: 'POST', headers, body: `${'['.repeat(5000)}` });

@@ -1,5 +1,5 @@
-// The internet as a server that is attacked sees it (network.mjs): what publishes documents at public names, and what lies at
-// private addresses, of which every connection is counted.
+// The internet around an attacked server (network.mjs): public names with published documents, and private addresses
+// that count every connection.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -15,9 +15,9 @@ import { openInside, web } from './web.ts';
 type Answer = (req: IncomingMessage, res: ServerResponse) => void;
 
 export interface Outside {
-  /** Answers at `https://<name>`, whatever the path. */
+  /** Answers at `https://<name>` for every path. */
   serve(name: string, answer: Answer | object): void;
-  /** Names that were asked for something, oldest first. */
+  /** Requested names, oldest first. */
   readonly asked: readonly string[];
   /** Connections to public addresses. */
   connections(): number;
@@ -28,7 +28,7 @@ export interface Outside {
 const outsides = new WeakMap<Target, Outside>();
 export const outsideOf = (target: Target): Outside => outsides.get(target)!;
 
-/** For every name under `.example`; the process is told to trust it. */
+/** For every name under `.example`. The process trusts it. */
 function makeCertificate(folder: string) {
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   const names = 'subjectAltName=DNS:*.sites.example,DNS:*.names.example,IP:93.184.215.14';
@@ -92,10 +92,10 @@ export const networked: Place = {
 };
 
 let last = 0;
-/** A public name that no other attack has. */
+/** A public name that no other attack uses. */
 export const publicName = (): string => `host-${++last}.sites.example`;
 
-/** More than any limit here: so long a request waits that is not given up. */
+/** Longer than any limit of the server. A request that waits this long has no limit. */
 export const FOREVER_MS = 12_000;
 export const late = <T>(work: Promise<T>): Promise<T | 'late'> =>
   Promise.race([work, systemClock.sleep(FOREVER_MS).then(() => 'late' as const)]);

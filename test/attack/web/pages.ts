@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of the source
-// The pages that people sign in, consent and work on.
+// The pages for sign-in and consent, and the console.
 import { authorizationUrl } from '../../oauth/client.ts';
 import { createBrowser, type Page } from '../../oauth/flow.ts';
 import { ask as askDevice, poll } from '../../oauth/terminal.ts';
@@ -9,7 +9,7 @@ import { type Asked, ask, connectClient, headline, limited, on, opens, redirectU
 
 const formOf = ({ html, url }: Page): string => new URL(/<form[^>]* action="([^"]*)"/.exec(html)?.[1] ?? '', url).href;
 
-/** The password of an account, from one of many addresses. */
+/** Signs in with a password from the given address. */
 async function signInFrom(
   target: Pick<Target, 'consoleUrl'>,
   account: { email: string; password: string },
@@ -28,7 +28,7 @@ const isSignedIn = async (
   { browser }: Awaited<ReturnType<typeof signInFrom>>,
 ): Promise<boolean> => !(await browser.open(`${target.consoleUrl}/account`)).html.includes('value="sign-in"');
 
-/** The address of another authorization request of the same client. */
+/** The URL of another authorization request of the same client. */
 const authorizeAgain = async (target: Target, { registered }: Asked): Promise<URL> =>
   (await authorizationUrl(registered, { redirectUri, resource: target.mcpUrl })).url;
 
@@ -219,7 +219,7 @@ export const pageAttacks: readonly Attack[] = [
     async attack(target) {
       const { email, password } = await target.person();
       const twin = await target.twin();
-      // Three at each: fewer than either lets pass.
+      // Three at each server: fewer than the limit of either.
       for (let n = 1; n <= 3; n++)
         for (const one of [target, twin]) await signInFrom(one, { email, password: `guess ${n}` }, `203.0.113.${n}`);
       const last = await signInFrom(twin, { email, password }, '203.0.113.98');

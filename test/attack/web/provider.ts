@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of the source
-// Sign-in through an OpenID provider of another organization: answers that belong to another browser, another sign-in, another
-// client or another issuer, and people that nobody let in.
+// Sign-in through an external OpenID provider: answers for another browser, sign-in, client or issuer, and users
+// without access.
 import { authorizationUrl, register } from '../../oauth/client.ts';
 import { type Browser, createBrowser, type Page } from '../../oauth/flow.ts';
 import { atUpstream, goThrough, openUpstream, type Upstream } from '../../oauth/upstream.ts';
@@ -29,7 +29,7 @@ const provided: Place = {
 
 interface Begun {
   readonly browser: Browser;
-  /** With the button that leads to the provider. */
+  /** The page with the button for the provider. */
   readonly page: Page;
 }
 
@@ -51,7 +51,7 @@ const shown = ({ html, status }: Page): string =>
 
 type Claims = Record<string, unknown>;
 
-/** A sign-in whose ID token was changed, signed by the key of the provider. */
+/** Signs in with a changed ID token, signed with the key of the provider. */
 async function enterWith(target: Target, spoil: (claims: Claims) => Claims, forge = false): Promise<Page> {
   const upstream = providers.get(target)!;
   const { browser, page } = await begin(target);
@@ -63,7 +63,7 @@ async function enterWith(target: Target, spoil: (claims: Claims) => Claims, forg
   }
 }
 
-/** Somebody of the provider, with these claims. */
+/** Signs in a user of the provider with these claims. */
 async function enterAs(target: Target, claims: Claims): Promise<Page> {
   const who = `otto-${++last}`;
   providers.get(target)!.people.set(who, claims);
@@ -75,7 +75,7 @@ let last = 0;
 const sso = 'src/oauth/sso/sign-in.ts';
 const upstream = 'src/oauth/sso/provider.ts';
 
-/** The code is changed for tokens by hand, and what they say is believed. */
+/** Exchanges the code by hand and trusts the claims without validation. */
 const believes = {
   file: upstream,
   text: '        const tokens = await client.authorizationCodeGrant(provider, returned, {\n',
@@ -103,7 +103,7 @@ const attacks: readonly Omit<Attack, 'place' | 'on'>[] = [
     async attack(target) {
       const attacker = await begin(target);
       const leaving = await attacker.browser.press(attacker.page, 'sso');
-      // The victim is signed in at the provider, which asks nothing.
+      // The victim is signed in at the provider, which does not ask again.
       const victim = createBrowser();
       const refused = await victim.open(await atUpstream(victim, leaving.leftTo!, 'nina'));
       const { href } = new URL(attacker.page.url);
@@ -224,7 +224,7 @@ const attacks: readonly Omit<Attack, 'place' | 'on'>[] = [
       const page = await enterWith(target, (claims) => ({ ...claims, iss: 'https://evil.example' }));
       return verdict(isConsent(page), shown(page));
     },
-    // The package asks, and so do we, for providers that serve many tenants.
+    // The package checks the issuer. Portico also checks it, for multi-tenant providers.
     protection: [
       believes,
       { file: upstream, text: 'if (new URL(claims.iss).href !== issuer.href) refuse(', into: 'if (false) refuse(' },

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of the source
-// Secrets of people and programs: none of them is in what the process prints, at its most talkative, nor readable in its storage.
+// Secrets of users and programs must not appear in the output of the process, even at log level Debug, nor in plain
+// text in its storage.
 import { TOTP } from 'otpauth';
 import { createBrowser } from '../../oauth/flow.ts';
 import { ask as askDevice } from '../../oauth/terminal.ts';
@@ -15,14 +16,14 @@ type Secrets = Record<string, string>;
 
 const told = new WeakMap<Target, Promise<Secrets>>();
 
-/** Once for each server. */
+/** Once per server. */
 function secretsOf(target: Target): Promise<Secrets> {
   const known = told.get(target) ?? tellSecrets(target);
   told.set(target, known);
   return known;
 }
 
-/** All ways in which a secret comes to the server, good and bad, over HTTP. */
+/** Sends secrets of every kind to the server over HTTP, valid and invalid. */
 async function tellSecrets(target: Target): Promise<Secrets> {
   const person = await target.person({ level: 'admin' });
   const other = await target.person();
@@ -31,7 +32,7 @@ async function tellSecrets(target: Target): Promise<Secrets> {
   const secrets: Secrets = { password: person.password, 'wrong password': 'a password that is not right' };
   const { email, password } = person;
 
-  // People: passwords, sessions, a link, an authenticator app, tokens that they make.
+  // Users: passwords, sessions, a link, an authenticator app, and tokens that they create.
   const wrong = await browser.press(await browser.open(at('/account')), 'sign-in', {
     ...{ email, password: secrets['wrong password']! },
   });
@@ -65,7 +66,7 @@ async function tellSecrets(target: Target): Promise<Secrets> {
     headers: { authorization: `Bearer ${secrets['session of the HTTP API']}x` },
   });
 
-  // Clients: a secret, codes, tokens, and all of them where they do not belong.
+  // Clients: a secret, codes, tokens, and all of them in wrong places.
   const method = { token_endpoint_auth_method: 'client_secret_post' };
   const granted = await codeFor(target, person, method);
   const { client } = granted.registered;
@@ -119,7 +120,7 @@ const foundIn = (text: string, secrets: Secrets): string[] =>
     .filter(([, value]) => text.includes(value))
     .map(([name]) => name);
 
-/** All of one round are looked for in the storage; each kind is kept in a way of its own. */
+/** Searches the storage for all secrets of a round. Each kind has its own protection. */
 const kept = (what: string, id: string, protection: Attack['protection']): Attack => ({
   id: `web-held-${id}-in-the-storage`,
   finding: 'web held',
@@ -152,7 +153,7 @@ export const secretAttacks: readonly Attack[] = [
       const found = foundIn(stdout + stderr, secrets);
       return verdict(found.length > 0, { found, secrets: Object.keys(secrets).length, lines });
     },
-    // What is logged of a request is chosen by name: nothing of it is masked afterwards.
+    // The log lists request fields by name and masks no values.
     protection: [
       {
         file: 'src/oauth/server/provider-events.ts',

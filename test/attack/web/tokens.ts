@@ -1,4 +1,4 @@
-// Codes, tokens and what they open.
+// Codes, tokens and the endpoints that accept them.
 import { randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { DPoP } from 'oauth4webapi';
@@ -11,7 +11,7 @@ import { codeFor, connectClient, on, opens, post, redirectUri, refreshWith, regi
 
 const ownTokensOnly = 'allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId,\n    }';
 
-/** Another client, with a secret of its own. */
+/** Another client, with its own secret. */
 async function stranger(target: Target) {
   const { json } = await registerRaw(target, {
     redirect_uris: [redirectUri],
@@ -28,7 +28,7 @@ const codeFields = (code: Awaited<ReturnType<typeof codeFor>>) => ({
   code_verifier: code.verifier,
 });
 
-/** A token that is bound to a key, and proofs of the key. */
+/** A token bound to a key, and proofs of the key. */
 async function bind(target: Target, person: Person) {
   const keys = await generateKeyPair('ES256', { extractable: true });
   const { registered, code, verifier } = await codeFor(target, person);

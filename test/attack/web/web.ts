@@ -1,4 +1,4 @@
-// The server whose sign-in, HTTP and console are attacked, and what a client and a browser do there.
+// The server for attacks on sign-in, HTTP and console, and the requests of a client and a browser.
 import { createServer } from 'node:net';
 import { validateAuthResponse } from 'oauth4webapi';
 import { redirectUri } from '../../app/shop.ts';
@@ -9,21 +9,21 @@ import { shop } from '../data/shop.ts';
 import type { Target } from '../target.ts';
 
 const env = {
-  // Attackers say where they come from.
+  // Attackers choose their address with X-Forwarded-For.
   SERVICE_TRUSTED_PROXIES: 'loopback',
   SERVICE_DCR_REDIRECT_DENIED_DOMAINS: 'evil.example',
   SERVICE_REMOTE_HOSTS: '127.0.0.1',
   SERVICE_CLOUD: 'true',
 };
 export const web: Place = { ...shop, name: 'web', env };
-/** With limits that are reached soon. */
+/** With low limits. */
 export const limited: Place = {
   ...shop,
   name: 'web with low limits',
   env: { ...env, SERVICE_DCR_PER_HOUR: '5', SERVICE_SIGN_IN_ATTEMPTS: '5' },
 };
 
-/** The storage of every target is SQLite: what these attacks try is the same on all databases. */
+/** The storage of every target is SQLite, because these attacks behave the same on all databases. */
 export const on = ['sqlite'] as const;
 
 type Fields = Readonly<Record<string, string | undefined>>;
@@ -32,11 +32,11 @@ export interface Asked {
   readonly registered: Registered;
   readonly browser: Browser;
   readonly verifier: string;
-  /** The page of consent, or what came in its place. */
+  /** The consent page, or the page shown instead. */
   readonly page: Page;
 }
 
-/** An authorization request of a client, signed in to the page that answers it. `change` of its parameters. */
+/** Makes an authorization request of a client, and signs in. `change` overrides its parameters. */
 export async function ask(
   { origin, mcpUrl }: Target,
   person: Account | undefined,
@@ -65,7 +65,7 @@ export interface Tokens {
   readonly refresh: string;
 }
 
-/** The whole way of an honest client. */
+/** The complete flow of an honest client. */
 export async function connectClient(
   target: Target,
   person: Account,
@@ -109,7 +109,7 @@ export async function tell(url: string, init: RequestInit = {}): Promise<Told> {
   return { status: response.status, headers: response.headers, text, json };
 }
 
-/** A form to an endpoint of the authorization server. */
+/** Posts a form to an endpoint of the authorization server. */
 export const post = ({ origin }: Target, name: string, fields: Fields, headers: Record<string, string> = {}) =>
   tell(`${origin}/oauth/${name}`, {
     method: 'POST',
@@ -131,15 +131,15 @@ export const registerRaw = ({ origin }: Target, metadata: object, headers: Recor
     body: JSON.stringify(metadata),
   });
 
-/** Whether a token opens the tools. */
+/** Whether the MCP endpoint accepts a token. */
 export const opens = async (target: Target, token: string): Promise<boolean> =>
   !/^4\d\d /.test(JSON.stringify(await target.caller(token).call('describeCollection', {})).slice(1));
 
-/** The first headline of a page, without markup. */
+/** The first heading of a page, without markup. */
 export const headline = ({ html }: Page): string =>
   (/<h1[^>]*>(.*?)<\/h1>/s.exec(html)?.[1] ?? '').replaceAll(/<[^>]+>/g, '');
 
-/** Something of the inside, at a port of this machine: it counts who connects, and says nothing. */
+/** An internal service on a local port. It counts connections and sends no answer. */
 export async function openInside(): Promise<{ readonly port: number; seen(): number; close(): void }> {
   let seen = 0;
   const server = createServer((socket) => {

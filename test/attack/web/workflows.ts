@@ -12,7 +12,7 @@ import { on, openInside, tell, web } from './web.ts';
 
 const api = '/v1/project/My%20project/environment/Production/workflows';
 
-/** A workflow of the team of this person, with its webhook enabled. */
+/** A workflow of this person's team, with its webhook enabled. */
 async function hook(target: Target, person: Person, steps: readonly object[]) {
   const { renderingId } = (await target.store.permissions.caller(person.id))!;
   const { secret } = await target.store.tokens.create({ userId: person.id, name: 'hook', scopes: ['all'] });
