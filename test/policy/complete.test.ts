@@ -1,5 +1,5 @@
-// The table names every way in: what a server offers is read from the server and its route tables, and what nobody has placed in the
-// table fails here.
+// The table covers every entry point: tools, routes, steps and error codes are read from the server and its route
+// tables. Anything missing from the table fails here.
 import { expect, onTestFinished, test } from 'vitest';
 import { AppError, errorCodes } from '../../src/core/errors.ts';
 import { createRouteTable } from '../../src/rest/route.ts';
@@ -14,7 +14,7 @@ import { stepTypes } from './entries/workflows.ts';
 import { everything } from './oracle.ts';
 import { openWorld } from './world.ts';
 
-/** Tools that write nothing, and read nothing of the shop that another one in the table does not. */
+/** Tools without writes, and without reads of the shop that are not in the table already. */
 const otherTools: Readonly<Record<string, string>> = {
   requestActionFileUpload: 'the first half of attach',
   listWorkflows: 'names of workflows; test/mcp/workflows.test.ts',
@@ -22,7 +22,7 @@ const otherTools: Readonly<Record<string, string>> = {
   readFile: 'a file that an action gave to the same user',
 };
 
-/** The same handler as a route in the table, or no records at all. */
+/** Routes with the same handler as one in the table, or without records. */
 const otherRoutes: Readonly<Record<string, string>> = {
   'GET /_charts/:chart': 'a chart of the agent is about no collection; test/rest/matrix.test.ts',
   'POST /_charts/:chart': 'as by GET',
@@ -39,12 +39,12 @@ const otherRoutes: Readonly<Record<string, string>> = {
   'POST /scope-cache-invalidation': 'does nothing',
 };
 
-/** Steps that touch no record of the shop. */
+/** Steps that use no record of the shop. */
 const otherSteps: Readonly<Record<string, string>> = {
   guidance: 'waits for a person; every run of the table has one',
 };
 
-/** Codes of the statuses 401 and 403 that are no denial of a call. */
+/** Error codes with status 401 or 403 that do not deny a call. */
 const otherRefusals: Readonly<Record<string, string>> = {
   ANSWER_WITHHELD: 'the call was done before: its answer is kept back',
   READ_ONLY: 'nobody can write there, whoever asks',
@@ -57,7 +57,7 @@ const otherRefusals: Readonly<Record<string, string>> = {
 };
 
 test('every refusal is logged as denied', () => {
-  // A text can be made of any details whose members behave as an empty list does.
+  // Every message can be built from details with members that behave like an empty list.
   const anything = new Proxy({}, { get: () => [] }) as never;
   const refusals = errorCodes.filter((code) => [401, 403].includes(new AppError(code, anything).status));
   const logged = refusals.filter((code) => outcomeOfCode(code).outcome !== 'denied');

@@ -1,5 +1,5 @@
-// Rights that change while a file is on its way: each part is sent under the rights of its moment (CWE-613), for records and for the
-// logs of the console.
+// Rights that change during an export: each part is sent with the rights at that moment (CWE-613), for records and for
+// the logs of the console.
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { servers, type TestDatabase } from '../databases.ts';
@@ -39,7 +39,7 @@ test.each([
   const authorization = `Bearer ${await sessionToken(world.apiUrl, world.clerk)}`;
   let pages = 0;
   world.beforeList(async () => {
-    // The rights of the second page are those of the moment before it.
+    // Applies the policy just before the second page.
     if (++pages === 1) await world.apply(policy);
   });
   await world.logged();

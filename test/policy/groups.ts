@@ -1,4 +1,4 @@
-// Every way in as a group of tests, one for each policy.
+// Every entry point as a group of tests, with one test per policy.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRandom } from '../agent/oracle/random.ts';
 import type { TestServer as Maker } from '../databases.ts';
@@ -31,9 +31,9 @@ import { openWorld, type World } from './world.ts';
 export interface Table {
   readonly maker: Maker;
   readonly seed: number;
-  /** Of the cells of a policy, those that are walked: all are 1. */
+  /** The fraction of a policy's cells to run; 1 runs all of them. */
   readonly share: (group: keyof typeof groups) => number;
-  /** Whether each step is walked once for each way to start its run, and not for one of them. */
+  /** Runs each step with every way to start its run, instead of one of them. */
   readonly everyStart?: boolean;
 }
 
@@ -46,7 +46,7 @@ export function describeTable(table: Table): void {
     cells += done.cells;
     expect(done.wrong).toEqual([]);
   };
-  // Groups that need nothing of their own share a server: to start one takes as long as many cells.
+  // Groups without special needs share a server, because starting one takes as long as many cells.
   const shared = shareWorld(maker);
   for (const [name, group] of Object.entries(groups)) {
     const share = table.share(name as keyof typeof groups);
@@ -57,7 +57,7 @@ export function describeTable(table: Table): void {
 interface Group extends Table {
   readonly shared: () => World;
   readonly walked: (wanted: Walk) => Promise<void>;
-  /** The policies of which something is walked, each with what is. */
+  /** Picks policies to run, each with its operations. */
   readonly pick: (policies: readonly Policy[], operations: readonly OperationName[]) => readonly Picked[];
 }
 
@@ -67,7 +67,7 @@ interface Picked {
   readonly operations: readonly OperationName[];
 }
 
-/** The same for the same seed, whichever tests run. */
+/** The same for the same seed, regardless of the tests that run. */
 function pickWith(seed: number, share: number, group: string): Group['pick'] {
   return (policies, operations) =>
     policies.flatMap((policy) => {
@@ -142,7 +142,7 @@ const groups = {
       '$name',
       async ({ policy, operations }) => {
         const world = await ready(shared);
-        // Who is disabled is signed out of the console.
+        // A disabled user is signed out of the console.
         const ways = starts.filter((start) => start !== 'console' || policy !== disabled);
         const at = policy.name.length;
         for (let turn = 0; turn < (everyStart ? ways.length : 1); turn++) {
@@ -159,8 +159,8 @@ const groups = {
         }
       },
     );
-    // RFC 6749 section 1.5: what a person left out for an app, no run of that app reaches.
-    // A run on records that the app does not see cannot be started.
+    // RFC 6749 section 1.5: a run of an app cannot use what its consent excludes. An app cannot start a run on records
+    // that it cannot see.
     const seen = operationsOf('automatic').filter((operation) => operation !== 'updatePolymorphic');
     test.each(pick(limits, seen))('$name', async ({ policy, operations }) => {
       const world = await ready(shared);
@@ -175,7 +175,7 @@ const groups = {
       .filter((mode) => mode !== 'automatic')
       .flatMap((mode) =>
         pick(
-          // Of a record that whoever fills in the form does not see either, there is no form.
+          // The form needs a record that the person who fills it in can see too.
           usual.filter(({ scope }) => mode === 'confirm' || scope === undefined),
           operationsOf(mode),
         ).map((picked) => ({ mode, ...picked })),
@@ -185,7 +185,8 @@ const groups = {
       const act: Entry['act'] = async (operation) => {
         await world.apply(everything);
         const begun = await runs().begin(operation, 'webhook', mode);
-        // Whoever says yes must see what it is about: only what the user may not do is taken from them after the question.
+        // The approver must see the record. Policies that would hide it are applied before the question, others after
+        // it.
         const isBefore = policy.scope !== undefined || policy === disabled || operation === 'callRemote';
         if (isBefore) await world.apply(policy);
         return runs().goOn(begun, isBefore ? undefined : () => world.apply(policy));
@@ -198,7 +199,7 @@ const groups = {
     describeApprovals(shareWorld(group.maker, { SERVICE_APPROVAL_EXECUTION: 'assistant' }), group),
 };
 
-/** Everything is allowed, and nothing waits. */
+/** Allows everything, and closes pending approvals. */
 async function ready(shared: () => World): Promise<World> {
   const world = shared();
   await world.forget();
@@ -206,13 +207,16 @@ async function ready(shared: () => World): Promise<World> {
   return world;
 }
 
-/** A run ends where its user does not see its collection any more. */
+/** A run is refused if its user can no longer see the collection. */
 const endOfRun =
   ({ closes }: Policy) =>
   (operation: OperationName, end: End): End =>
     end === 'signed out' || (operation !== 'updatePolymorphic' && closes?.test('browse orders')) ? 'forbidden' : end;
 
-/** The person who is asked says the yes that a policy wants; who filled in the form is no second person. */
+/**
+ * The person who confirms gives the approval that a policy requires. Filling in the form does not count as approval by
+ * a second person.
+ */
 const endOfAsked =
   (mode: Mode, policy: Policy) =>
   (operation: OperationName, end: End): End => {
@@ -247,17 +251,17 @@ function describeApprovals(shared: () => World, { walked, pick }: Group): void {
       expect(await world.changes()).toEqual(expectedChanges('update', end));
     }
   });
-  // The repeat of a call with a file names another file.
+  // The repeat of a call with an upload names another file, so it is left out.
   const asked = toolOperations.filter((operation) => expectedEnd(operation, asksPerson) === 'waits');
   const every = asked.filter((operation) => operation !== 'attach');
   test.each(pick(rolePolicies, every))('$name', async ({ policy, operations }) => {
     const world = await ready(shared);
-    // Results are kept for the token that asked.
+    // Only the token that made the request gets the result.
     const assistant = await openAssistant(world);
     admin ??= await signIn(world, world.account);
     const decided = { ...policy, role: stillAsking(policy.role) };
     const entry = openApprovals({ world, assistant, admin, asking: asksPerson, policy: decided, operations });
-    // Where the caller sees less of the records than they were asked about, the yes is void.
+    // If the caller sees fewer records than at the request, the approval is void.
     await walked({ world, entry, policy, mayBeVoid: policy.hides !== undefined });
   });
 }

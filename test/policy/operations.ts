@@ -1,7 +1,7 @@
-// What can be done with the shop, and what each operation needs, as docs/permissions.md says: the rights of every collection that
-// it reads or writes, the fields, and the records. The first need that is not met decides how it ends.
+// Every operation on the shop and its needs, as docs/permissions.md says: rights on each collection that it reads or
+// writes, fields, and records. The first unmet need decides how it ends.
 
-/** How an operation ends, whichever way it came. `absent`: as if the name were not there. */
+/** How an operation ends at any entry point. `absent` means the same answer as for an unknown name. */
 export type End =
   | 'done'
   | 'waits'
@@ -10,7 +10,7 @@ export type End =
   | 'forbidden'
   | 'invalid'
   | 'missing'
-  /** There is nothing that it would be done to. */
+  /** There is no record to apply it to. */
   | 'nothing'
   | 'no consent'
   | 'signed out'
@@ -23,11 +23,13 @@ export interface Need {
 
 export interface Operation {
   readonly needs: readonly Need[];
-  /** Rights whose approval policy holds for it, where that is more than its needs: linking writes one end, and asks for both. */
+  /**
+   * Rights with an approval policy that applies, if other than its needs: linking writes one end, and asks for both.
+   */
   readonly asks?: readonly string[];
   /** The OAuth scope of its tool. */
   readonly scope: 'mcp:read' | 'mcp:write' | 'mcp:action';
-  /** What changes in the database; absent for one that only reads. */
+  /** The rows that change in the database; absent for reads. */
   readonly does?: readonly string[];
 }
 
@@ -57,7 +59,7 @@ const asking = (operation: Operation, ...asks: readonly string[]): Operation => 
 
 const boots = '- orders 1 boots 7317  1';
 const linkEnds = ['browse orders', 'browse order_lines', 'edit order_lines', 'record orders 1'] as const;
-/** The record at the other end of a write: its collection is as absent as its field. */
+/** A write to a related record: if its collection is hidden, the field is unknown. */
 const renames = [
   'browse orders',
   ['browse customers', 'invalid'],
@@ -90,7 +92,7 @@ export const operations = {
   export: read('browse orders', 'export orders'),
   exportRelated: read('browse orders', 'browse order_lines', 'export order_lines', 'record orders 1'),
   form: read('browse orders', 'trigger orders', 'record orders 1', 'condition orders'),
-  /** By a relation in the body: it names the record that it leads to. */
+  /** By a relation in the body that names the related record. */
   createRelated: write(
     ['+ orders 9 new   1'],
     ...(['browse orders', 'add orders', ['browse customers', 'absent'], 'record customers 1'] as const),
@@ -108,12 +110,12 @@ export const operations = {
     ...([['see customers.name', 'invalid'], 'add customers', 'write customers.name'] as const),
   ),
   update: changed,
-  /** Another method for the same. */
+  /** The same with another HTTP method. */
   patch: changed,
-  /** What a language model, or a tool of a remote server, wants to be written. */
+  /** The value comes from a language model, or from a tool of a remote server. */
   updateByModel: changed,
   updateByRemote: { ...changed, needs: [...needs('browse orders', 'call charge'), ...changed.needs] },
-  /** A tool of a remote server is called with what the record holds. */
+  /** Calls a tool of a remote server with values of the record. */
   callRemote: write([], 'browse orders', 'see orders.margin', 'record orders 1', 'call charge'),
   updateImported: write(renamed, ...renames),
   updateNested: write(renamed, ...renames),
@@ -123,7 +125,7 @@ export const operations = {
   ),
   delete: deleted,
   deleteMany: deleted,
-  /** All that the caller sees but the second: what a row scope leaves out is not among them. */
+  /** All visible records except the second one. Records outside the row scope are not included. */
   deleteAll: write(
     ['- order_lines 1 1 8842'],
     ...(['browse order_lines', 'delete order_lines', ['record order_lines 1', 'nothing']] as const),
@@ -144,7 +146,7 @@ export const operations = {
     ...(['cascade orders', 'cascade order_lines', ['record order_lines 1', 'forbidden']] as const),
   ),
   associate: asking(write(['- order_lines 2 2 15', '+ order_lines 2 1 15'], ...linkEnds), 'edit orders'),
-  /** The same from the other end: the record that a relation to one leads to. */
+  /** The same from the other end: sets the target of a to-one relation. */
   point: write(
     ['- order_lines 2 2 15', '+ order_lines 2 1 15'],
     ...(['browse order_lines', 'browse orders', 'edit order_lines', 'record orders 1'] as const),

@@ -1,5 +1,6 @@
-// What a policy takes away, as docs/permissions.md, docs/approvals.md and docs/oauth.md say, and how an operation must end for it.
-// Nothing here asks the engine: a row says what is set, and in words which needs are not met by it.
+// The restrictions of each policy, as docs/permissions.md, docs/approvals.md and docs/oauth.md describe them, and how
+// an operation must end under it. The oracle does not use the engine: each row has its settings, and the needs that
+// they leave unmet.
 import type { PlainFilter } from '../../src/core/filter.ts';
 import type { CollectionPermission } from '../../src/store/permissions/types.ts';
 import type { RemoteTools } from '../../src/store/remotes/types.ts';
@@ -23,26 +24,26 @@ export type Credential =
   | 'revoked'
   | 'limited'
   | { readonly scopes: readonly string[] }
-  /** What the person ticks, and the scopes that this leaves where it leaves fewer. */
+  /** The choices on the consent page, and the remaining scopes if there are fewer. */
   | { readonly consent: Readonly<Record<string, string | readonly string[]>>; readonly scopes?: readonly string[] }
   | { readonly query: string };
 
 export interface Policy {
   readonly name: string;
-  /** What differs from a role that may do everything. */
+  /** The difference from a role with all rights. */
   readonly role?: Readonly<Record<string, CollectionPermission>>;
   readonly scope?: { readonly collection: string; readonly filter: PlainFilter };
-  /** What of the remote server may be called; all of it when absent. */
+  /** The permitted tools of the remote server; all when absent. */
   readonly remote?: RemoteTools;
-  /** What is wrong with, or left out of, what the call is made with. */
+  /** A restricted or invalid credential for the call. */
   readonly credential?: Credential;
   /** Needs that are not met. */
   readonly closes?: RegExp;
-  /** Rights that nobody has, whoever would say yes. */
+  /** Rights that are denied to all users, even with approval. */
   readonly denies?: RegExp;
-  /** Rights that wait for a person. */
+  /** Rights that need approval by a person. */
   readonly asks?: RegExp;
-  /** What must stand in no answer. */
+  /** Values that must not appear in any answer. */
   readonly hides?: readonly string[];
 }
 
@@ -56,7 +57,7 @@ const writes = /^(edit|add|delete|trigger|start|cascade) /;
 
 export const everything: Policy = { name: 'everything' };
 
-/** What a role says. */
+/** Policies of a role. */
 export const rolePolicies: readonly Policy[] = [
   everything,
   { name: 'reads only', role: { '*': reads }, closes: /^(edit|add|delete|trigger|export) / },
@@ -70,7 +71,7 @@ export const rolePolicies: readonly Policy[] = [
     role: { customers: { ...all, edit: false, add: false } },
     closes: /^(edit|add) customers/,
   },
-  // Linking needs the right of what it writes: that of the record which has the relation is not asked for.
+  // Linking needs the right on the record that it writes, not on the record that has the relation.
   { name: 'no edits of orders', role: { orders: { ...all, edit: false } }, closes: /^(edit|trigger) orders/ },
   { name: 'no exports', role: { '*': { ...all, export: false } }, closes: /^export / },
   {
@@ -144,7 +145,7 @@ export const asksPerson: Policy = {
   asks: /^(add|edit|delete|trigger) orders/,
 };
 
-/** What waits for a person. */
+/** Policies that require approval. */
 export const askingPolicies: readonly Policy[] = [
   asksPerson,
   {
@@ -153,19 +154,19 @@ export const askingPolicies: readonly Policy[] = [
     asks: /^(add|edit|delete|trigger) orders/,
   },
   { name: 'asks for lines', role: { order_lines: { ...all, approval: asks } }, asks: /^(add|edit|delete) order_lines/ },
-  // Pairs are written, and nothing at either end of them.
+  // Only junction rows are written, not the records at either end.
   { name: 'asks for pairs', role: { order_tag: { ...all, approval: asks } }, asks: /^(add|edit|delete) order_tag/ },
   { name: 'asks for tags', role: { tags: { ...all, approval: asks } }, asks: /^(add|edit|delete) tags/ },
   { name: 'asks for customers', role: { customers: { ...all, approval: asks } }, asks: /^(add|edit|delete) customers/ },
 ];
 
-/** What an administrator says of the tools of a remote server. */
+/** Tool permissions that an administrator sets for a remote server. */
 export const remotePolicies: readonly Policy[] = [
   { name: 'no remote tools', remote: {}, closes: /^call / },
   { name: 'asks for a remote tool', remote: { charge: 'ask' }, asks: /^call / },
 ];
 
-/** What the token of an assistant is good for. */
+/** Restrictions of an assistant's token. */
 export const tokenPolicies: readonly Policy[] = [
   { name: 'a token to read', credential: { scopes: ['mcp:read'] } },
   { name: 'a token without actions', credential: { scopes: ['mcp:read', 'mcp:write'] } },
@@ -205,7 +206,7 @@ function conditioned(...names: readonly string[]): NonNullable<CollectionPermiss
   return Object.fromEntries(names.map((name) => [name, { trigger: { when } }]));
 }
 
-/** The same role, whose writes to orders still ask. */
+/** The same role, but writes to orders still require approval. */
 export function stillAsking(role: Policy['role'] = {}): NonNullable<Policy['role']> {
   const orders = role.orders ?? role['*'] ?? all;
   return { ...role, orders: { ...orders, approval: { ...asks, ...orders.approval } } };
@@ -225,6 +226,6 @@ export function expectedEnd(name: OperationName, { credential, closes, denies, a
   return operation.does && asks && asked.some((need) => asks.test(need)) ? 'waits' : 'done';
 }
 
-/** What must change in the database. */
+/** The changes that must happen in the database. */
 export const expectedChanges = (name: OperationName, end: End): readonly string[] =>
   end === 'done' ? [...(operationOf(name).does ?? [])].sort() : [];

@@ -1,4 +1,5 @@
-// What steps of workflows ask outside: a language model that wants a write, and a remote MCP server. Both are real servers on loopback.
+// External services of workflow steps: a language model that requests a write, and a remote MCP server. Both are real
+// servers on loopback.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AiProvider } from '../../src/index.ts';
@@ -6,13 +7,13 @@ import { providerAt, saying } from '../agent/ai-server.ts';
 import { openRemote, type RemoteFixture } from '../workflow/remote/server.ts';
 
 export interface Outside {
-  /** A model that answers every question with the margin that it wants. */
+  /** A model that answers every question with `WANTED`. */
   readonly provider: AiProvider;
   readonly remote: RemoteFixture;
   stop(): Promise<void>;
 }
 
-/** The margin that the model wants, and that `update` writes. */
+/** The margin that the model returns, and that `update` writes. */
 export const WANTED = 5;
 
 export async function openOutside(): Promise<Outside> {

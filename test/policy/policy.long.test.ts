@@ -1,4 +1,5 @@
-// The whole table on every database. How a run was started is no matter of the database: one walks all ways, the others each in turn.
+// The whole table on every database. The way to start a run does not depend on the database, so only SQLite tests all
+// of them. The others alternate.
 import { describe } from 'vitest';
 import { servers } from '../databases.ts';
 import { describeTable } from './groups.ts';

@@ -1,13 +1,15 @@
-// Entry point x operation x policy: whatever way somebody comes, the same rights hold. What should happen is in oracle.ts, written from
-// the docs; what happened is read from the database and the activity log. CWE-862, CWE-863. A part of the cells is walked here, another
-// one each time, and all of them in policy.long.test.ts; POLICY_SEED repeats a part.
+// Entry point x operation x policy: the same rights apply at every entry point (CWE-862, CWE-863). oracle.ts has the
+// expected results, written from the docs; the actual results come from the database and the activity log. Each run
+// tests a random part of the cells, which POLICY_SEED repeats; policy.long.test.ts tests all.
 import { describe } from 'vitest';
 import { servers } from '../databases.ts';
 import { describeTable } from './groups.ts';
 
 const seed = Number(process.env.POLICY_SEED ?? Date.now() % 1_000_000);
 
-/** On SQLite; 1 where nothing is said. Ways in that end in the same code as another have the smaller parts. */
+/**
+ * The fractions on SQLite, 1 by default. Entry points that share their code with another one have smaller fractions.
+ */
 const parts: Readonly<Record<string, number>> = {
   'tools over MCP': 0.3,
   "the agent's HTTP API": 0.2,

@@ -1,5 +1,5 @@
-// The public API and the forms of the console: every route by every kind of token and person who may not come there. Nothing of it may
-// change anything, which the storage itself is asked.
+// The public API and the forms of the console: every route is called with every kind of token and user without access.
+// No call may change the storage, which is read directly.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { routes as apiRoutes } from '../../src/api/routes.ts';
 import { routes as consoleRoutes } from '../../src/console/routes.ts';
@@ -25,7 +25,7 @@ afterAll(async () => {
   for (const end of ends) await end();
 });
 
-/** What an administrator could have changed, as the storage holds it. */
+/** The rows that an administrator could change, read from the storage. */
 async function kept(): Promise<unknown> {
   const tables = [
     'users',
@@ -80,7 +80,7 @@ describe('the public API', () => {
   });
 });
 
-// Each way in counts its calls: tools and the webhook are in groups.ts.
+// Each entry point has its own limit; tools and the webhook are in groups.ts.
 test('the public API, with a token that has called too often', async () => {
   const own: (() => Promise<void>)[] = [];
   const limited = await openWorld(servers[0]!, (end) => own.unshift(end), { SERVICE_API_PER_MINUTE: '1' });
@@ -132,7 +132,7 @@ describe('forms of the console', () => {
     expect(await kept()).toEqual(before);
   });
 
-  // CWE-352: the token of a form is that of the session that is shown it.
+  // CWE-352: a form token belongs to the session that the form was rendered for.
   test.each([...consoleForms.admin, ...consoleForms.member])('%s: no form of another session', async (page) => {
     const before = await kept();
     const csrf = /name="csrf" value="([^"]+)"/.exec((await admin!.at('/account')).html)?.[1] ?? '';

@@ -1,7 +1,10 @@
-// Ways in that are about Portico itself and not about records of the shop: who may come there, as docs/public-http-api.md and
-// docs/console.md say. A route that is not named here fails.
+// Entry points that manage Portico itself, not the shop's records, with the access that docs/public-http-api.md and
+// docs/console.md describe. A route that is missing here fails.
 
-/** By route: the scope of the token, and whether its user must be an administrator. Any token will do where there is no scope. */
+/**
+ * For each route, the scope of the token, and whether its user must be an administrator. Without a scope, any token
+ * works.
+ */
 export const apiRights: Readonly<Record<string, { readonly scope?: string; readonly admin?: true }>> = {
   'GET /v1/token': {},
   'GET /v1/project/{projectName}/tokens': { scope: 'all', admin: true },
@@ -29,7 +32,7 @@ function underProject<R>(route: string, rights: R, environment = '/environment/{
   return { [`${method} /v1/project/{projectName}${environment}/${path}`]: rights };
 }
 
-/** Pages of the console that take a form: of administrators, of whoever is signed in, or of everybody. */
+/** Console pages that accept a form: from administrators, from signed-in users, or from anyone. */
 export const consoleForms: Readonly<Record<'admin' | 'member' | 'open', readonly string[]>> = {
   admin: [
     ...['/people/new', '/people/:id', '/teams', '/teams/:name', '/teams/:name/:collection'],

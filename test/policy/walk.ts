@@ -1,5 +1,5 @@
-// One cell of the table: an operation by one way in, under one policy. How it ended is held against what the table says, then the
-// database and the activity log against how it ended.
+// One cell of the table: an operation at one entry point under one policy. The result is compared with the table, and
+// the database and the activity log with the result.
 import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
 import type { Entry } from './entries/entry.ts';
 import { type End, type OperationName, operationOf } from './operations.ts';
@@ -8,11 +8,11 @@ import type { World } from './world.ts';
 
 export interface Walked {
   readonly cells: number;
-  /** What is not as the table says, one line for each. */
+  /** The differences from the table, one per line. */
   readonly wrong: readonly string[];
 }
 
-/** What the entry of the log must say. A call that nobody is signed in for has none. */
+/** The outcome in the log entry. A call without a signed-in user has no entry. */
 const outcomes: Readonly<Record<End, RegExp>> = {
   done: /^completed$/,
   waits: /^denied (APPROVAL_PENDING|NEEDS_APPROVAL)$/,
@@ -37,9 +37,9 @@ export interface Walk {
   readonly entry: Entry;
   readonly policy: Policy;
   readonly operations?: readonly OperationName[];
-  /** Where this way in ends otherwise than the table says, with the reason beside it. */
+  /** Overrides the table for this entry point. Each use has its reason beside it. */
   readonly expect?: (operation: OperationName, end: End) => End;
-  /** What would be done may be overtaken in place of it, and then nothing is. */
+  /** An approved operation may end as overtaken instead of done, without a write. */
   readonly mayBeVoid?: boolean;
 }
 
@@ -62,7 +62,7 @@ export async function walk({
     const ended = expect(operation, expectedEnd(operation, policy));
     const expected = isVoid && ended === 'done' ? 'overtaken' : ended;
     const say = (problem: string) => wrong.push(`${operation}: ${problem}`);
-    // A way in that does not even offer it has refused it, and no call was made.
+    // An entry point that does not offer the operation refuses it without a call.
     const isGone = end === 'gone' && (expected === 'absent' || expected === 'forbidden');
     if (end !== expected && !isGone && !(isVoid && expected === 'overtaken'))
       say(`${end}, not ${expected} (${text.slice(0, 160)})`);
@@ -84,14 +84,14 @@ export async function walk({
 }
 
 function isOfCall({ action, type, code, clientId }: ActivityEntry, all: number, { isRun, isLater }: Entry): boolean {
-  // What a run does is in the log beside the call that started it.
+  // The log has the entries of the run besides the call that started it.
   if ((clientId === 'workflow') !== (isRun === true)) return false;
   if (isLater) return type === 'write' && code !== 'APPROVAL_PENDING';
-  // Where a file is sent first, the call that used it.
+  // After a file upload, only the call that used the file counts.
   return all === 1 || action !== 'requestActionFileUpload';
 }
 
-/** As a value by itself: ids, tokens, times and ports may hold its digits by chance. */
+/** Matches whole values only: ids, tokens, times and ports may contain the digits by chance. */
 function saysMore(text: string, secret: string): boolean {
   return new RegExp(`(?<![\\w-])${secret}(?![\\w-])`).test(text);
 }

@@ -1,4 +1,4 @@
-// The whole server over a small shop. What is in the shop is asked of the database by plain SQL, and put back after each write.
+// The whole server over a small shop. The rows are read with plain SQL, and restored after each write.
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
@@ -36,26 +36,26 @@ const empty = names.toReversed().map((name) => `DELETE FROM ${name}`);
 export interface World extends TestServer {
   readonly clerk: Account;
   readonly clerkId: number;
-  /** Reads the record of its run. */
+  /** A workflow that reads the record of its run. */
   readonly workflowId: string;
-  /** What steps of workflows ask, where there is something. */
+  /** The external services of workflow steps, if any. */
   readonly outside: Outside | undefined;
-  /** Before each statement that lists orders. */
+  /** Runs before each statement that lists orders. */
   beforeList(run: () => Promise<void>): void;
-  /** Once no run is under way. */
+  /** Resolves when the last run has ended. */
   runsEnded(): Promise<void>;
-  /** What a call is made with besides: an ordinary application token. */
+  /** An ordinary application token of the clerk. */
   tokenOf(scopes: readonly string[]): Promise<string>;
-  /** One that has expired. */
+  /** An expired application token. */
   expiredTokenOf(scopes: readonly string[]): Promise<string>;
   revoke(secret: string): Promise<void>;
-  /** No call waits for a yes any more: a user has room for so many. */
+  /** Closes pending approvals, because a user can have only a limited number. */
   forget(): Promise<void>;
-  /** The rights of the policy, and every other one as it was. */
+  /** Applies the policy, and resets all other rights. */
   apply(policy: Policy): Promise<void>;
-  /** Rows that are new (`+`) and gone (`-`) since the start, each with its table; then they are put back. */
+  /** Rows added (`+`) and removed (`-`) since the start, each with its table. Restores them. */
   changes(): Promise<string[]>;
-  /** Entries of the activity log since the last call of this, oldest first. */
+  /** Entries of the activity log since the last call, oldest first. */
   logged(): Promise<readonly ActivityEntry[]>;
 }
 
@@ -117,7 +117,7 @@ export async function openWorld(
     return made.secret;
   }
   const expired = new Map<string, Promise<string>>();
-  /** Its end is still to come when it is made, however long that takes on a busy machine. */
+  /** The expiry must be in the future at creation, even on a busy machine. */
   async function tokenThatExpires(scopes: readonly string[]): Promise<string> {
     const expiresAt = Date.now() + 2000;
     const secret = await tokenOf(scopes, { expiresAt });
@@ -187,7 +187,7 @@ const columns: Readonly<Record<string, readonly string[]>> = {
   remarks: ['id', 'body', 'about_id', 'about_type'],
 };
 
-/** All tables by one statement: a connection for each takes longer than most calls. */
+/** Reads all tables in one statement: a connection per table takes longer than most calls. */
 const everyRow = names
   .map((name) => {
     const cells = [0, 1, 2, 3, 4].map((at) => `CAST(${columns[name]![at] ?? 'NULL'} AS CHAR(40)) AS c${at}`);

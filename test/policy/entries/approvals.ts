@@ -1,5 +1,5 @@
-// Calls that a person approves: the request is filed with all rights, then the rights change, then somebody else says yes. The server
-// does it at once, or the assistant with its repeat.
+// Approved calls: the request is filed with all rights, the rights change, and another user approves. Either the server
+// executes the call immediately, or the assistant with its repeat.
 import type { OperationName } from '../operations.ts';
 import type { Policy } from '../oracle.ts';
 import type { World } from '../world.ts';
@@ -11,9 +11,9 @@ export interface ApprovalParts {
   readonly world: World;
   readonly assistant: Assistant;
   readonly admin: Person;
-  /** As the request is filed. */
+  /** The policy when the request is filed. */
   readonly asking: Policy;
-  /** As it is decided. */
+  /** The policy when it is decided. */
   readonly policy: Policy;
   readonly operations: readonly OperationName[];
 }

@@ -1,21 +1,21 @@
-// A way in: how each operation is asked for there, and how what it answers is read.
+// An entry point: it makes the call for each operation and classifies the answer.
 import type { End, OperationName } from '../operations.ts';
 
 export interface Ending {
-  /** Of `End`, or what it is when it is none of those. */
+  /** An `End`, or the raw result if it is another one. */
   readonly end: End | string;
-  /** All that the caller is given. */
+  /** The complete text that the caller receives. */
   readonly text: string;
-  /** Where a person decides. */
+  /** The URL of the approval page. */
   readonly approve?: string;
 }
 
 export interface Entry {
-  /** Those that this way in has. */
+  /** The operations of this entry point. */
   readonly operations: readonly OperationName[];
-  /** Nobody is there to be answered: the log says how the run went on. */
+  /** A workflow run: no caller gets an answer, and the log has the outcome. */
   readonly isRun?: boolean;
-  /** The call is asked for, and done later: the log has entries of both, and of the repeat. */
+  /** The call is executed after its request. The log has entries of the request, the call and the repeat. */
   readonly isLater?: boolean;
   act(operation: OperationName): Promise<Ending>;
 }
@@ -33,5 +33,5 @@ const ends: readonly (readonly [RegExp, End])[] = [
   [/^APPROVAL_OVERTAKEN$/, 'overtaken'],
 ];
 
-/** Of a code of docs/errors.md; the code itself where no row of the table may end with it. */
+/** Maps a code of docs/errors.md to an `End`. Codes outside the table are returned unchanged. */
 export const endOfCode = (code: string): End | string => ends.find(([pattern]) => pattern.test(code))?.[1] ?? code;

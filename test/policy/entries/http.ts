@@ -20,7 +20,7 @@ const filter = encodeURIComponent('{"field":"margin","operator":"equal","value":
 const figures = (body: object): Request => ['POST', '/stats/orders', { type: 'Value', ...body }];
 const run = (...ids: readonly string[]) => ({ data: { attributes: { ids, values: {}, collection_name: 'orders' } } });
 
-/** By operation. Actions are at the address of their form, by their place. */
+/** The request of each operation. Actions use the URL of their form, by index. */
 export const requests: Readonly<Partial<Record<OperationName, Request>>> = {
   list: ['GET', '/orders'],
   search: ['GET', '/orders?search=7317'],

@@ -31,7 +31,7 @@ export async function openAssistant(world: World, credential?: Credential): Prom
       const [tool, args] = callOf(operation, world);
       if (operation !== 'attach') return call(tool, args);
       const asked = await call('requestActionFileUpload', { filename: 'a.txt', mimeType: 'text/plain' });
-      // Where no action is left to somebody, neither is a file for one.
+      // Callers without any action cannot upload a file for one either.
       if (asked.end !== 'done') return { ...asked, end: asked.end === 'DENIED' ? 'absent' : asked.end };
       const { uploadUrl, fileHandle } = JSON.parse(asked.text) as { uploadUrl: string; fileHandle: string };
       await fetch(uploadUrl, { method: 'PUT', headers: { 'content-type': 'text/plain' }, body: 'proof' });
@@ -52,7 +52,7 @@ async function present(world: World, credential: Credential | undefined): Promis
   return { token, query: typeof credential === 'object' && 'query' in credential ? credential.query : '' };
 }
 
-/** What the person ticks on the page of the consent. */
+/** Gives consent with these choices on the page, and returns the access token. */
 async function consent(world: World, choice: Readonly<Record<string, string | readonly string[]>>): Promise<string> {
   const registered = await register(issuerOf(world), { client_name: 'Notebook', redirect_uris: [redirectUri] });
   const scope = everyScope.join(' ');

@@ -1,4 +1,4 @@
-// The playground of the console: a person calls the tools themselves. What would write is confirmed on a second page.
+// The playground of the console: a user calls tools directly. A second page confirms writes.
 import { type Browser, createBrowser, type Page } from '../../oauth/flow.ts';
 import type { World } from '../world.ts';
 import { type Ending, type Entry, endOfCode } from './entry.ts';
@@ -7,7 +7,7 @@ import { type Args, callOf, endOfText, toolOperations } from './tools.ts';
 export interface Person {
   readonly browser: Browser;
   at(page: string): Promise<Page>;
-  /** A form of the console that says which button was pressed, whatever page shows it. */
+  /** Sends a form of the console with the pressed button, whichever page shows it. */
   send(page: string, fields: Readonly<Record<string, string>>): Promise<Page>;
 }
 
@@ -28,7 +28,7 @@ export async function signIn({ consoleUrl }: World, account: { email: string; pa
   };
 }
 
-/** A file cannot be sent from there. */
+/** The playground cannot upload files. */
 export const playgroundOperations = toolOperations.filter((name) => name !== 'attach');
 
 export async function openPlayground(world: World): Promise<Entry> {
@@ -47,7 +47,7 @@ export async function openPlayground(world: World): Promise<Entry> {
 
 function readPage(page: Page): Ending {
   if (/\/sign-in/.test(page.url)) return { end: 'signed out', text: '' };
-  // A tool with which the person can do nothing is not there, and nothing is called.
+  // The playground has no page for tools without a permitted use, so no call is made.
   if (page.status === 404) return { end: 'gone', text: '' };
   if (page.status === 429) return { end: 'limited', text: '' };
   const given = /<pre[^>]* aria-label="Text of the answer">(.*?)<\/pre>/s.exec(page.html)?.[1];

@@ -1,4 +1,4 @@
-// The operations as calls of tools: over MCP, in the playground of the console, and as approvals carry them out.
+// The operations as tool calls: over MCP, in the playground of the console, and for approvals.
 import type { OperationName } from '../operations.ts';
 import type { World } from '../world.ts';
 
@@ -13,7 +13,10 @@ const action = (actionName: string, ...recordIds: readonly number[]): Args => ({
   ...(recordIds.length > 0 && { recordIds }),
 });
 
-/** By operation: the tool and its arguments. `attach` gets the handle of its file besides, and `WORKFLOW` stands for an id. */
+/**
+ * The tool and its arguments for each operation. `attach` also gets its file handle, and `WORKFLOW` is replaced with an
+ * id.
+ */
 export const toolCalls: Readonly<Partial<Record<OperationName, readonly [tool: string, args: Args]>>> = {
   describe: ['describeCollection', { ...orders, detail: 'full' }],
   list: ['list', orders],
@@ -51,7 +54,7 @@ export const toolCalls: Readonly<Partial<Record<OperationName, readonly [tool: s
   start: ['triggerWorkflow', { workflowId: 'WORKFLOW', recordId: '1' }],
 };
 
-/** With the id of the workflow. */
+/** Replaces the id of the workflow. */
 export function callOf(operation: OperationName, { workflowId }: Pick<World, 'workflowId'>): readonly [string, Args] {
   const [tool, args] = toolCalls[operation]!;
   return [tool, args.workflowId === undefined ? args : { ...args, workflowId }];
@@ -59,7 +62,7 @@ export function callOf(operation: OperationName, { workflowId }: Pick<World, 'wo
 
 export const toolOperations = Object.keys(toolCalls) as OperationName[];
 
-/** Of an error as the model reads it, or of an answer. */
+/** Classifies an answer, or an error as the model reads it. */
 export function endOfText(text: string, endOfCode: (code: string) => string): string {
   if (text.startsWith('{')) return text.includes('"status":"pending"') ? 'waits' : 'done';
   return endOfCode(/^[A-Z_]+/.exec(text)?.[0] ?? text);

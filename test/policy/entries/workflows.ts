@@ -1,6 +1,6 @@
-// Steps of workflows, started by the tool, by the webhook and in the console. Each run waits for a person before its step, so that
-// rights can change meanwhile: what its user may do counts at the step. A step that asks a person itself waits once more, and then it
-// counts when the yes is used.
+// Workflow steps, started by the tool, the webhook and the console. Each run waits for a person before its step, so the
+// rights can change first: the rights at the step decide. A step that asks for confirmation waits a second time, and
+// then the rights at the confirmation decide.
 import type { Run, Workflow } from '../../../src/store/workflows/types.ts';
 import type { OperationName } from '../operations.ts';
 import { WANTED } from '../outside.ts';
@@ -16,11 +16,11 @@ export type Mode = (typeof modes)[number];
 
 interface Planned {
   readonly step: Step;
-  /** Where it is not orders. */
+  /** Defaults to orders. */
   readonly collection?: string;
-  /** What its values come from. */
+  /** A step before it that computes its values. */
   readonly before?: Step;
-  /** Where not automatic alone: a person has the last word, or all of it. */
+  /** The modes besides automatic: a person confirms the step, or does it by hand. */
   readonly asks?: readonly Exclude<Mode, 'automatic'>[];
 }
 
@@ -30,7 +30,7 @@ const charge = (amount: unknown): Step => ({
   ...{ type: 'mcp', server: 'till', tool: 'charge', arguments: { amount }, allowChanges: true },
 });
 
-/** By operation. The record is always the first. */
+/** The step of each operation. Its record is always the first one. */
 export const plans: Readonly<Partial<Record<OperationName, Planned>>> = {
   readField: { step: { type: 'read-record', fields: ['label', 'margin'] } },
   branch: {
@@ -45,7 +45,7 @@ export const plans: Readonly<Partial<Record<OperationName, Planned>>> = {
   related: { step: { type: 'load-related-record', relation: 'order_lines' } },
   update: { step: update({ margin: WANTED }), ...writing },
   updateImported: { step: update({ customer_name: 'Mallory' }), ...writing },
-  // Its form has no field for it.
+  // The form has no field for it.
   updateNested: { step: update({ 'customer:name': 'Mallory' }), asks: ['confirm'] },
   updatePolymorphic: { step: update({ about_id: 2, about_type: 'order' }), collection: 'remarks', ...writing },
   updateByModel: {
@@ -65,7 +65,7 @@ export const plans: Readonly<Partial<Record<OperationName, Planned>>> = {
 export const stepTypes = (): readonly string[] =>
   Object.values(plans).flatMap(({ step, before }) => [step.type, ...(before ? [before.type] : [])]);
 
-/** Operations whose step has that mode. */
+/** The operations of steps that support the mode. */
 export const operationsOf = (mode: Mode): readonly OperationName[] =>
   (Object.keys(plans) as OperationName[]).filter((name) => mode === 'automatic' || plans[name]!.asks?.includes(mode));
 
@@ -79,17 +79,17 @@ export interface Begun {
 }
 
 export interface Runs extends Entry {
-  /** The run waits; what is done then has it go on. */
+  /** Starts a run that waits; `goOn` continues it. */
   begin(operation: OperationName, start: Start | Assistant, mode?: Mode): Promise<Begun>;
-  /** `meanwhile`: between the question of a step that asks a person, and the yes. */
+  /** `meanwhile` runs between the question of a step and its confirmation. */
   goOn(begun: Begun, meanwhile?: () => Promise<void>): Promise<Ending>;
-  /** Starts the workflow of the world by the webhook, or as that person, as far as that is possible. */
+  /** Tries to start the workflow of the world by webhook, or in the console as that person. */
   tryStart(by: 'webhook' | Person): Promise<Ending>;
 }
 
 export interface RunParts {
   readonly world: World;
-  /** Whoever says that the run may go on. */
+  /** The person who lets the run continue. */
   readonly admin: Person;
 }
 
@@ -134,7 +134,7 @@ export async function openRuns({ world, admin }: RunParts): Promise<Runs> {
   let look: Promise<string> | undefined;
 
   let signedIn: Person | undefined;
-  /** The user of the runs in the console; who was disabled meanwhile is signed out there. */
+  /** The user of the runs in the console. A user who was disabled in the meantime is signed out. */
   const clerk = async (): Promise<Person> => {
     if (!signedIn || /\/sign-in/.test((await signedIn.at('/account')).url)) signedIn = await signIn(world, world.clerk);
     return signedIn;
@@ -202,7 +202,7 @@ export async function openRuns({ world, admin }: RunParts): Promise<Runs> {
       if (before.length > 0 || (operation === 'callRemote' && charged() > calls))
         return { end: `done before the yes: ${before}`, text: '' };
       await meanwhile?.();
-      // What is sent to another server its own user alone is shown.
+      // Only the run's own user sees the arguments for a remote server.
       run = await press(runId, operation === 'callRemote' ? await clerk() : admin, yesTo(operation, mode));
     }
     const ending = await readEnd(run);
@@ -234,7 +234,7 @@ export async function openRuns({ world, admin }: RunParts): Promise<Runs> {
   };
 }
 
-/** Who may not come there starts nothing, so that there is no call to tell of. */
+/** A refused start makes no call, so the log has no entry and the end is `gone`. */
 const endOfStatus: Readonly<Record<number, string>> = {
   202: 'done',
   401: 'signed out',
@@ -243,7 +243,7 @@ const endOfStatus: Readonly<Record<number, string>> = {
   429: 'limited',
 };
 
-/** The answer of a person who says yes, or fills in what the definition proposes. */
+/** The form fields of a person who confirms, or who fills in the values of the definition. */
 function yesTo(operation: OperationName, mode: Mode): Readonly<Record<string, string>> {
   if (mode === 'confirm') return { action: 'confirm' };
   const { values } = plans[operation]!.step as Step & { readonly values?: Readonly<Record<string, unknown>> };
