@@ -1,4 +1,4 @@
-// Addresses that were copied from other tools: what is known of their parameters is used, what is not is named by a warning.
+// Database URLs copied from other tools: known parameters are used, and a warning names unknown ones.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readAddress } from '../../src/agent/sources/sql/connection/address.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';

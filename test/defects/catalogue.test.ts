@@ -1,4 +1,4 @@
-// What is read of a database: names that differ by case, schemas, addresses, and what triggers fill.
+// Introspection of a database: names that differ only by case, schemas, URLs, and columns that triggers fill.
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import type { AppError } from '../../src/core/errors.ts';
@@ -180,7 +180,7 @@ test.each(remoteServers)(
       [['orders', 0]],
     ]);
     if (dialect !== 'postgres') return;
-    // The search path of the connection, and one that the database sets.
+    // The search path in the URL, and one that the database sets.
     const path = `${database.url}?options=-csearch_path%3D${other}%2Cpublic`;
     expect(await namesOf(path)).toEqual([
       ['orders', 1],
@@ -217,7 +217,7 @@ test.each(servers)(
     expect(message).toMatch(/^CONFIGURATION: .* has no table or view that can be served/);
     if (dialect === 'sqlite') expect(message).toMatch(/Is it the right file\?$/);
     else {
-      // A server may have more databases than the message names.
+      // A server may have more databases than the message lists.
       expect(message).toContain(dialect === 'postgres' ? `${other} (2)` : 'Tables and views are in: ');
       expect(message).toMatch(/\?schema=.*--database, SERVICE_DATABASE_URL.*schemas: \['/);
     }

@@ -1,5 +1,5 @@
-// What code says stands, the environment fills what code left out, and an allow-list is only ever narrowed: for every setting,
-// and seen from outside for those that clients meet.
+// A setting in code wins, the environment sets what code omits, and an allow-list can only be narrowed. Tests every
+// setting, and those that clients notice also from outside.
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { loadConfig, type SettingName, settings } from '../../src/core/config.ts';
 import { type AgentOptions, createMemoryDataSource, type McpOptions } from '../../src/index.ts';
@@ -9,7 +9,7 @@ import type { Logged } from '../app/agent.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** Two values for each setting, as the environment writes them. */
+/** Two values for each setting, in the format of the environment. */
 const samples: Partial<Record<SettingName, readonly [string, string]>> = {
   approvalExecution: ['assistant', 'server'],
   publicUrl: ['https://code.example', 'https://environment.example'],
@@ -51,7 +51,7 @@ function takes(name: SettingName, value: string): boolean {
 }
 
 const isDenial = (name: SettingName) => /Denied/.test(name);
-/** `ssoScopes` and the timezones of columns are lists that allow nothing. */
+/** `ssoScopes` and the timezones of columns are lists, but not allow-lists. */
 const isList = (name: SettingName) =>
   name !== 'ssoScopes' && name !== 'databaseColumnTimezones' && Array.isArray(settings[name].read(samplesOf(name)[0]));
 
@@ -59,7 +59,7 @@ describe.each(Object.keys(settings) as SettingName[])('%s', (name) => {
   const [inCode, inEnvironment] = samplesOf(name);
   const { env, read } = settings[name];
   const more = name.startsWith('sso') ? { SERVICE_SSO_ISSUER: 'https://issuer.example', ...sso } : {};
-  // serverUrl leaves no storage of its own to be named.
+  // With serverUrl, no storage can be set.
   const load = (code: boolean) =>
     loadConfig({ env: { ...more, [env]: inEnvironment }, ...(code && { code: { [name]: read(inCode) as never } }) });
 

@@ -1,5 +1,5 @@
-// PostgreSQL compiles a statement that it takes for dear, and cannot be stopped while it does: filters with several levels of
-// related records, on tables that were never analysed, took more than 20 seconds for 40 rows.
+// PostgreSQL compiles statements with a high cost estimate (JIT), and cannot cancel them meanwhile. Filters over
+// several levels of relations, on tables without statistics, took more than 20 seconds for 40 rows.
 import { expect, test } from 'vitest';
 import { createEngineAgent } from '../../src/agent/agent.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';

@@ -1,4 +1,4 @@
-// What the package declares, compiled as a user compiles it who checks the declarations of libraries too.
+// Compiles the declarations of the package as a user does who also checks the declarations of libraries.
 import { execFile } from 'node:child_process';
 import {
   copyFileSync,
@@ -23,7 +23,7 @@ const { bin } = JSON.parse(readFileSync(compiler, 'utf8')) as { bin: { tsc: stri
 const old = join(root, 'node_modules', 'typescript-5.9', 'bin', 'tsc');
 const strict = ['--strict', '--noEmit', '--types', 'node', '--module', 'nodenext', '--target', 'es2023'];
 
-/** What the compiler complains about; empty where all is well. */
+/** The compiler's errors; empty if there are no errors. */
 async function compile(
   cwd: string,
   options: readonly string[],

@@ -1,4 +1,4 @@
-// Smaller points of the contract, from outside.
+// Smaller points of the contract, tested from outside.
 import { join } from 'node:path';
 import fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';

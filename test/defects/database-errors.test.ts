@@ -1,5 +1,5 @@
-// Errors of databases, made by real means: each is answered with a code of the error table, says what to do, and shows no
-// value, no SQL and none of the database's own words. Those that only the operator can mend are logged with their cause.
+// Real errors of databases: each answer has a code of the error table and says what to do. It contains no value, no SQL
+// and no text of the database. Errors that only the operator can fix are logged with their cause.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
@@ -17,7 +17,7 @@ const limits = { pageSizeLimit: 5000, queryTimeoutMs: 20_000 };
 interface Place {
   readonly database: TestDatabase;
   readonly engine: Engine;
-  /** As a database user with few rights; absent on SQLite. */
+  /** The engine as a database user with few rights; absent on SQLite. */
   readonly weak: Engine | undefined;
   run(...statements: string[]): Promise<void>;
 }
@@ -712,11 +712,11 @@ const cases: readonly Case[] = [
         await other.run('begin', []);
         await other.run("set local deadlock_timeout = '10s'", []);
       } else {
-        // The transaction that wrote less is the one that is rolled back.
+        // The deadlock rolls back the transaction with fewer writes.
         await other.run('update u set n = n + 1 where id > 2', []);
       }
       await other.run('update u set n = 5 where id = 2', []);
-      // A statement that takes both rows, the first one first.
+      // A statement that locks both rows, the first one first.
       const mine = place.engine.update(all, { collection: 'u', ids: ['1', '2'], values: { n: 7 } });
       mine.catch(() => undefined);
       while (!(await isWaiting(place.database))) await systemClock.sleep(20);
@@ -803,7 +803,7 @@ const cases: readonly Case[] = [
 const WEAK = `portico_weak_${randomBytes(4).toString('hex')}`;
 const observed: Observation[] = [];
 
-/** Whether a statement waits for the lock of another transaction. */
+/** Whether a statement waits for a lock of another transaction. */
 async function isWaiting(database: TestDatabase): Promise<boolean> {
   const found = await askSql(
     database,

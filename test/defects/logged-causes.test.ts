@@ -1,5 +1,5 @@
-// What code of the operator throws reaches the log once, with its file and line, whichever entry point met it, and never the
-// answer. Every kind of callback of the customizer is a row; every row fails in each way in which code can fail.
+// An error in code of the operator is logged once with its file and line, at every entry point, and never appears in
+// the answer. The table has every kind of customizer callback, and each fails in every possible way.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Agent } from '../../src/index.ts';
 import { createMemoryDataSource } from '../../src/index.ts';
@@ -9,7 +9,7 @@ import { emptyAgent, type Logged } from '../app/agent.ts';
 const words = 'the till is jammed';
 const file = 'logged-causes.test.ts';
 
-/** Each way in which a callback fails. */
+/** The ways a callback can fail. */
 const ways: Readonly<Record<string, () => unknown>> = {
   'an Error': () => {
     throw new Error(words);
@@ -28,7 +28,7 @@ const ways: Readonly<Record<string, () => unknown>> = {
 
 let failing: { readonly part: string; readonly run: () => unknown } | undefined;
 
-/** What the callback called `part` does: `usual`, but where the test makes it fail. */
+/** Runs `usual`, or fails if the test selected the callback `part`. */
 function act<T>(part: string, usual: () => T): T {
   return failing?.part === part ? (failing.run() as T) : usual();
 }
@@ -130,11 +130,11 @@ function customize(agent: Agent): void {
 interface Kind {
   /** Calls that run the callback, by entry point. */
   readonly calls: Readonly<Record<string, (place: TestableAgent) => unknown>>;
-  /** What the callback must not return; absent where nothing is made of it. */
+  /** An invalid return value; absent if the return value is not used. */
   readonly wrong?: unknown;
 }
 
-/** Of a record that a test creates, or deletes. */
+/** The id of a record that a test creates or deletes. */
 let id = 100;
 
 const mcp = (tool: string, args: Readonly<Record<string, unknown>>) => (place: TestableAgent) =>
@@ -258,7 +258,7 @@ beforeEach(() => {
   failing = undefined;
 });
 
-/** All that the caller of a test client can read of a refusal. */
+/** The complete text of a refusal, as the caller of a test client reads it. */
 function readable(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${error.message} ${JSON.stringify(error)}` : '';
 }
@@ -278,7 +278,7 @@ async function failWith(part: string, run: () => unknown, call: (place: Testable
   throw new Error('the call did not fail');
 }
 
-/** What a usual logger prints of an entry. */
+/** A log line as a typical logger prints it. */
 const printed = ([level, message, error]: Logged): string =>
   `${level} ${message} ${error instanceof Error ? error.stack : String(error)}`;
 

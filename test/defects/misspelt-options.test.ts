@@ -1,5 +1,5 @@
-// In JavaScript nothing but the start can notice a misspelt option: each definition object of each customizer method is tried with
-// each of its options misspelt, as code without types writes it, and the start names the near one and the line.
+// In JavaScript, only the start can detect a misspelt option. Each option of each definition object of every customizer
+// method is misspelt once, as untyped code could. The error names the closest option and the line.
 import { describe, expect, test } from 'vitest';
 import { createMemoryDataSource, createSqlDataSource } from '../../src/index.ts';
 import { flattenColumn, flattenJsonColumn, flattenRelation } from '../../src/plugins/index.ts';
@@ -18,7 +18,7 @@ const toOne = { foreignKey: 'customer_id', foreignKeyTarget: 'id' };
 const fromOther = { originKey: 'customer_id', originKeyTarget: 'id' };
 const polymorphic = { foreignKey: 'customer_id', typeField: 'label', targets: { a: 'customers' } };
 
-/** Of `orders`; the options are all that there are. */
+/** Rows are for `orders`. The options are complete. */
 const rows: Readonly<Record<string, Row>> = {
   addField: {
     given: { columnType: 'Enum', dependencies: ['id'], getValues, defaultValue: 'a', enumValues: ['a'] },
@@ -101,10 +101,10 @@ const rows: Readonly<Record<string, Row>> = {
   },
 };
 
-/** Two letters change places: a mistake that hands make. */
+/** Swaps the last two letters, a common typo. */
 const misspell = (name: string) => `${name.slice(0, -2)}${name.at(-1)}${name.at(-2)}`;
 
-/** What the start of an agent says of it. */
+/** The error message when an agent starts with it. */
 function startWith({ call }: Row, given: object): Promise<string> {
   const { agent } = shopAgent();
   agent.customizeCollection('orders', (orders) => void call(orders, given));

@@ -1,5 +1,5 @@
-// A collection whose name an address of ours has could not be reached, or only in part: the start says so, and how to rename it.
-// The names are read from the routes, so that a new one cannot be forgotten.
+// A collection with the name of a route would be unreachable, or only partly reachable. The start reports it and says
+// how to rename it. The names are read from the routes, so the list includes new ones.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -55,7 +55,7 @@ test('under portico start, which has no addDataSource, the error says what works
     1,
     expect.stringMatching(/^portico: A collection cannot be called 'authentication'/m),
   ]);
-  // Its own words: the call and the file.
+  // Follow the message itself: the call and the file.
   const [, call] =
     /(agent\.removeCollection\('authentication'\)) in portico\.config\.mjs, export default \(agent\) =>/.exec(stderr) ??
     [];

@@ -1,5 +1,5 @@
-// A server or a file that cannot be reached: what the operator reads names the place, the cause and what to change, wherever
-// they read it; what a caller reads names none of it; a password is in neither.
+// An unreachable server or file: the operator's message names the location, the cause and the fix. The caller's message
+// names none of these, and neither contains a password.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -41,12 +41,12 @@ const errorOf = (work: () => Promise<unknown>): Promise<Error> =>
     (error: Error) => error,
   );
 
-/** What the start says, and what a call says later. */
+/** The error at the start, and the error of a later call. */
 async function sourceSays(given: string | SqlConnectionOptions): Promise<{ start: string; call: string }> {
   const source = createSqlSource(given, { observe: () => undefined, clock: systemClock });
   try {
     const start = await errorOf(() => source.describe());
-    // No table is known, so that the statement is plain.
+    // Without catalogue data, the statement is plain.
     const call = await errorOf(() =>
       source.count({ table: 'things', joins: [], where: { op: 'always' } }, { timeoutMs: 5000 }),
     );
@@ -145,7 +145,7 @@ describe.each(remoteServers)('$dialect', ({ dialect, create }) => {
 
   test.each(cases.map((each) => ({ each, what: each[0] })))('$what', async ({ each: [what, url, cause, cure, at] }) => {
     const address = new URL(url());
-    // Here the password has to be right.
+    // This case needs the correct password.
     if (what !== 'database missing') address.password = SECRET;
     const { start, call } = await sourceSays(address.href);
     const storage = await storageSays(address.href);
@@ -159,7 +159,7 @@ describe.each(remoteServers)('$dialect', ({ dialect, create }) => {
       expect(told).toMatch(cure);
       expect(told).toMatch(setting);
     }
-    // A caller does not hear of hosts, ports or names.
+    // The caller's message has no hosts, ports or names.
     expect(call).toMatch(/^The database (cannot be reached at the moment|cannot be used: .*)/);
     expect(call).toMatch(/the log says/);
     expect(call).not.toMatch(/host \w|port \d|127\.0\.0\.1|localhost|nosuch|SERVICE_/);
@@ -168,7 +168,8 @@ describe.each(remoteServers)('$dialect', ({ dialect, create }) => {
 });
 
 const demand = (message: string, more: object) => Object.assign(new Error(message), more);
-// Servers that demand TLS, are full, or keep us out would need a server of their own: the errors are those of their drivers.
+// Servers that require TLS, are full or refuse the host would need their own installation. These are the errors of
+// their drivers.
 test.each<[what: string, error: Error, says: RegExp]>([
   [
     'PostgreSQL demands TLS',

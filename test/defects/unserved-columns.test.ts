@@ -1,4 +1,4 @@
-// A column that is not served and must have a value: no field is blamed that was given, and the cure is the operator's.
+// A required column that is not served: the error blames none of the given fields, and points to the operator.
 import { expect, onTestFinished, test } from 'vitest';
 import { createEngineAgent } from '../../src/agent/agent.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';

@@ -1,4 +1,5 @@
-// The lines of docs/embedding.md for each host, run as they stand: the page of the shop is the host's, our paths are ours.
+// Runs the code of docs/embedding.md for each host unchanged: the shop's page comes from the host, and Portico's paths
+// from the agent.
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// One suite for every application that the agent can be mounted in: its HTTP API, and the sign-in and a call of a real client
-// of MCP.
+// One suite for every framework that the agent can be mounted in: its HTTP API, and sign-in and a call of a real MCP
+// client.
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { describe, expect, test } from 'vitest';
 import { createPerson } from '../clients/person.ts';

@@ -1,5 +1,5 @@
-// The applications that the agent is mounted in, as their users write them: with helmet, compression and a body parser in
-// front of everything, and routes of their own, some of them under names that would be ours without a basePath.
+// Host applications as users write them: helmet, compression and a body parser first, then their own routes. Some
+// routes have names that Portico would use without a basePath.
 import 'reflect-metadata';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
@@ -16,7 +16,7 @@ import type { Agent } from '../../src/index.ts';
 
 export interface Host {
   mount(agent: Agent): void;
-  /** Adds what the application has of its own. */
+  /** Adds the application's own middleware and routes. */
   furnish(): void | Promise<void>;
   listen(port: number): Promise<unknown>;
   close(): Promise<unknown>;
@@ -24,12 +24,12 @@ export interface Host {
 
 export interface HostRow {
   readonly name: string;
-  /** Whether there is an application beside us. */
+  /** Whether the host has routes of its own. */
   readonly hasRoutes: boolean;
   open(): Host | Promise<Host>;
 }
 
-/** Long enough that it is compressed. */
+/** Long enough to be compressed. */
 const front = 'The shop. '.repeat(400);
 const texts: Readonly<Record<string, string>> = {
   '/': front,
@@ -47,7 +47,7 @@ async function countBytes(stream: AsyncIterable<Buffer>): Promise<{ readonly byt
 
 type NodeMiddleware = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void;
 
-/** What every application has in front. */
+/** The middleware that every application uses first. */
 const protectors = (): NodeMiddleware[] => [helmet() as NodeMiddleware, compression() as unknown as NodeMiddleware];
 
 const listenOn = (server: Server, port: number) =>
@@ -74,7 +74,7 @@ function openExpress(make: typeof express): Host {
   };
 }
 
-/** Fastify takes middleware of Node's through a hook. */
+/** Fastify runs Node middleware through a hook. */
 function protectFastify(app: FastifyInstance): void {
   for (const protect of protectors())
     app.addHook('onRequest', (request, reply, done) => protect(request.raw, reply.raw, done as () => void));
@@ -137,7 +137,7 @@ function openKoa(): Host {
   };
 }
 
-// Decorators by hand: the files of this house are stripped of their types, and not compiled.
+// Decorators are applied by hand, because the test files are only stripped of types, not compiled.
 class ShopController {
   front(): string {
     return front;
@@ -182,7 +182,7 @@ async function openNest(platform: 'express' | 'fastify'): Promise<Host> {
   };
 }
 
-/** An application that is a function, with what others get of their frameworks. */
+/** An application that is a plain function, with the features of the frameworks. */
 function openPlain(): Host {
   let handle: (req: IncomingMessage, res: ServerResponse, next: () => void) => void = (_req, _res, next) => next();
   const answer: RequestListener = async (req, res) => {

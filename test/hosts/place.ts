@@ -1,4 +1,4 @@
-// An application of the table with an agent in it, listening, and what is asked of both.
+// A listening application of the table with an agent in it, and requests to both.
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Agent, createMemoryDataSource } from '../../src/index.ts';
@@ -18,16 +18,16 @@ export interface Place {
 }
 
 export interface PlaceOptions {
-  /** Of the mount: before or after what the application has of its own. */
+  /** Mounts before or after the application's own routes. */
   readonly order?: 'before' | 'after';
-  /** Null: no MCP at all. */
+  /** Null disables MCP. */
   readonly basePath?: string | null;
 }
 
 const addAda = (dataDir: string) =>
   addUserIn(dataDir, { ...account, firstName: 'Ada', lastName: 'Byron', level: 'admin' });
 
-/** Listening, with an agent that is mounted and not started. */
+/** Listening, with a mounted agent that is not started. */
 export async function openPlace(
   row: HostRow,
   { order = 'after', basePath = '/data' }: PlaceOptions = {},
@@ -48,7 +48,7 @@ export async function openPlace(
   return { agent, origin, logged };
 }
 
-/** The same application, in which nobody is mounted. */
+/** The same application without an agent. */
 export async function openBare(row: HostRow): Promise<string> {
   const [port, host] = [await freePort(), await row.open()];
   onTestFinished(async () => void (await host.close()));
@@ -63,7 +63,7 @@ export const json = (body: string, method = 'POST') => ({
   body,
 });
 
-/** What helmet and compression of the application leave on an answer. */
+/** Whether the application's helmet or compression changed the answer. */
 const isTouched = ({ headers }: Response) =>
   headers.has('x-dns-prefetch-control') || headers.has('origin-agent-cluster') || headers.has('content-encoding');
 

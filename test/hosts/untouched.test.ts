@@ -1,4 +1,4 @@
-// An application in which the agent is mounted answers as if nobody was, and keeps the paths of MCP where that is not served.
+// An application with a mounted agent answers as it does without one, and keeps the paths of MCP if MCP is not served.
 import { describe, expect, test } from 'vitest';
 import { sessionToken, whoAmI } from '../rest/front-end.ts';
 import { hosts } from './hosts.ts';
@@ -15,7 +15,7 @@ const upload = () =>
     },
   });
 
-/** What the users of the application do, all of it outside our paths. */
+/** Requests of the application's users, all outside Portico's paths. */
 const visits: readonly (readonly [path: string, init: () => RequestInit])[] = [
   ['/', () => ({})],
   ['/', () => ({ headers: { 'accept-encoding': 'identity' } })],

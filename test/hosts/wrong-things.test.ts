@@ -1,5 +1,5 @@
-// What goes wrong around a mount and a start: each error names the option or the call and the user's line, says what to do,
-// leaves nothing running, and the start after the cure works.
+// Errors around mounting and starting: each message names the option or call and the user's line, and says what to do.
+// No resource stays open, and the start works after the fix.
 import { existsSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +16,7 @@ import { hosts } from './hosts.ts';
 const here = /\(.*wrong-things\.test\.ts:\d+\)$/;
 const { env } = process;
 const handles = () => process.getActiveResourcesInfo().filter((kind) => /TCP(Server|Socket)|Process|Pipe/.test(kind));
-/** What is there and was not before; what earlier tests let go of in between is none of it. */
+/** New resources. Those that earlier tests release in the meantime do not count. */
 function added(before: readonly string[]): string[] {
   const left = [...before];
   return handles().filter((kind) => {
@@ -176,7 +176,7 @@ describe('a start that fails leaves nothing running, and works after the cure', 
     agent.mountOnKoa(new Koa());
     const message = await messageOf(() => agent.start());
     expect(message).toMatch(/set SERVICE_PUBLIC_URL \(or settings\.publicUrl\)/);
-    // Another call is a cure as well: then the server of its own has an address.
+    // Another call also fixes it: then the standalone server has an address.
     agent.mountOnStandaloneServer(0);
     expect(await messageOf(() => agent.start())).toBe('it worked');
   });

@@ -1,9 +1,9 @@
-// The rules of docs/architecture.md, as data and small checks over the text of the source files. Each check answers with
-// one line for each offence: the file, and what is wrong.
+// The rules of docs/architecture.md, as data and small checks over the text of the source files. Each check returns one
+// line per violation: the file, and what is wrong.
 import { posix } from 'node:path';
-import { readSource, type SourceText } from './source-text.ts';
+import { type Import, readSource, type SourceText } from './source-text.ts';
 
-/** Path from the root of the package, with forward slashes, to the text of the file. */
+/** Maps the path from the package root, with forward slashes, to the text of the file. */
 export type SourceFiles = ReadonlyMap<string, string>;
 
 export interface Manifest {
@@ -12,7 +12,7 @@ export interface Manifest {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** What the files of a folder may import, their own, those of core and of http aside. */
+/** What each folder may import, besides its own files, core and http. */
 const folderReach: Readonly<Record<string, readonly string[]>> = {
   core: [],
   http: [],
@@ -35,7 +35,7 @@ const folderReach: Readonly<Record<string, readonly string[]>> = {
     'mcp/playground.ts',
     'mcp/approvals/execution.ts',
   ],
-  // Below server, whose agent has a call for each: they are given a handler, and know nothing of what answers.
+  // Below server, because the agent has a method for each. They receive a handler and do not know what answers.
   frameworks: [],
   server: ['remote-store', 'store', 'oauth', 'agent', 'workflows', 'mcp', 'api', 'rest', 'console', 'frameworks'],
   plugins: ['agent'],
@@ -70,25 +70,25 @@ const folderReach: Readonly<Record<string, readonly string[]>> = {
     'cli',
   ],
 };
-/** Folders that every other one may import, but for those named first, which import nothing of them. */
+/** Folders that every other folder may import, except the folders listed. */
 const foundations: Readonly<Record<string, readonly string[]>> = {
   core: [],
   http: ['core', 'store', 'agent', 'workflows', 'frameworks', 'plugins', 'cloud'],
 };
 
 /**
- * The same within `agent`, where a file that lies in no folder may use all of them. A query goes from resolve to encode; a
- * file that is named is the one exception.
+ * The same within `agent`. Files outside a subfolder may import all of them. A query goes from resolve to encode. An
+ * entry with a file name is an exception for that file only.
  */
 const phases = ['resolve', 'lower', 'plan', 'execute', 'encode'];
 const agentReach: Readonly<Record<string, readonly string[]>> = {
   sources: [],
-  model: ['sources', 'customize/context.ts', 'customize/definitions.ts', 'customize/hooks.ts'],
+  model: ['sources'],
   customize: ['model', 'sources', 'actions/definitions.ts', 'charts/definitions.ts', 'ai/definitions.ts'],
   ai: ['customize'],
   artifacts: ['model', 'sources', 'actions'],
-  resolve: ['lower', 'plan/types.ts', 'model', 'sources', 'customize'],
-  lower: ['resolve', 'plan/types.ts', 'model', 'sources', 'customize'],
+  resolve: ['lower', 'model', 'sources', 'customize'],
+  lower: ['resolve', 'model', 'sources', 'customize'],
   plan: [
     'resolve',
     'lower',
@@ -107,7 +107,22 @@ const agentReach: Readonly<Record<string, readonly string[]>> = {
   actions: [...phases, 'write', 'operations', 'model', 'sources', 'customize', 'ai'],
 };
 
-/** Who may import a package. A package that is not listed may be used by any room. */
+/**
+ * Types that reference each other: a collection has its source, which answers statements about collections. Type-only
+ * imports between these files may form a cycle. All other imports count, even type-only ones.
+ */
+const mutual = [
+  'src/agent/actions/definitions.ts',
+  'src/agent/charts/definitions.ts',
+  'src/agent/customize/context.ts',
+  'src/agent/customize/definitions.ts',
+  'src/agent/customize/hooks.ts',
+  'src/agent/model/types.ts',
+  'src/agent/plan/types.ts',
+  'src/agent/sources/source.ts',
+];
+
+/** The files that may import a package. Any file may import an unlisted package. */
 const owners: readonly (readonly [packages: RegExp, where: RegExp])[] = [
   [/^(oidc-provider|openid-client|jose)$/, /^src\/oauth\//],
   [/^@modelcontextprotocol\//, /^src\/(mcp\/|workflows\/remote-mcp\/)/],
@@ -125,7 +140,7 @@ const owners: readonly (readonly [packages: RegExp, where: RegExp])[] = [
   [/^(uqr|@dagrejs\/dagre)$/, /^src\/console\//],
   [/^re2js$/, /^src\/agent\/sources\/pattern\.ts$/],
   [/^express$/, /^src\/(.+\/)?(routes|interaction)\.ts$|^src\/console\/|^src\/server\/create-server\.ts$/],
-  // Nowhere: they are the host's own, known by what they can do (src/frameworks).
+  // No file may: the host owns these packages, and src/frameworks detects them by their features.
   [/^(fastify|koa|@nestjs\/.+)$/, /(?!)/],
   [/^(commander|dotenv)$/, /^src\/cli\//],
   [/^node:https?2?$/, /^src\/(?!core\/|store\/|agent\/)/],
@@ -151,7 +166,7 @@ const codeOwners: readonly (readonly [what: string, code: RegExp, where: RegExp]
   ],
 ];
 
-/** Packages whose import is the offence that `codeOwners` looks for. */
+/** Packages that give access to what `codeOwners` restricts. */
 const packageOwners: readonly (readonly [packages: RegExp, where: RegExp])[] = [
   [/^node:(timers(\/promises)?|perf_hooks)$/, /^src\/core\/clock\.ts$/],
 ];
@@ -164,7 +179,7 @@ interface Parsed extends SourceText {
   readonly path: string;
 }
 
-/** Every offence against the rules, sorted; empty for a house in order. */
+/** All violations of the rules, sorted. */
 export function judge(files: SourceFiles, manifest: Manifest): string[] {
   const parsed = [...files].map(([path, text]): Parsed => ({ path, ...readSource(text) }));
   const publicFiles = new Set(exportedFiles(manifest).map(([, path]) => path));
@@ -202,20 +217,21 @@ function judgeDirections(file: Parsed, files: SourceFiles): string[] {
       const to = target(file.path, edge.from);
       if (!files.has(to)) return [`${file.path}: imports ${edge.from}, which is not a file of src`];
       const inside = parts(to).join('/');
-      if (folderOf(to) === folder) return judgeAgent(file.path, to);
+      if (folderOf(to) === folder) return judgeAgent(file.path, to, edge);
       const below = foundations[folderOf(to)];
       if ((below && !below.includes(folder)) || reaches(reach, inside)) return [];
       return [`${file.path}: ${folder} may not import ${inside}`];
     });
 }
 
-function judgeAgent(path: string, to: string): string[] {
+function judgeAgent(path: string, to: string, edge: Import): string[] {
   const [folder, part, ...deeper] = parts(path);
   const reach = agentReach[part ?? ''];
   if (folder !== 'agent' || deeper.length === 0) return [];
   if (!reach) return [`${path}: 'agent/${part}' is not a folder of the agent; they are listed in test/house/rules.ts`];
+  if (edge.kind === 'type' && mutual.includes(to)) return [];
   const inside = parts(to).slice(1).join('/');
-  // What callers ask and are answered is the vocabulary of every part.
+  // Every part uses the types of requests and results.
   return reaches([part!, 'requests.ts', ...reach], inside)
     ? []
     : [`${path}: agent/${part} may not import agent/${inside}`];
@@ -236,7 +252,7 @@ function judgePackages(file: Parsed, manifest: Manifest): string[] {
       const owned = [...owners, ...packageOwners].filter(([packages]) => packages.test(name));
       const offences = owned
         .filter(([, where]) => !where.test(file.path))
-        // Types of the web's requests and responses cost nothing and open nothing.
+        // Types of HTTP requests and responses have no effect at run time.
         .filter(() => !(kind === 'type' && (builtIn || name === 'express')))
         .map(() => `${file.path}: ${name} does not belong here`);
       if (!builtIn && kind !== 'type' && !(name in known)) {
@@ -275,7 +291,7 @@ function judgeName(path: string): string[] {
 
 function judgeCore(files: SourceFiles): string[] {
   const paths = [...files.keys()].filter((path) => folderOf(path) === 'core');
-  // `sqlite.ts` and what lies in `sqlite/` are one.
+  // `sqlite.ts` and the folder `sqlite/` are one subject.
   const count = new Set(paths.map((path) => parts(path)[1]!.replace(/\.ts$/, ''))).size;
   return count <= coreLimit ? [] : [`src/core: ${count} subjects, at most ${coreLimit} are allowed`];
 }
@@ -286,7 +302,9 @@ function judgeCycles(parsed: readonly Parsed[], files: SourceFiles): string[] {
       path,
       imports
         .filter(({ from }) => isRelative(from))
-        .map(({ from }) => target(path, from))
+        .map(({ from, kind }) => ({ to: target(path, from), kind }))
+        .filter(({ to, kind }) => !(kind === 'type' && mutual.includes(path) && mutual.includes(to)))
+        .map(({ to }) => to)
         .filter((to) => files.has(to)),
     ]),
   );
@@ -296,7 +314,7 @@ function judgeCycles(parsed: readonly Parsed[], files: SourceFiles): string[] {
     const start = trail.indexOf(path);
     if (start >= 0) {
       const ring = trail.slice(start);
-      // Told from its first file in the alphabet, so that one ring is one line.
+      // Starts at the first file in alphabetical order, so each cycle is reported once.
       const first = ring.indexOf([...ring].sort()[0]!);
       const told = [...ring.slice(first), ...ring.slice(0, first)];
       found.push(`cycle: ${[...told, told[0]].join(' -> ')}`);

@@ -1,14 +1,14 @@
-// Reads just enough of a TypeScript file to judge it: comments and the insides of texts are taken out, so that what
-// remains is code, and every import is listed with what kind it is.
+// Reads enough of a TypeScript file to check it: removes comments, replaces strings, and lists every import with its
+// kind.
 
 export interface Import {
   readonly from: string;
-  /** `type` leaves no trace at run time; `import { type A }` does, since verbatimModuleSyntax keeps the statement. */
+  /** `type` has no effect at run time; `import { type A }` does, since verbatimModuleSyntax keeps the statement. */
   readonly kind: 'value' | 'type' | 'dynamic' | 're-export';
 }
 
 export interface SourceText {
-  /** No comments; every text is `"n"`, its number in `texts`. */
+  /** Without comments. Every string is replaced with `"n"`, its index in `texts`. */
   readonly code: string;
   readonly texts: readonly string[];
   readonly imports: readonly Import[];
@@ -32,12 +32,12 @@ export function readSource(source: string): SourceText {
   return { code, texts, imports };
 }
 
-/** Template literals are one text each, but the code inside `${}` is kept. */
+/** A template literal is one text per part, and the code inside `${}` is kept. */
 function strip(source: string): { code: string; texts: string[] } {
   const texts: string[] = [];
   let code = '';
   let at = 0;
-  /** Braces that are open inside each `${`, innermost last. */
+  /** Open braces inside each `${`, innermost last. */
   const templates: number[] = [];
 
   const keep = (text: string) => {
@@ -125,7 +125,7 @@ function closingRegex(source: string, start: number): number {
   return at;
 }
 
-/** After a value a slash divides; anywhere else it opens a regular expression. */
+/** A slash after a value is a division, otherwise it starts a regular expression. */
 function startsRegex(code: string): boolean {
   const before = code.trimEnd();
   if (/\b(return|typeof|case|in|of|do|else|await|yield|void|delete)$/.test(before)) return true;

@@ -1,6 +1,6 @@
-// Two server processes on one storage, as operators run them: the built command, each with a data folder of its own, behind a
-// balancer that sends the requests of one sign-in to both in turn, leaves out a process that says that it is not ready, and goes to the
-// other where a connection is refused.
+// Two server processes on one storage, as in production: the built command, each with its own data folder, behind a
+// balancer. The balancer spreads the requests of each sign-in over both, skips a process that is not ready, and retries
+// at the other when a connection is refused.
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../src/core/clock.ts';
@@ -15,27 +15,27 @@ import { createStorage } from '../store/spares.ts';
 import { addUser } from '../users.ts';
 
 export interface Cluster {
-  /** Of the balancer, which is the public address. */
+  /** The URL of the balancer, which is the public URL. */
   readonly origin: string;
-  /** Of each process itself. */
+  /** The URL of each process. */
   readonly direct: readonly string[];
-  /** A third process's view of the storage: this one's. */
+  /** The storage as a third process (this one) opens it. */
   readonly store: OpenedStore;
   addUser(user: NewUser): Promise<User>;
-  /** Of each process, how many requests of a kind such as `POST interaction` came to it. */
+  /** For each process, the number of requests by kind, such as `POST interaction`. */
   readonly served: readonly ReadonlyMap<string, number>[];
-  /** How often the balancer found a process gone and went to the other. */
+  /** How often the balancer was refused by one process and retried at the other. */
   readonly retried: () => number;
-  /** SIGTERM, its end, and a new process at the same port. */
+  /** Sends SIGTERM, waits for the end, and starts a new process on the same port. */
   restart(which: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** How often the balancer asks /readyz. */
+/** The interval of the /readyz checks of the balancer. */
 const LOOK_MS = 100;
 const secret = 'the secret that both processes share';
 
-/** `POST interaction`: what of a sign-in a request is. */
+/** The step of a sign-in that a request belongs to, such as `POST interaction`. */
 function kindOf({ method, url = '/' }: IncomingMessage): string {
   const [, room = '', what = '', more] = url.split(/[/?]/);
   return `${method} ${room === 'oauth' ? what : room}${what === 'authorize' && more && !url.includes('?') ? ' resume' : ''}`;
@@ -71,7 +71,7 @@ export async function openCluster(server: TestServer): Promise<Cluster> {
       },
     );
     onward.on('error', (error: NodeJS.ErrnoException) => {
-      // Only what never arrived is sent again: a code that arrived twice would be used twice.
+      // Only requests that never arrived are retried: a code that arrives twice is used twice.
       if (error.code === 'ECONNREFUSED' && !isRetry) {
         retries++;
         pass(req, res, body, 1 - to, true);
@@ -85,7 +85,7 @@ export async function openCluster(server: TestServer): Promise<Cluster> {
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
     const uid = /\/oauth\/(?:interaction|authorize)\/([\w-]+)/.exec(req.url ?? '')?.[1];
-    // Of one sign-in the pages come from one process, and their forms go to the other.
+    // Pages of a sign-in come from one process, and their forms go to the other.
     const to = uid ? (uid.charCodeAt(0) + (req.method === 'POST' ? 1 : 0)) % 2 : turn++ % 2;
     pass(req, res, Buffer.concat(chunks), isReady[to] ? to : 1 - to);
   });
@@ -110,9 +110,9 @@ export async function openCluster(server: TestServer): Promise<Cluster> {
     SERVICE_PUBLIC_URL: origin,
     SERVICE_AGENT_ORIGINS: frontOrigin,
     SERVICE_LOG_LEVEL: 'Error',
-    // Ten looks of the balancer.
+    // Ten readiness checks of the balancer.
     SERVICE_DRAIN_SECONDS: '1',
-    // All sign-ins come from one address, side by side.
+    // All sign-ins come from one address, concurrently.
     SERVICE_SIGN_IN_ATTEMPTS: '1000',
     SERVICE_DCR_PER_HOUR: '10000',
     SERVICE_MCP_REQUESTS_PER_MINUTE: '0',

@@ -1,5 +1,5 @@
-// A server process whose database, which holds the storage and what is served, is killed and started again under it: what it answers
-// meanwhile, that nothing it said yes to is lost, and that it needs nobody to come back.
+// The database server, with the storage and the served tables, is killed and restarted under a server process. Tests
+// the answers in between, that no acknowledged request is lost, and that the process recovers without help.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApiPaths } from '../../src/api/paths.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -15,11 +15,11 @@ import { threeSteps } from '../workflow/field.ts';
 import { makeServer, type OwnServer, ownDialects } from '../workflow/own-databases.ts';
 import { everything } from '../workflow/place.ts';
 
-/** No request asks for more time than it takes to find that nobody is there. */
+/** No request takes longer than the detection of an unavailable server. */
 const MOST_MS = 5000;
 const ORDERS = 40;
 
-// A file must hold a test.
+// A file must contain a test.
 if (ownDialects.length === 0) test.skip('on a server of its own', () => {});
 
 describe.each(ownDialects.slice(-1))('a server process on %s', { timeout: 120_000 }, (dialect) => {
@@ -106,7 +106,7 @@ describe.each(ownDialects.slice(-1))('a server process on %s', { timeout: 120_00
 
   test('away: 503 in the form of each front, with when to come again; back: all answer by themselves', async () => {
     await own.kill();
-    // More often than unknown addresses are looked for; none was known yet.
+    // More attempts than the lookup limit for unknown URLs. No URL was cached yet.
     for (let attempt = 0; attempt < 7; attempt++) {
       const answer = await trigger(nextOrder, 'one');
       expect([answer.status, Number(answer.headers.get('retry-after'))]).toEqual([503, 2]);
@@ -159,7 +159,7 @@ describe.each(ownDialects.slice(-1))('a server process on %s', { timeout: 120_00
     const known = kept.filter(({ recordId }) => Number(recordId) >= from).map(({ recordId, id }) => [recordId, id]);
     expect(new Map(known as [string, string][])).toEqual(runs);
     expect(known).toHaveLength(nextOrder - from);
-    // What nobody knows the end of waits for a person; all else is done.
+    // Runs with an unknown outcome wait for a person; all others are done.
     await expect
       .poll(
         async () => {
@@ -179,7 +179,7 @@ describe.each(ownDialects.slice(-1))('a server process on %s', { timeout: 120_00
       .split('\n')
       .map((line) => JSON.parse(line) as { level: number; msg: string; message?: string; err?: { kind?: string } });
     expect(code).toBe(0);
-    // A call that was under way may fail with a line of its own, which says where and why.
+    // A call in progress may fail with its own log line, with location and cause.
     expect(lines.filter(({ level, err }) => level >= 50 && err?.kind !== 'away')).toEqual([]);
     expect(stderr).toMatch(/The storage is not available\. [^"]*SERVICE_STORAGE_URL/);
     expect(stderr).not.toMatch(/program@b\.example|'open'|key \d/);

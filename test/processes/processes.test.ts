@@ -1,4 +1,4 @@
-// A sample of what the long test proves: any number of processes on one storage, behind a balancer.
+// A sample of the long test: several processes on one storage, behind a balancer.
 import { proveProcesses } from './scenario.ts';
 
 proveProcesses({ signIns: 12, duringRestarts: 24, calls: 10 });

@@ -1,4 +1,4 @@
-// The same at two sizes: a sample with every run of the tests, the whole in the long ones.
+// The same scenario in two sizes: a sample for every test run, and the full size for the long tests.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildOnce } from '../cli/command.ts';
 import { remoteServers } from '../databases.ts';
@@ -9,7 +9,7 @@ import { takeAway, takings } from './taken-away.ts';
 
 export interface Size {
   readonly signIns: number;
-  /** Of which so many while one process is restarted, and then the other. */
+  /** How many of the sign-ins run while one process restarts, and then the other. */
   readonly duringRestarts: number;
   readonly calls: number;
 }
@@ -17,7 +17,7 @@ export interface Size {
 const account: Account = { email: 'ada@example.com', password: 'correct horse battery' };
 
 export function proveProcesses({ signIns, duringRestarts, calls }: Size): void {
-  // A file must hold a test.
+  // A file must contain a test.
   if (remoteServers.length === 0) test.skip('on a server', () => {});
 
   describe.each(remoteServers)('two processes on one $dialect', (server) => {

@@ -1,4 +1,4 @@
-// Sign-ins spread over both processes, and what must be true of them.
+// Sign-ins spread over both processes, and the checks of their results.
 import { expect } from 'vitest';
 import { callTool } from '../app/call.ts';
 import { connect, register } from '../oauth/client.ts';
@@ -14,7 +14,10 @@ export interface SignIns {
   readonly failures: readonly string[];
 }
 
-/** So many, and more while `goesOn` says so. Each whole: authorize, sign-in page, its form, consent, its form, code, token, and a call at each process with the token. */
+/**
+ * Makes this many sign-ins, and more while `goesOn` returns true. Each is complete: authorize, sign-in page and form,
+ * consent page and form, code, token, and a call at each process with the token.
+ */
 export async function signInMany(
   { origin, direct }: Cluster,
   account: Account,
@@ -31,7 +34,7 @@ export async function signInMany(
       try {
         const { tokens } = await connect(registered, account, { redirectUri, resource: `${origin}/mcp` });
         const list = { collectionName: 'customers', pagination: { size: 1 } };
-        // One of them may be on its way down.
+        // One of them may be shutting down.
         const answers = await Promise.allSettled(
           direct.map((at) => callTool(`${at}/mcp`, tokens.access_token, 'list', list)),
         );
@@ -48,7 +51,7 @@ export async function signInMany(
   return { done, seconds: (performance.now() - from) / 1000, failures };
 }
 
-/** Everything that a sign-in is made of was done by both. */
+/** Both processes served every step of the sign-ins. */
 export function expectSpread({ served }: Cluster): void {
   const kinds = ['GET authorize', 'GET interaction', 'POST interaction', 'GET authorize resume', 'POST token'];
   const missing = served.map((by) => kinds.filter((kind) => !by.get(kind)));

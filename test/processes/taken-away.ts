@@ -1,5 +1,5 @@
-// What is taken away by a third process while calls run in two: a call that begins after the change was made must not use it.
-// Calls are begun and changes are made in this process, so that one clock puts all of them in order.
+// A third process revokes a right while calls run in two others: a call that starts after the change must not use it.
+// This process starts the calls and makes the changes, so all times come from one clock.
 import { hashToken } from '../../src/core/secret.ts';
 import type { CollectionPermission } from '../../src/store/permissions/types.ts';
 import { callTool } from '../app/call.ts';
@@ -11,9 +11,9 @@ const redirectUri = 'http://127.0.0.1:49152/callback';
 const password = 'correct horse battery';
 const all = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
 
-/** What somebody holds, and how it is taken. */
+/** A right or credential, and how it is revoked. */
 interface Held {
-  /** At one of the processes: whether what is to be taken was of use, for an answer that was given. */
+  /** Makes a call at one of the processes, and returns whether it succeeded. */
   use(at: string): Promise<boolean>;
   take(): Promise<unknown>;
 }
@@ -40,7 +40,7 @@ async function newToken(cluster: Cluster, account: { readonly email: string; rea
   return (await connect(registered, account, asking)).tokens.access_token;
 }
 
-/** The first customers by id, as text; a refusal is told by its status or its words. */
+/** The first customers by id as text, or the status or message of a refusal. */
 async function list(at: string, token: string): Promise<string> {
   const asked = {
     collectionName: 'customers',
@@ -121,12 +121,12 @@ export const takings: Readonly<Record<string, Taking>> = {
 };
 
 export interface Seen {
-  /** For each process: calls that used it and ended before the change began; none would prove nothing. */
+  /** For each process, the successful calls that ended before the change. Zero would prove nothing. */
   readonly usedBefore: readonly number[];
-  /** Calls that began after the change was made, and those of them that used it all the same. */
+  /** Calls that started after the change, and those that succeeded nevertheless. */
   readonly begunAfter: readonly number[];
   readonly usedAfter: readonly number[];
-  /** Milliseconds from the end of the change to the begin of the first call after it, at whichever process. */
+  /** Milliseconds from the end of the change to the start of the first call after it, at either process. */
   readonly firstAfterMs: number;
 }
 
@@ -138,7 +138,7 @@ interface Call {
 
 const CALLERS = 3;
 
-/** `each`: so many calls at each process before and after, at the least. */
+/** `each` is the minimum number of calls at each process before and after the change. */
 export async function takeAway(cluster: Cluster, taking: Taking, each: number): Promise<Seen> {
   const held = await taking(cluster);
   const calls = cluster.direct.map((): Call[] => []);
