@@ -120,7 +120,7 @@ describe.each(stoppable)('on $dialect', ({ dialect, create }) => {
     return last;
   };
 
-  /** Makes a call, disconnects once the database is running it, and returns what is left. */
+  /** Makes a call, disconnects once the database is running it, and returns the outcome. */
   async function leave(tool: string, args: Record<string, unknown>, isAtIt: () => Promise<boolean>) {
     const before = (await lastEntry())?.id;
     const { headers, body } = requestOf('tools/call', { name: tool, arguments: args }, 'modern');

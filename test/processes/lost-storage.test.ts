@@ -106,7 +106,7 @@ describe.each(ownDialects.slice(-1))('a server process on %s', { timeout: 120_00
 
   test('away: 503 in the form of each front, with when to come again; back: all answer by themselves', async () => {
     await own.kill();
-    // More attempts than the lookup limit for unknown URLs. No URL was cached yet.
+    // More attempts than the rate limit of reads for unknown webhook keys. No key is known yet.
     for (let attempt = 0; attempt < 7; attempt++) {
       const answer = await trigger(nextOrder, 'one');
       expect([answer.status, Number(answer.headers.get('retry-after'))]).toEqual([503, 2]);
