@@ -1,4 +1,4 @@
-// The activity log over the public API: its list, its filters, wrong things, and the export.
+// The activity log over the public API: list, filters, invalid requests and export.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { actionNames, showAction } from '../../src/api/logs/activity-actions.ts';
 import { selectTools } from '../../src/mcp/tools.ts';
@@ -102,7 +102,7 @@ test.each([
   ['createdAt.gt=2026-01-31T12:00:00.002Z', 2],
   ['createdAt.gte=2026-01-31T12:00:00.000Z&createdAt.lt=2026-01-31T12:00:00.002Z', 4],
   ['createdAt.eq=2026-01-31T12:00:00.003Z', 1],
-  // Every date and date-time of ISO 8601, in UTC where no offset is said.
+  // Dates and times in every form of ISO 8601; UTC without an offset.
   ['createdAt.gt=2026-01-31', 8],
   ['createdAt.lt=2026-02-01', 8],
   ['createdAt.lt=2026-01-31', 0],
@@ -114,7 +114,7 @@ test.each([
   ['createdAt.gte=2026-W05-6', 8],
   ['createdAt.lt=2026-031', 0],
 ])('%s finds %i', async (query, count) => {
-  // Another test makes an entry of another client.
+  // Excludes the entry of another client that another test creates.
   const own = query.includes('clientName') ? '' : '&clientName=%3Dcmd()';
   const { status, body } = await ask(`${logs}?limit=100&${query}${own}`);
   expect([status, body.data.length]).toEqual([200, count]);

@@ -1,4 +1,4 @@
-// The admin log over the public API: who changed what, with the values before and after in the shapes of the contract.
+// The admin log over the public API: who changed what, with old and new values in the shapes of the contract.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openShop, type Shop } from '../app/shop.ts';
 

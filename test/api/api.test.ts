@@ -1,4 +1,4 @@
-// The public API: whose token counts, what each may do, and how much of it.
+// The public API: which tokens it accepts, what each allows, and its rate limits.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { routes } from '../../src/api/routes.ts';
 import { systemClock } from '../../src/core/clock.ts';

@@ -1,13 +1,14 @@
-// Values of a schema of the document, as arbitraries: what is valid, with what earlier answers held among it, and what is nearly so.
+// fast-check arbitraries for schemas of the OpenAPI document: valid values, which reuse those of earlier responses, and
+// nearly valid ones.
 import fc from 'fast-check';
 import type { Json } from './document.ts';
 
-/** By the name of a parameter or member: values that were seen. */
+/** Values seen in responses, by name of parameter or property. */
 export type Pool = Map<string, unknown[]>;
 
 export type Resolve = (reference: string) => unknown;
 
-/** Texts that code stumbles over. */
+/** Strings that often break code. */
 export const oddText = fc.oneof(
   fc.constantFrom(
     '',
@@ -79,7 +80,7 @@ export function validRecord(schema: Json, pool: Pool, resolve: Resolve): fc.Arbi
   return fc.record(Object.fromEntries(members), { requiredKeys: required }) as fc.Arbitrary<Json>;
 }
 
-/** A text that cannot be what the schema asks; undefined where any text can. */
+/** A string that violates the schema; undefined if every string is valid. */
 export function wrongTextOf(schema: Json): fc.Arbitrary<string> | undefined {
   if (schema.type === 'integer') {
     const { minimum, maximum } = schema as Record<string, number | undefined>;

@@ -1,4 +1,4 @@
-// A request as it is written, with the path and headers as they are: `fetch` would put them in order.
+// Sends a request with its path and headers unchanged. `fetch` would normalize them.
 import { request } from 'node:http';
 import type { Answered } from './document.ts';
 
@@ -23,7 +23,7 @@ export function ask(
         resolve({ status: res.statusCode!, headers: new Headers(all), text: Buffer.concat(chunks).toString() });
       });
     });
-    // A server that has said no may hang up before the body is through.
+    // A server that rejects the request may close the connection before it has read the body.
     req.on('error', (error) => isAnswered || reject(error));
     req.end(body);
   });

@@ -1,4 +1,4 @@
-// Callbacks: a receiver of the test's own is told how a run ended that the webhook started, signed; what it refuses is told again.
+// Callbacks of runs that a webhook started: signed requests to a local receiver, and retries after a failure.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
@@ -19,7 +19,7 @@ interface Received {
 const received: Received[] = [];
 let answer = 204;
 let door: WebhookDoor;
-/** Stands still, but for what a test adds. */
+/** The clock stops here; only `late` advances it. */
 const from = Date.now();
 let late = 0;
 const observed: Observation[] = [];
@@ -36,7 +36,7 @@ let target: string;
 beforeAll(async () => {
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   target = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/told?secret=1`;
-  // What is due is looked for by hand, so that nothing hangs on real time; the storage goes by the same clock.
+  // The test delivers due callbacks itself and does not depend on real time. The storage uses the same clock.
   door = await openWebhookDoor({
     env: { SERVICE_WORKFLOWS: 'false', SERVICE_WEBHOOK_HOSTS: '127.0.0.1' },
     app: { clock: { ...systemClock, now: () => from + late } },
@@ -48,7 +48,7 @@ afterAll(async () => {
   receiver.close();
 });
 
-/** As server/triggers.ts puts it together; `hosts` that may be reached within our own network. */
+/** The same wiring as in server/triggers.ts; `hosts` lists the allowed hosts of the private network. */
 function callbacks(hosts = '127.0.0.1') {
   const clock = { ...systemClock, now: () => from + late };
   const observe = (one: Observation) => void observed.push(one);
@@ -137,7 +137,7 @@ test('addresses of our own network are not called, and what cannot be an address
   expect((await door.change(id, { callbackUrl: null })).json).not.toHaveProperty('callbackUrl');
 });
 
-// CWE-918: known at once, so that the editor learns of it and not the log, seven hours later.
+// CWE-918: the editor gets the error at once; the log would show it only seven hours later.
 test.each([
   'https://10.0.0.5/cb',
   'https://192.168.1.1/cb',

@@ -1,5 +1,5 @@
-// A typed client made of the document that a server gives: its types are generated, a program that uses them is checked by our
-// TypeScript and then run against the server.
+// A typed client generated from the OpenAPI document that a server returns. tsc checks a program that uses it; then the
+// program runs against the server.
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -56,7 +56,7 @@ test.skipIf(!generator)(
       status: 401,
       code: 'UNAUTHENTICATED',
     });
-    // It is there for others too.
+    // Other clients see the note too.
     const seen = await ways.ask(`${notesPath}/${told.id}`, { secret });
     expect([seen.status, seen.json?.title]).toEqual([200, 'From a program']);
   },

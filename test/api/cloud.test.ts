@@ -1,4 +1,4 @@
-// The entrance of `portico cloud`: who is told the structure of the data sources, and what of it.
+// The endpoint for `portico cloud`: who may read the structure of the data sources, and which parts of it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CloudSchema } from '../../src/api/cloud/endpoint.ts';
 import { proofHeader, proveEnvironment } from '../../src/api/cloud/environment-proof.ts';

@@ -1,4 +1,4 @@
-// The OpenAPI document as a server gives it, and whether an answer is one that it describes.
+// The OpenAPI document of a server, and validation of responses against it.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
 import type { ApiDocument, Operation } from '../../src/api/openapi/document.ts';
@@ -7,7 +7,7 @@ export type Json = Record<string, unknown>;
 
 export interface Described {
   readonly method: string;
-  /** With `{name}` in it. */
+  /** With placeholders such as `{name}`. */
   readonly path: string;
   readonly operation: Operation;
 }
@@ -20,11 +20,11 @@ export interface Answered {
 
 export interface Judge {
   readonly operations: readonly Described[];
-  /** What the document does not allow; empty for an answer as it should be. */
+  /** Violations of the document; empty if the response is valid. */
   faults(operation: Described, answer: Answered): string[];
-  /** Whether a value is of the schema at that place, such as `paths/~1v1~1token/get/...`. */
+  /** The error of a value against the schema at a pointer such as `paths/~1v1~1token/get/...`. */
   isValid(pointer: string, value: unknown): string | undefined;
-  /** What a reference of the document leads to; undefined when that is nowhere. */
+  /** The target of a `$ref`; undefined if there is none. */
   resolve(reference: string): unknown;
 }
 
@@ -32,7 +32,7 @@ export const escapeSegment = (segment: string): string => segment.replaceAll('~'
 
 export function createJudge(document: ApiDocument): Judge {
   const ajv = new Ajv2020({ strict: false, allErrors: false });
-  // The package is CommonJS, whose default is a function beside its own name.
+  // The CommonJS package exports its default as the function itself and as a property.
   (ajvFormats as unknown as (on: Ajv2020) => void)(ajv);
   ajv.addSchema(document as unknown as Json, 'api');
   const compiled = new Map<string, ValidateFunction>();

@@ -1,5 +1,5 @@
-// Fills a storage with notes, quickly: rows straight into the tables, in batches, with times that rise with the ids as those of
-// the store do. Who, where and about what is spread by fixed rules, so that the same filters find the same in every run.
+// Fills a storage with notes by batch inserts straight into the tables. Times grow with the ids, as in the store. Fixed
+// rules spread users, teams and collections, and each filter finds the same notes in every run.
 import type { Knex } from 'knex';
 
 export interface FillWish {
@@ -7,10 +7,10 @@ export interface FillWish {
   readonly environmentId: number;
   readonly userIds: readonly number[];
   readonly teams: readonly { readonly id: number; readonly name: string }[];
-  /** Of the first note; each next one is a minute later. */
+  /** The time of the first note; each note is a minute after the one before. */
   readonly from: number;
   readonly everyMs?: number;
-  /** Of a statement; default 2,000. */
+  /** Rows of a statement; default 2,000. */
   readonly batch?: number;
 }
 
@@ -31,7 +31,7 @@ export async function fillNotes(knex: Knex, wish: FillWish): Promise<void> {
       const at = done + index;
       const createdAt = from + at * everyMs;
       const team = teams[at % teams.length]!;
-      // One in seven is written to days later, one in four was archived, weeks later.
+      // One in seven is updated days later, one in four archived weeks later.
       const updatedAt = createdAt + (at % 7 === 0 ? (at % 9) * 1440 * minute : 0);
       const archivedAt = at % 4 === 3 ? updatedAt + (at % 21) * 1440 * minute : null;
       return {

@@ -1,4 +1,4 @@
-// A sample of what the long test asks.
+// A sample of the requests of the long test.
 import { proveFuzzed } from './fuzzed.ts';
 
 proveFuzzed(600);

@@ -1,36 +1,36 @@
-// Requests made of the OpenAPI document alone: valid ones for every operation and every scope, with ids that earlier answers
-// gave; nearly valid ones, each wrong in one way that has a documented status; and wild ones. A new operation of the document
-// is asked without a word here, but for what it needs beforehand (`before`).
+// Requests generated from the OpenAPI document: valid ones for every operation and scope, with ids from earlier
+// responses; nearly valid ones with one mistake each and a documented status; and random ones. A new operation of the
+// document needs code here only for its preconditions (`before`).
 import fc from 'fast-check';
 import { oddText, type Pool, type Resolve, validOf, validRecord, wrongTextOf } from './arbitraries.ts';
 import { ask } from './ask.ts';
 import type { Answered, Described, Json, Judge } from './document.ts';
 
 export interface Tokens {
-  /** Of an administrator, by what each may. */
+  /** Tokens of an administrator, by scope. */
   readonly able: readonly { readonly scopes: readonly string[]; readonly secret: string }[];
-  /** `all`, of somebody who is no administrator any more. */
+  /** A token with scope `all` of a user who is no longer an administrator. */
   readonly demoted: string;
   readonly expired: string;
   readonly revoked: string;
-  /** For the other entrance. */
+  /** A token for MCP, not for this API. */
   readonly mcp: string;
-  /** That has no calls left. */
+  /** A token that has used up its rate limit. */
   readonly spent: string;
 }
 
 export interface FuzzPlace {
-  /** Before `/v1`. */
+  /** The URL before `/v1`. */
   readonly address: string;
   readonly judge: Judge;
   readonly tokens: Tokens;
-  /** What is there from the beginning, by the name of a parameter or member. */
+  /** Values known from the start, by name of parameter or property. */
   readonly pool: Pool;
-  /** By operation: makes what a valid request uses up, and answers parameters of its path. */
+  /** By operation: creates what a valid request consumes and returns its path parameters. */
   readonly before: Readonly<Record<string, () => Promise<Readonly<Record<string, unknown>>>>>;
-  /** By operation, then by kind of mistake: where it is made another way, or is none. */
+  /** By operation, then by kind of mistake: another way to make that mistake, or `right` if it is none. */
   readonly instead: Readonly<Record<string, Readonly<Record<string, Instead>>>>;
-  /** By operation: statuses that any wrong request may have, beside its own. */
+  /** By operation: statuses that any invalid request may also get. */
   readonly also: Readonly<Record<string, readonly number[]>>;
 }
 
@@ -41,11 +41,13 @@ export type Instead =
 export interface Fuzzed {
   readonly requests: number;
   readonly good: number;
-  /** `getToken 401`, and how often. */
+  /** Counts by operation and status, such as `getToken 401`. */
   readonly met: ReadonlyMap<string, number>;
-  /** What must not be, with the request that showed it. */
+  /** Violations, each with its request. */
   readonly faults: readonly string[];
-  /** Right requests that were refused all the same, as of what is gone meanwhile: one answer of each. */
+  /**
+   * Valid requests that failed, such as those for a deleted object; the last response for each operation and status.
+   */
   readonly refused: ReadonlyMap<string, string>;
 }
 
@@ -58,7 +60,7 @@ interface Sent {
   readonly method?: string;
 }
 
-/** How a request is wrong, and the statuses that say so; undefined where an operation cannot be wrong in that way. */
+/** Makes a valid request invalid and lists the statuses for it; undefined if the operation cannot have this mistake. */
 type Wrong = (good: Sent, described: Described, tools: Tools) => readonly [Sent, readonly number[]] | undefined;
 
 interface Tools {
@@ -206,7 +208,7 @@ function wrongName(good: Sent, name: string, draw: Tools['draw']): readonly [Sen
   return [{ ...good, path: { ...good.path, [name]: wrong } }, [404]];
 }
 
-/** Of these each operation has one at least for every status that is documented of it; they come first. */
+/** These kinds come first, so each operation gets one request for every status that it documents. */
 const first = [
   'no token',
   'a token of another scope',
@@ -218,7 +220,10 @@ const first = [
 ];
 const others = Object.keys(wrongs).filter((kind) => !first.includes(kind));
 
-/** One request in three for an operation is wrong; which way is the first of the others, the seed says. */
+/**
+ * One in three requests for an operation is invalid. The kinds of `first` come before the others, which the seed
+ * selects.
+ */
 function kindAt(round: number, seed: number): string | undefined {
   if (round % 3 !== 2) return undefined;
   const at = Math.floor(round / 3) % (first.length + others.length);
@@ -315,12 +320,12 @@ async function send({ address }: FuzzPlace, described: Described, sent: Sent): P
   return response;
 }
 
-/** Half a pair of UTF-16 cannot be encoded. */
+/** A lone UTF-16 surrogate cannot be encoded. */
 const encode = (text: string): string => encodeURIComponent(Buffer.from(text).toString());
 
 const MOST_KEPT = 40;
 
-/** What an answer says of ids, names and further pages. */
+/** Keeps the ids, names and cursors of a response. */
 function learn(pool: Pool, { operation }: Described, sent: Sent, { text, headers }: Answered): void {
   if (!headers.get('content-type')?.startsWith('application/json')) return;
   const body = JSON.parse(text) as Json;
@@ -333,7 +338,7 @@ function learn(pool: Pool, { operation }: Described, sent: Sent, { text, headers
     if (typeof value !== 'object' || value === null) return;
     const { object, id, email, name, recordId } = value as Json;
     const thing = `${object}`.replace(/^note-/, '');
-    // Tokens are what the requests are made with.
+    // Skips tokens because the requests themselves use them.
     if (id !== undefined && thing !== 'token') keep(`${thing}Id`, id);
     if (typeof email === 'string') keep('userEmail', email);
     if (typeof name === 'string' && ['team', 'collection'].includes(thing)) keep(`${thing}Name`, name);

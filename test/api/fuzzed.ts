@@ -1,4 +1,4 @@
-// The fuzz at two sizes: a sample with every run of the tests, the whole in the long ones.
+// The fuzz test in two sizes: a sample in every test run, all of it in the long tests.
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiDocument } from '../../src/api/openapi/document.ts';
@@ -13,7 +13,7 @@ import { createJudge } from './document.ts';
 import { type FuzzPlace, fuzz } from './fuzz.ts';
 
 const most = 1_000_000;
-/** In a minute of the clock; a run of the fuzz has fewer. */
+/** Calls a minute of the clock; a fuzz run makes fewer. */
 const webhookMost = 1000;
 
 async function openFuzzPlace(shop: Shop, storage: string, later: (ms: number) => void): Promise<FuzzPlace> {
@@ -45,7 +45,7 @@ async function openFuzzPlace(shop: Shop, storage: string, later: (ms: number) =>
   const publish = () =>
     store.workflows.publish({
       ...{ renderingId, name: `fuzz ${++made}`, collection: 'orders', concurrency: null, by: ada.id },
-      // Waits for a person, so that there is something to cancel.
+      // This step waits for user input, so there is a run to cancel.
       definition: JSON.stringify({
         ...{ name: `fuzz ${made}`, collection: 'orders' },
         steps: [{ id: 'look', type: 'guidance', text: 'Look.' }],
@@ -62,7 +62,7 @@ async function openFuzzPlace(shop: Shop, storage: string, later: (ms: number) =>
     const wanted = { isEnabled, needsSignature: false, keyId: await addresses.newestKey() };
     return (await store.workflows.changeTrigger(id, wanted, ada.id))!;
   };
-  /** Other requests may have disabled it, or given it another address. */
+  /** Other requests may have disabled the trigger or changed its URL. */
   const signedOf = async (flow: { readonly id: string }) => ({
     signedId: (await addresses.of(await change(flow, true)))!.split('/').at(-1)!,
   });
@@ -90,7 +90,7 @@ async function openFuzzPlace(shop: Shop, storage: string, later: (ms: number) =>
       ['recordId', ['1', '2', '3', '4', '5']],
       ['workflowId', [workflow.id, (await publish()).id]],
       ['runId', [await run(), await run(), await run()]],
-      // Of a run that goes on, now and then.
+      // Sometimes a record that already has an active run.
       ['record_id', ['1', '2', '3', '4', '5', '6', '7', '8']],
       ['callbackUrl', ['https://example.com/told', null]],
     ]),
@@ -99,7 +99,7 @@ async function openFuzzPlace(shop: Shop, storage: string, later: (ms: number) =>
       cancelRun: async () => ({ runId: await run() }),
       triggerWorkflow: () => signedOf(called),
     },
-    // The address is signed, calls are counted by webhook, and what is unknown is ignored (spec public-http-api 4.2).
+    // The URL is signed, the rate limit is per webhook, and unknown properties are ignored (spec public-http-api 4.2).
     instead: {
       triggerWorkflow: {
         'an unknown parameter': { path: async () => ({ signedId: 'forged' }), statuses: [400] },
@@ -116,7 +116,7 @@ async function openFuzzPlace(shop: Shop, storage: string, later: (ms: number) =>
         },
       },
     },
-    // Refused tokens of one address are counted.
+    // Rejected tokens count against the limit of the client's IP address.
     also: { triggerWorkflow: [429] },
   };
 }
@@ -167,7 +167,7 @@ export function proveFuzzed(requests: number): void {
     expect(faults.slice(0, 10)).toEqual([]);
     expect(documented.filter((one) => !met.has(one))).toEqual([]);
     expect(good / requests).toBeGreaterThanOrEqual(0.6);
-    // What failed inside is told to the operator, whatever the client saw.
+    // Internal failures are reported to the operator, whatever the response was.
     expect(shop.observed.filter(({ type }) => type === 'failure')).toEqual([]);
   });
 }

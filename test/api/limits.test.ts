@@ -1,4 +1,4 @@
-// What a client sees of the limits of its token: headers with every answer, and by them it is never refused twice in a row.
+// The rate limit headers of every response. A client that follows them never gets 429 twice in a row.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
@@ -52,7 +52,7 @@ for (const way of ways) {
           refusals++;
           expect([answer.status, answer.headers.get('x-ratelimit-remaining')]).toEqual([429, '0']);
           const wait = Number(answer.headers.get('retry-after'));
-          // The reset and the wait say the same, to a second.
+          // `x-ratelimit-reset` and `retry-after` agree to within two seconds.
           const reset = Number(answer.headers.get('x-ratelimit-reset')) * 1000 - clock.now();
           expect([reset >= (wait - 2) * 1000, reset <= (wait + 2) * 1000]).toEqual([true, true]);
           late += wait * 1000;

@@ -1,5 +1,5 @@
-// The whole activity log of 100,000 entries as a file, over HTTP: every entry once, and memory that does not grow with them, also
-// where the client does not read on for a while.
+// The activity log of 100,000 entries as a file over HTTP: every entry once, and constant memory even if the client
+// stops reading for a while.
 import { request } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -9,9 +9,9 @@ import { openShop } from '../app/shop.ts';
 import { servers } from '../databases.ts';
 
 const ENTRIES = 100_000;
-/** Of 25 MB and more that go through: some steps of the walk are on their way at once. */
+/** Out of 25 MB and more; several steps of the walk are in flight at once. */
 const GROWTH_BYTES = 20_000_000;
-/** In which all of it would have been read, if nothing held the server back. */
+/** Long enough to read the whole log if the server ignored backpressure. */
 const STILL_MS = 4000;
 
 setFlagsFromString('--expose-gc');
@@ -25,11 +25,11 @@ function memory(): number {
 interface Seen {
   readonly ids: readonly number[];
   readonly bytes: number;
-  /** Over what was there before it was asked for. */
+  /** Memory growth since before the request. */
   readonly growth: number;
 }
 
-/** `stillMs`: how long nothing is read after the first part. */
+/** `stillMs`: the pause in reading after the first chunk. */
 function readSlowly(url: string, secret: string, stillMs: number): Promise<Seen> {
   const before = memory();
   return new Promise((resolve, reject) => {
@@ -50,7 +50,7 @@ function readSlowly(url: string, secret: string, stillMs: number): Promise<Seen>
         const lines = (rest + text).split(/\r?\n/);
         rest = lines.pop()!;
         for (const line of lines) take(line);
-        // The ids themselves are kept here: few bytes each.
+        // The growth includes the ids that this test keeps, a few bytes each.
         if (parts++ % 50 === 0) measure();
         if (parts === 1 && stillMs > 0) {
           res.pause();
@@ -85,7 +85,7 @@ test.each(servers.map((server) => [server.dialect, server] as const))('%s', { ti
   const { project, environment } = await store.identity.place();
   const at = (format: string) =>
     `${shop.address}/v1/project/${encodeURIComponent(project)}/environment/${environment}/activity-logs/export?format=${format}`;
-  // What is compiled and kept by the first call is no growth.
+  // The first call compiles code and fills caches; that is not growth.
   await readSlowly(`${at('ndjson')}&since=${ENTRIES - 3000}`, secret, 0);
 
   const seen: Record<string, Seen> = {};

@@ -1,4 +1,4 @@
-// The shop with tokens for notes: what the tests of notes ask over HTTP.
+// A server with the shop data and tokens for notes, for the tests of notes over HTTP.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,17 +15,20 @@ export interface NoteAnswer {
 
 export interface NoteDoor {
   readonly shop: Shop;
-  /** Of the storage, to arrange what no door allows; closed with the test. */
+  /** Direct access to the storage for setups that no API allows; closed at the end of the test. */
   tables(): Database;
-  /** Of a token of that user, the first one when absent. */
+  /** A token of the user; the first user if absent. */
   secret(scopes?: readonly string[], email?: string): Promise<string>;
-  /** `path` begins after `/v1`; `{notes}` stands for the notes of the environment. A body that is no text is sent as JSON. */
+  /**
+   * `path` follows `/v1`; `{notes}` expands to the notes of the environment. A body other than a string is sent as
+   * JSON.
+   */
   ask(
     method: string,
     path: string,
     options?: { readonly secret?: string; readonly body?: unknown },
   ): Promise<NoteAnswer>;
-  /** Ids of a list. */
+  /** The ids in a list response. */
   ids(query?: string): Promise<readonly number[]>;
   create(note: Readonly<Record<string, unknown>>, secret?: string): Promise<NoteAnswer['body']>;
 }

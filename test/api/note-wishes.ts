@@ -1,14 +1,14 @@
-// What is asked of many notes (fill-notes.ts): every filter by itself, all pairs of them, and some more. Who wrote about what in
-// which team goes by remainders there, so that half of the pairs have no note in common, however many each has alone: those are
-// the ones that only an index of both can answer without looking at all of one.
+// Queries for a large table of notes (fill-notes.ts): every filter, all pairs of filters, and some more. Users, teams
+// and collections follow remainders, so half of the pairs match no note although each filter matches many. Only an
+// index on both columns answers these pairs without a scan.
 import type { NoteWish } from '../../src/store/notes/types.ts';
 import { collectionOf } from './fill-notes.ts';
 
 type Wish = Omit<NoteWish, 'limit'>;
 
-/** `at`: the time of the note at that share of all, 0 to 1. `userIds`: in the order of `fillNotes`. */
+/** `at`: the creation time at that fraction of all notes, 0 to 1. `userIds`: in the order of `fillNotes`. */
 export function wishesOf(at: (share: number) => number, userIds: readonly number[]): Readonly<Record<string, Wish>> {
-  /** By the filter: those of two different filters make a pair. */
+  /** By kind of filter; two filters of different kinds make a pair. */
   const filters: Readonly<Record<string, Readonly<Record<string, Wish>>>> = {
     user: {
       'a user of open notes': { userId: userIds[2]! },

@@ -1,5 +1,5 @@
-// Half a million notes: every filter by itself, and every pair of two, give a page within 20 ms of the database's time, from an
-// index. The times are those of the server itself (test/database-time.ts), all statements of the page together.
+// Half a million notes: every filter, and every pair of filters, returns a page from an index within 20 ms of database
+// time. The server itself measures the time (test/database-time.ts), summed over all statements of the page.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ describe.each(remoteServers)(`${notes} notes on $dialect`, ({ create }) => {
     const began = performance.now();
     await fillNotes(knex, { notes, environmentId, userIds, teams, from });
     console.log(`${made.dialect}: ${notes} notes in ${Math.round((performance.now() - began) / 1000)} s`);
-    // As its autovacuum does on a server where that is not switched off.
+    // As autovacuum does where it is enabled.
     await (made.dialect === 'postgres'
       ? knex.raw('VACUUM ANALYZE notes, note_messages, users, teams')
       : knex.raw('ANALYZE TABLE notes, note_messages, users, teams'));

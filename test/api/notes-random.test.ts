@@ -1,4 +1,4 @@
-// A sample of what notes.long.test.ts does at length.
+// A sample of notes.long.test.ts.
 import { expect, onTestFinished, test } from 'vitest';
 import { servers } from '../databases.ts';
 import { openRandomNotes } from './notes-random.ts';

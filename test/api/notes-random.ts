@@ -1,5 +1,5 @@
-// Random notes, messages and filters, asked over HTTP and answered naively in memory: whatever is looked for, all pages
-// together are what the memory says, by cursor and by dates, while others are inserted. The seed of a failure is printed.
+// Random notes, messages and filters over HTTP, compared with a naive model in memory. All pages together must match
+// the model, by cursor and by date, while other notes are inserted. A failure prints its seed.
 import fc from 'fast-check';
 import type { TestServer } from '../databases.ts';
 import { createStorage } from '../store/spares.ts';
@@ -32,9 +32,9 @@ type Write =
 interface DateWish {
   readonly field: 'createdAt' | 'updatedAt' | 'archivedAt';
   readonly comparison: 'eq' | 'lt' | 'lte' | 'gt' | 'gte';
-  /** A note that has such a time. */
+  /** The note that supplies the time. */
   readonly note: number;
-  /** Beside it. */
+  /** Offset from that time. */
   readonly micros: number;
   readonly zoned: boolean;
 }
@@ -96,7 +96,7 @@ interface Sent {
 
 const microsOf = (time: string): bigint => BigInt(Date.parse(time)) * 1000n;
 
-/** As a client may write it: with a zone, and finer than we keep. */
+/** Formats a time as a client may: with an offset, and with more precision than we store. */
 function writeTime(micros: bigint, zoned: boolean): string {
   const shift = zoned ? 5_400_000 : 0;
   const ms = Number(micros / 1000n);
@@ -128,7 +128,7 @@ const fits = (
     return time !== undefined && tests[comparison](microsOf(time), micros);
   });
 
-/** A note by itself tells more of its messages than the list does. */
+/** A note by itself shows more of its messages than the list does. */
 const asListed = (thread: Note): Note => ({
   ...thread,
   messages: thread.messages.map((message) => {
@@ -138,7 +138,7 @@ const asListed = (thread: Note): Note => ({
 });
 
 export interface RandomNotes {
-  /** Rejects with the counterexample. Answers how many pages were compared. */
+  /** Rejects with the counterexample; returns the number of pages compared. */
   check(runs: number, seed?: number): Promise<number>;
   stop(): Promise<void>;
 }
@@ -191,7 +191,7 @@ export async function openRandomNotes(server: TestServer): Promise<RandomNotes> 
       const exact = microsOf(time) + BigInt(micros);
       return [{ field, comparison, micros: exact, text: writeTime(exact, zoned) }];
     });
-    // A parameter may come once.
+    // A parameter may occur only once.
     const dates = [...new Map(sent.map((one) => [`${one.field}.${one.comparison}`, one])).values()];
     const { userEmail, userId, teamName, collectionName, recordId, limit } = asked;
     const filters = Object.fromEntries(
@@ -205,7 +205,7 @@ export async function openRandomNotes(server: TestServer): Promise<RandomNotes> 
       }).filter(([, value]) => value !== undefined),
     );
     for (const how of ['cursor', 'dates'] as const) {
-      // What is inserted after the first page is newer than all that follow.
+      // Notes inserted after the first page are newer than all that follow.
       const expected = known.filter((one) => fits(one, asked, dates)).sort((a, b) => b.id - a.id);
       const got: Note[] = [];
       let more: Record<string, unknown> = {};
@@ -247,7 +247,7 @@ export async function openRandomNotes(server: TestServer): Promise<RandomNotes> 
             for (const one of wishes) await checkWish(one, inserted);
           },
         ),
-        // What is there grows from run to run, so that a smaller counterexample is none.
+        // Every run adds data, so shrinking cannot find a smaller counterexample.
         { numRuns: runs, endOnFailure: true, ...(seed !== undefined && { seed }) },
       );
       return pages;
@@ -259,7 +259,7 @@ export async function openRandomNotes(server: TestServer): Promise<RandomNotes> 
   };
 }
 
-/** By key, whatever their order. */
+/** Sorts keys recursively. */
 const sorted = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

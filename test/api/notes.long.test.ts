@@ -1,4 +1,4 @@
-// Random notes, messages and filters against a naive memory, many of them.
+// Many random notes, messages and filters against a naive model.
 import { expect, onTestFinished, test } from 'vitest';
 import { servers } from '../databases.ts';
 import { openRandomNotes } from './notes-random.ts';

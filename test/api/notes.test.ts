@@ -1,4 +1,4 @@
-// Notes over the public API: how they are written and read, and what is refused.
+// Notes over the public API: reads, writes and invalid requests.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type NoteDoor, openNoteDoor } from './note-door.ts';
 
@@ -73,7 +73,7 @@ test('it is renamed, archived and brought back; messages are added and edited; e
     ['one, better', edited.body.updatedAt],
     ['two', undefined],
   ]);
-  // What changes nothing moves nothing.
+  // An update without changes keeps `updatedAt`.
   const same = await door.ask('PATCH', path, { body: { archived: false, title: 'A third' } });
   const sameText = await door.ask('PATCH', `${path}/messages/${first}`, { body: { content: 'one, better' } });
   expect([same.body, sameText.body]).toStrictEqual([edited.body, edited.body]);

@@ -1,4 +1,4 @@
-// The OpenAPI document, as a server gives it to everybody: it is whole, it holds together, and its examples are true.
+// The OpenAPI document, which is public: it is complete and consistent, and its examples are valid.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiDocument, ParameterObject } from '../../src/api/openapi/document.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop?.stop());
 
-/** Every object in it, with its place. */
+/** Every object in the value, with its JSON pointer. */
 function walk(value: unknown, at = ''): (readonly [at: string, one: Json])[] {
   if (typeof value !== 'object' || value === null) return [];
   const below = Object.entries(value).flatMap(([key, one]) => walk(one, `${at}/${escapeSegment(key)}`));
@@ -53,7 +53,7 @@ test('every reference leads somewhere, and every component is used', () => {
     Object.keys(all).map((name) => `#/components/${kind}/${name}`),
   );
   expect(references.filter((one) => judge.resolve(one) === undefined)).toEqual([]);
-  // Error responses of routes to come: no operation has them yet.
+  // Error responses for future routes; no operation uses them yet.
   const spare = named.filter((one) => !references.includes(one));
   expect(spare.filter((one) => !/\/responses\/(Conflict|TooLarge)$/.test(one))).toEqual([]);
 });

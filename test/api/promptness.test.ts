@@ -1,5 +1,5 @@
-// How soon what follows the end of a run begins: its callback, and the next run of a workflow that lets one work at a time. With
-// the storage alone, and with Redis.
+// The latency after a run ends: of its callback, and of the next run of a workflow with a concurrency of one. With the
+// storage only, and with Redis.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -31,7 +31,7 @@ describe.each(['storage', 'redis'])('with %s', (carrier) => {
     door = await openWebhookDoor({
       env: { SERVICE_WEBHOOK_HOSTS: '127.0.0.1', ...(redis && { SERVICE_REDIS_URL: redis.url }) },
     });
-    // What is loaded by the first run, and by the first callback, is no part of the figures.
+    // The first run and callback load code; the measurements exclude that.
     await ended((await hook()).path, ['1']);
   });
   afterAll(async () => {
@@ -46,7 +46,7 @@ describe.each(['storage', 'redis'])('with %s', (carrier) => {
     await door.change(hooked.id, { callbackUrl });
     return hooked;
   }
-  /** Starts runs, and waits until the receiver was told of them, and of those that wait; milliseconds. */
+  /** Starts runs and waits for the callbacks of these and of the queued ones; returns milliseconds. */
   async function ended(path: string, records: readonly string[], all = records.length): Promise<number> {
     const before = told.length;
     const from = performance.now();
@@ -76,7 +76,7 @@ describe.each(['storage', 'redis'])('with %s', (carrier) => {
     const { id, path } = await hook({ concurrency: 1 });
     const workflow = (await door.store.workflows.find(id))!;
     const { id: userId } = (await door.store.identity.findUserByEmail(door.account.email))!;
-    // Of these nobody is told, so that they are found together, and all but one are held back.
+    // The server is not notified of these runs. It finds them together and holds back all but one.
     for (let n = 1; n < 10; n++) {
       await door.store.runs.create({ workflow, recordId: `${n}`, userId, origin: 'webhook', originName: 'ci' });
     }

@@ -1,4 +1,4 @@
-// A shop whose public API is asked in every way: with tokens of every kind, written as nobody should.
+// A server with the shop data, tokens of every kind, and requests as raw as a test needs them.
 import type { ApplicationToken } from '../../src/store/oauth/token-types.ts';
 import { openShop, type Shop } from '../app/shop.ts';
 import { servers } from '../databases.ts';
@@ -8,13 +8,13 @@ import { ask } from './ask.ts';
 export const notesPath = '/v1/project/My%20project/environment/Production/notes';
 
 export interface Ways extends Omit<Shop, 'ask'> {
-  /** Of the storage. */
+  /** The URL of the storage. */
   readonly storage: string;
   make(
     scopes: readonly string[],
     options?: MakeOptions,
   ): Promise<{ readonly token: ApplicationToken; readonly secret: string }>;
-  /** The status, headers, and what the body says. */
+  /** Returns the status, the headers and the parsed body. */
   ask(path: string, options?: AskOptions): Promise<Told>;
 }
 
@@ -70,7 +70,7 @@ export async function tell(
   return { ...answer, json: isJson ? (JSON.parse(answer.text) as Record<string, unknown>) : undefined };
 }
 
-/** Of an error: exactly the three texts (spec public-http-api 7.1 and 7.2), with what 429 adds. */
+/** Property names and types of an error: exactly three strings (spec public-http-api 7.1 and 7.2), and more for 429. */
 export function shapeOf({ json }: Told): readonly string[] {
   return Object.entries(json ?? {})
     .map(([name, value]) => `${name}: ${value === '' ? 'empty' : typeof value}`)

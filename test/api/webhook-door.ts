@@ -1,8 +1,8 @@
-// The webhooks of workflows on a server of the test's own: definitions are published, triggers enabled and called as programs do.
+// A server with webhooks: publishes workflows, enables their triggers and calls them as programs do.
 import type { TestServerOptions } from '../server.ts';
 import { type AskOptions, openWays, type Told, tell, type Ways } from './ways.ts';
 
-/** Waits for a person at once, so that a run stays as it is until the test ends it. */
+/** The first step waits for user input, so a run stays unchanged until the test ends it. */
 export const waiting = {
   collection: 'orders',
   steps: [{ id: 'look', type: 'guidance', text: 'Look at it.' }],
@@ -10,17 +10,17 @@ export const waiting = {
 
 export interface Hooked {
   readonly id: string;
-  /** Path and all, without the host. */
+  /** The path and query, without the host. */
   readonly path: string;
 }
 
 export interface WebhookDoor extends Ways {
   readonly secret: string;
-  /** Publishes a workflow of the first team, and enables its trigger. */
+  /** Publishes a workflow of the first team and enables its trigger. */
   hook(definition?: object): Promise<Hooked>;
   change(id: string, change: object): Promise<Told>;
   pathOf(id: string): Promise<string>;
-  /** As a program does; with the first user's token when none is named. */
+  /** Calls a webhook as a program does; the default is the first user's token. */
   call(path: string, body?: unknown, more?: AskOptions): Promise<Told>;
 }
 

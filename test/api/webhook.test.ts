@@ -1,4 +1,4 @@
-// The webhook of a workflow: every refusal in its order, repeats, signatures, and what two processes know of one another's changes.
+// The webhook of a workflow: the order of its checks, idempotency, signatures, and changes made in another process.
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,7 +20,7 @@ import { dropSpares } from '../store/spares.ts';
 import { cleanUpAfterAll, createPlace, openPair, variants } from '../store/stores.ts';
 import { type AskOptions, errorShape, shapeOf, type Told, tell } from './ways.ts';
 
-/** What runs would read; here none is executed. */
+/** Data for runs; none is executed here. */
 let served: Shop;
 beforeAll(async () => {
   served = await sellers[0]!.open({});
@@ -30,7 +30,7 @@ afterAll(dropSpares);
 
 interface Front {
   readonly address: string;
-  /** What was asked of the storage since it was last emptied, such as `workflows.find`. */
+  /** Storage calls, such as `workflows.find`, since the list was last cleared. */
   readonly asked: string[];
   readonly observed: Observation[];
   pathOf(workflow: Workflow): Promise<string>;
@@ -38,7 +38,7 @@ interface Front {
   readonly server: Server;
 }
 
-/** The storage, told of every method that is called. */
+/** Wraps the storage to record every method call. */
 function watched(store: OpenedStore, asked: string[]): OpenedStore {
   return new Proxy(store, {
     get(target, part: keyof OpenedStore & string) {
@@ -63,7 +63,7 @@ function watched(store: OpenedStore, asked: string[]): OpenedStore {
   });
 }
 
-/** One process, as far as the webhook goes. */
+/** The webhook endpoint of one process. */
 async function openFront(
   plain: OpenedStore,
   userId: number,
@@ -188,7 +188,7 @@ describe.each(variants)('the webhook on $name', (variant) => {
       return `${text}.${sign(text, by)}`;
     };
     const own = [workflow.id, workflow.renderingId, environmentId, 1] as const;
-    // What is refused below is refused for what it says, not for how it is made here.
+    // Proves that the helper signs correctly; the requests below fail only for their contents.
     expect(`/v1/webhooks/workflows/${signed(own)}`).toBe(path);
     const wrong = [
       ...['', 'x', workflow.id, keyId, `${keyId}.${named}`, `${keyId}.${named}.`, `${keyId}..${signature}`],
@@ -324,7 +324,7 @@ describe.each(variants)('the webhook on $name', (variant) => {
     });
     const first = await call(ours, path, body, signed('msg_1'));
     expect(first.status).toBe(202);
-    // The id of the message stands for the key of the call.
+    // The message id serves as the idempotency key.
     const again = await call(ours, path, body, signed('msg_1'));
     expect([again.status, again.json?.runId]).toEqual([202, first.json?.runId]);
     await ours.change(workflow, { needsSignature: true });
@@ -339,7 +339,7 @@ describe.each(variants)('the webhook on $name', (variant) => {
     expect((await call(ours, other, body, signed('msg_3'))).status).toBe(401);
   });
 
-  // Standard Webhooks, "Replay attacks": what is not signed makes no new call of one that was copied.
+  // Standard Webhooks, "Replay attacks": an unsigned header must not turn a copied call into a new one.
   test('a signed call that is sent again with a key of its own is refused, and starts nothing', async () => {
     const { workflow, path } = await hook();
     const signing = new Webhook((await store.workflows.signingSecret(workflow.id, true))!);
@@ -372,7 +372,7 @@ describe.each(variants)('the webhook on $name', (variant) => {
     }
     const guess = await call(theirs, other.path, {}, wrong);
     expect([guess.status, guess.headers.has('retry-after')]).toEqual([429, true]);
-    // Others behind that address are not held up.
+    // Other tokens from that IP address still work.
     expect((await call(theirs, other.path, { record_id: '9' })).status).toBe(202);
   });
 });

@@ -1,4 +1,4 @@
-// Workflows, their triggers and their runs over the public API: who is shown what, in which pages, and who may change it.
+// Workflows, triggers and runs over the public API: visibility, paging, and who may change them.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openWebhookDoor, runsPath, type WebhookDoor, workflowsPath } from './webhook-door.ts';
 
@@ -73,7 +73,7 @@ test('runs come in pages, each once; a user is shown his own, an editor those of
     expect(json?.hasMore).toBe(json?.nextCursor !== undefined);
     if (typeof json?.nextCursor !== 'string') break;
     cursor = json.nextCursor;
-    // A cursor is of its query.
+    // A cursor is valid only for its own query.
     const other = await door.ask(`${runsPath}?workflowId=${id}&state=queued&cursor=${cursor}`, as('edna'));
     expect([other.status, other.json?.code]).toEqual([400, 'INVALID_CURSOR']);
   }

@@ -1,4 +1,5 @@
-// What programs do wrong with tokens, addresses and bodies: the documented answer each time, with `error`, `message` and `code`.
+// Mistakes of programs with tokens, URLs and bodies: each gets its documented response with `error`, `message` and
+// `code`.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { hashToken, randomToken } from '../../src/core/secret.ts';
@@ -20,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => ways?.stop());
 
-/** The status and the code; the three texts are always there, and nothing else. */
+/** The status and the code; checks that the body has exactly the three strings. */
 async function refusal(path: string, options?: AskOptions): Promise<readonly [number, unknown]> {
   const told = await ways.ask(path, options);
   expect([path, shapeOf(told)]).toEqual([path, errorShape]);
@@ -57,7 +58,7 @@ test('the token of another project is unknown here, whatever it may there', asyn
     project_id: project,
   });
   const asked = [await refusal('/v1/token', { secret: other }), await refusal(notesPath, { secret: other })];
-  // The same token of ours counts, so that it is the project that it was refused for.
+  // The same token works in our project, so the project was the reason for the refusal.
   await tables
     .knex('application_tokens')
     .where({ token_hash: hashToken(other) })
@@ -193,7 +194,7 @@ test('addresses: unknown ones, encoded slashes, dots, and what cannot be decoded
   const answers = [];
   for (const [path] of asked) answers.push([path, (await refusal(path, { secret: all }))[0]]);
   expect(answers).toEqual(asked);
-  // What is not there is told to those with a token alone.
+  // Only requests with a token get 404 for unknown paths.
   expect(await refusal('/v1/nothing')).toEqual([401, 'UNAUTHENTICATED']);
   expect((await ways.ask('/v1/token?', { secret: all })).status).toBe(200);
 });

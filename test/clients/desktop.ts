@@ -1,5 +1,5 @@
-// A desktop for clients that open a browser: programs named as those of Linux desktops stand first on the PATH, and hand
-// the address to this process, where it is opened, signed in and followed back to the client's own listener.
+// A desktop for clients that open a browser. Fake Linux browser commands come first on the PATH and pass the URL to
+// this process. It opens the URL, signs in and follows the redirect to the client's listener.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,16 +10,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Account, signIn } from '../oauth/flow.ts';
 
 export interface Desktop {
-  /** For the client: PATH with the browser first, and a home of its own. */
+  /** The client's environment: PATH with the fake browser first, and its own home. */
   readonly env: Record<string, string>;
-  /** A folder that goes with the desktop. */
+  /** A folder that is removed with the desktop. */
   readonly home: string;
-  /** Addresses that were opened. */
+  /** URLs that the client opened. */
   readonly opened: readonly string[];
   close(): Promise<void>;
 }
 
-/** A person takes longer than this browser: some clients open it before they listen for its way back. */
+/** Retries, because some clients open the browser before they listen for the redirect. */
 async function visit(url: URL): Promise<void> {
   for (let attempt = 0; attempt < 50; attempt++) {
     const answered = await fetch(url).catch(() => undefined);

@@ -1,4 +1,4 @@
-// One sign-in with what the first challenge names is enough for everything: the SDK's own client, which asks for just that.
+// The scopes of the first challenge are enough for everything: the SDK's own client requests only these.
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 import { account, mounts, redirectUri } from '../app/mounts.ts';
@@ -24,7 +24,7 @@ const open = () =>
 
 const textOf = (result: unknown): string => (result as { content: [{ text: string }] }).content[0].text;
 
-// MCP 2025-11-25, authorization, "Scope Selection Strategy": a client asks for the scopes of the first challenge.
+// MCP 2025-11-25, authorization, "Scope Selection Strategy": a client requests the scopes of the first challenge.
 test.each(['legacy', 'auto', { pin: '2026-07-28' }] as const)(
   'mode %o: signs in once, and runs an action and a workflow',
   async (mode) => {

@@ -1,5 +1,5 @@
-// MCP Inspector on its command line, with a token it is given and by signing in itself. It needs Node 22; where that
-// cannot be had this is said loudly, and is a failure with CI=true.
+// The MCP Inspector CLI, with a given token and with its own sign-in. It needs Node 22. Without that, the tests print a
+// warning, and fail with CI=true.
 import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openShop, type Shop, signedIn } from '../app/shop.ts';
@@ -22,7 +22,7 @@ describe.skipIf(!launcher)('MCP Inspector', () => {
     await shop.stop();
   });
 
-  /** The result of the method, as it prints it. */
+  /** Returns the result that the method prints. */
   const run = (args: readonly string[]): Promise<unknown> =>
     new Promise((resolve, reject) => {
       const env = { ...desktop.env, MCP_AUTO_OPEN_ENABLED: 'true' };

@@ -1,4 +1,4 @@
-// mcp-remote, by which hosts that only speak stdio reach us: it registers, opens the browser, and passes calls on.
+// mcp-remote, which connects hosts that only support stdio: it registers, opens the browser and forwards calls.
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -15,7 +15,7 @@ beforeAll(async () => {
   shop = await openShop();
   desktop = await openDesktop(shop.account);
 });
-// Ends the child, also after a test that ran out of time.
+// Also ends the child process after a timeout.
 afterEach(() => client?.close());
 afterAll(async () => {
   await desktop.close();

@@ -1,5 +1,5 @@
-// What an SDK asks of the program that embeds it, and of the person in front of it: keeps the client and its tokens, and
-// signs in on the real pages when the SDK says where to go. Both lines of the SDK take it as their OAuthClientProvider.
+// The user and the program that embeds an SDK: stores the client and its tokens, and signs in on the real pages when
+// the SDK redirects. Both versions of the SDK accept it as their OAuthClientProvider.
 import type { OAuthClientMetadata, OAuthClientProvider, OAuthDiscoveryState } from '@modelcontextprotocol/client';
 import { toolNames } from '../../src/mcp/tools.ts';
 import { type Account, signIn } from '../oauth/flow.ts';
@@ -14,7 +14,7 @@ export const notebook = {
   token_endpoint_auth_method: 'none',
 } satisfies OAuthClientMetadata;
 
-/** The tools that the demo shop has a use for, in order of their names: it has no actions, charts and workflows. */
+/** The tools for the demo shop, sorted by name. It has no actions, charts or workflows. */
 const useless = new Set([
   ...['getActionForm', 'executeAction', 'requestActionFileUpload', 'getChart'],
   ...['listWorkflows', 'triggerWorkflow', 'getWorkflowRun'],
@@ -23,9 +23,9 @@ export const offered = toolNames.filter((name) => !useless.has(name)).sort();
 
 export interface Person {
   readonly provider: OAuthClientProvider;
-  /** How the client became known: registered, or named by its document. */
+  /** The id of the client, which registered or has a metadata document. */
   clientId(): string | undefined;
-  /** Signs in where the SDK last pointed to; answers the parameters of the way back. */
+  /** Signs in at the SDK's last URL; returns the parameters of the redirect. */
   signIn(account: Account): Promise<URLSearchParams>;
 }
 

@@ -1,5 +1,5 @@
-// The SDK's own clients, told the address of /mcp and nothing else: discovery, registration or metadata document, PKCE
-// sign-in on the real pages, and a list of real records.
+// The SDK's own clients, with only the URL of /mcp: discovery, registration or metadata document, PKCE sign-in on the
+// real pages, and a list of real records.
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { UnauthorizedError as FormerUnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client as FormerClient } from '@modelcontextprotocol/sdk/client/index.js';

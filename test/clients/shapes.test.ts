@@ -1,6 +1,5 @@
-// What real assistants were recorded to register or to publish, driven by oauth4webapi, which is told the issuer and
-// nothing else: each completes the way from discovery to a list of real records in the protocol it speaks. Then what each
-// of them is known to stumble over.
+// Registrations and metadata documents recorded from real assistants, driven by oauth4webapi with only the issuer. Each
+// goes from discovery to a list of real records in its own protocol version. Then known problems of each client.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashToken } from '../../src/core/secret.ts';
 import { callTool, type Era } from '../app/call.ts';
@@ -20,15 +19,15 @@ const grants = ['authorization_code', 'refresh_token'];
 const deviceCode = 'urn:ietf:params:oauth:grant-type:device_code';
 const open = { token_endpoint_auth_method: 'none', grant_types: grants, response_types: ['code'] };
 
-/** What is asked at the authorization endpoint and tokens are used for. */
+/** A recorded client: its registration, authorization request and protocol version. */
 interface Shape {
   readonly name: string;
   readonly metadata: Record<string, unknown>;
   readonly redirectUri: string;
-  /** What it asks for; undefined: nothing, as some do when they connect again. */
+  /** The requested scope; undefined for clients that send none, as some do when they connect again. */
   readonly scope?: string;
   readonly prompt?: string;
-  /** What it is given, where that is not what it asked for. */
+  /** The granted scope, if it differs from the requested one. */
   readonly gives?: string;
   readonly era: Era;
 }
@@ -53,10 +52,10 @@ async function listAs(registered: Registered, { redirectUri, scope, prompt, era 
 const completed = ({ redirectUri, scope, gives = scope }: Shape) => ({
   sentTo: redirectUri,
   issuer: issuerOf(shop),
-  // offline_access asks for a refresh token; it is no scope of the resource.
+  // offline_access requests a refresh token; it is not a scope of the resource.
   scope: (gives ?? 'mcp:read mcp:write')
     .split(' ')
-    // The shop has no actions: to allow them would open nothing, so that nobody is asked for it.
+    // The shop has no actions, so the consent page does not offer this scope.
     .filter((one) => one !== 'offline_access' && one !== 'mcp:action')
     .sort(),
   refresh: 'string',
@@ -368,7 +367,7 @@ test('mcp-remote: a step-up that nobody waits for any more takes nothing away, a
   const { tokens } = await connect(registered, shop.account, { redirectUri, scope: 'mcp:read', browser });
   const change = { collectionName: 'orders', recordIds: ['1'] };
   const refused = await callTool(shop.mcpUrl, tokens.access_token, 'delete', change);
-  // Its listener is closed: the browser gets nowhere with the code.
+  // The client's listener is closed, so the code never reaches it.
   const { url } = await authorizationUrl(registered, { redirectUri, scope: 'mcp:read mcp:write' });
   await signIn(url, shop.account, browser);
   const question = { collectionName: 'orders', fields: ['number'], pagination: { size: 2 } };

@@ -1,5 +1,5 @@
-// The compose file, for its form, since no container engine runs here: what it names is there, what it sets are settings, and no
-// secret stands in it. The SQL that it gives an empty MariaDB is run by a real one, and the config serves it.
+// The compose file, checked without a container engine: its paths exist, its variables are settings, and it holds no
+// secret. A real MariaDB runs its SQL for an empty database, and the config serves that.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import mysql from 'mysql2/promise';
@@ -40,7 +40,7 @@ test('every variable that it sets is a setting, with a value that the setting ta
     const row = rows.find(({ env }) => env === name.replace(/_FILE$/, ''));
     expect([name, row?.env]).toEqual([name, name.replace(/_FILE$/, '')]);
     if (!name.endsWith('_FILE')) expect(() => row!.read(value)).not.toThrow();
-    // A value that is secret is read from a file, and nothing else is.
+    // Secret settings, and only these, come from files.
     expect([name, name.endsWith('_FILE')]).toEqual([name, row && 'secret' in row && row.secret === true]);
   }
 });

@@ -1,5 +1,5 @@
-// An example as somebody has it who copied its folder: the packages that its package.json names are in its node_modules, and
-// nothing else of ours is in reach. What runs is the built package.
+// An example as you have it after you copy its folder: node_modules holds only the packages of its package.json, and
+// Portico is the built package.
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ const root = resolve(import.meta.dirname, '..', '..');
 
 export interface Example {
   readonly folder: string;
-  /** The commands of the README's first block that come after `npm install`. */
+  /** The commands after `npm install` in the README's first block. */
   readonly commands: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export async function copyExample(name: string): Promise<Example> {
   return { folder, commands };
 }
 
-/** Where Node and npm look for a package and its commands. */
+/** Links a package and its commands where Node and npm look for them. */
 function link(name: string, folder: string): void {
   const at = join(folder, 'node_modules', name);
   mkdirSync(dirname(at), { recursive: true });
@@ -64,11 +64,11 @@ function link(name: string, folder: string): void {
 export interface Running {
   readonly origin: string;
   readonly printed: string;
-  /** As a process manager ends it. */
+  /** Stops it as a process manager does. */
   stop(): Promise<number | null>;
 }
 
-/** Nothing of the tests' own environment. */
+/** Drops the variables of the test run. */
 function environment(extra: Readonly<Record<string, string>>): Record<string, string> {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(SERVICE_|MCP_|NODE_OPTIONS$|VITEST|npm_|FORCE_COLOR$|NO_COLOR$)/.test(name),
@@ -76,7 +76,7 @@ function environment(extra: Readonly<Record<string, string>>): Record<string, st
   return { ...Object.fromEntries(kept.map(([name, value]) => [name, `${value}`])), ...extra };
 }
 
-/** Runs a command of the README to its end; throws with what it printed when it fails. */
+/** Runs a command of the README; throws with its output if it fails. */
 export async function runCommand({ folder }: Example, command: string): Promise<string> {
   const { printed, ended } = launch(folder, command, {});
   const code = await ended;
@@ -84,7 +84,7 @@ export async function runCommand({ folder }: Example, command: string): Promise<
   return printed();
 }
 
-/** Starts what `command` starts, on a free port, until `pattern` is printed. */
+/** Runs `command` on a free port until it prints `pattern`. */
 export async function startCommand(
   { folder }: Example,
   command: string,
@@ -115,7 +115,7 @@ export async function startCommand(
 }
 
 function launch(folder: string, command: string, env: Readonly<Record<string, string>>) {
-  // A group of its own: npm stands between a signal and what it runs.
+  // A process group, since npm sits between a signal and the program.
   const child = spawn('sh', ['-c', command], {
     cwd: folder,
     env: environment({ ...env, npm_config_update_notifier: 'false', npm_config_loglevel: 'error' }),
@@ -147,7 +147,7 @@ export const isUp = (origin: string): Promise<boolean> =>
     () => false,
   );
 
-/** Signs in with an account of Portico's own and calls a tool. */
+/** Signs in with a local account of Portico and calls a tool. */
 export async function callAs(account: Account, issuer: string, tool: string, args: Record<string, unknown>) {
   const resource = `${issuer}/mcp`;
   const { tokens } = await connect(await register(issuer, app), account, { redirectUri, resource });

@@ -1,4 +1,4 @@
-// Copied, started as its README says, asked something through the door that its users come in by, and stopped.
+// Copies the example, starts it as its README says, signs in as its users do, calls a tool, and stops it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { callTool } from '../app/call.ts';
@@ -21,7 +21,7 @@ test('express-shop: staff connect an assistant with the sign-in of the shop', as
   const resource = `${issuer}/mcp`;
   const registered = await register(issuer, app);
   const begun = await browser.open((await authorizationUrl(registered, { redirectUri, resource })).url);
-  // Portico offers the way to the shop's sign-in, which leads back.
+  // Portico links to the shop's sign-in, which redirects back.
   const href = /href="([^"]*\/login[^"]*)"/.exec(begun.html)?.[1]?.replaceAll('&amp;', '&');
   const form = href === undefined ? begun : await browser.open(new URL(href, shop.origin));
   const wrong = await browser.press(form, 'sign-in', { name: 'mara', password: 'x' });

@@ -1,4 +1,4 @@
-// Copied, tested as its README says, with the built package.
+// Copies the example and runs its tests as its README says, with the built package.
 import { expect, test } from 'vitest';
 import { copyExample, runCommand } from './example.ts';
 

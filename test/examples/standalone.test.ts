@@ -1,4 +1,4 @@
-// Copied, started as its README says, asked something through the door that its users come in by, and stopped.
+// Copies the example, starts it as its README says, signs in as its users do, calls a tool, and stops it.
 import { expect, test } from 'vitest';
 import { callAs, copyExample, isUp, startCommand } from './example.ts';
 

@@ -1,4 +1,4 @@
-// Actions over the HTTP API: the documents of their forms and results, what is refused, and what never leaves.
+// Actions over the HTTP API: documents of forms and results, invalid requests, and data that must not leak.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { frontOrigin } from './front-end.ts';
 import { all, openWorkshop, type Workshop } from './workshop.ts';
@@ -166,7 +166,7 @@ describe('running', () => {
       "sandbox; default-src 'none'",
       'nosniff',
     ]);
-    // About every record, whatever was selected.
+    // A global action covers every record, whatever the selection.
     expect(place.ran).toEqual([[1, 2, 3, 4]]);
   });
 
@@ -308,7 +308,7 @@ describe('a yes', () => {
 });
 
 test('each call is an entry, a write begun before it runs, with how it ended', async () => {
-  // Entries of before that wait to be written would come after those of now.
+  // Flushes pending entries of earlier tests first.
   await place.entries();
   await place.act(bundle, { all_records: true, all_records_ids_excluded: ['1'] });
   await place.act('/_actions/orders/3/refuse', { ids: ['1'] });

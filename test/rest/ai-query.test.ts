@@ -1,5 +1,5 @@
-// The AI query route of the agent's HTTP API, as a client of the form meets it: the official client of OpenAI, and plain
-// requests for what that client would not send.
+// The AI query route of the agent's HTTP API with OpenAI's official client, and plain requests that this client would
+// not send.
 import { OpenAI } from 'openai';
 import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
@@ -31,7 +31,7 @@ const post = (body: unknown, init: RequestInit = {}) =>
     ...init,
   });
 
-/** The client appends `/chat/completions` to its address; the route is one path, so that it is sent there. */
+/** The client appends `/chat/completions` to its base URL; here its requests go to the one path of the route. */
 const clientOf = () =>
   new OpenAI({
     apiKey: 'user',
@@ -62,7 +62,7 @@ describe.each(kinds)('with a provider of the kind %s', (kind) => {
     expect(asked).toHaveLength(1);
     expect(asked[0]!.body).toMatchObject({ model: 'model-1', tools: [expect.anything()] });
     expect(house.activity).toMatchObject([{ action: 'aiQuery', type: 'read', outcome: 'completed', userId: 2 }]);
-    // What was asked is in no entry.
+    // No log entry contains the question.
     expect(JSON.stringify([house.activity, house.observations])).not.toContain('How many orders');
   });
 

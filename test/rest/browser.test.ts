@@ -1,5 +1,5 @@
-// The page on which the sign-in of a front end is answered, in a real browser: without scripts, by keyboard alone, through
-// to the front end (whose origin the policy of the page must allow); and judged by axe-core.
+// The page that answers the sign-in of a front end, in a real browser: without scripts, by keyboard only, and with a
+// redirect to the front end, which the CSP must allow. axe-core checks the page.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';

@@ -1,4 +1,4 @@
-// Charts that code draws, over the HTTP API.
+// Charts computed by code, over the HTTP API.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { all, openWorkshop, type Workshop } from './workshop.ts';
 

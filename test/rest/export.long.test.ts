@@ -1,4 +1,4 @@
-// A table of 100,000 records from every database: all of them, once, and memory that does not grow with them.
+// A table of 100,000 records from every database: every record once, in constant memory.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { openHouse } from './house.ts';
 import { openStores } from './stores.ts';
 
 const RECORDS = 100_000;
-/** Of 30 MB that go through. */
+/** Out of 30 MB in total. */
 const GROWTH_BYTES = 8_000_000;
 
 setFlagsFromString('--expose-gc');
@@ -50,7 +50,7 @@ test.each(servers.map((server) => [server.dialect, server] as const))('%s', asyn
   await house.close();
   await database.drop();
   expect([seen.every((times) => times === 1), rest, heaps.length > 5]).toEqual([true, '', true]);
-  // The first sample is of a process that is still being compiled.
+  // The first sample is the baseline, taken while code is still being compiled.
   const [, first = 0, ...later] = heaps;
   expect(Math.max(...later) - first).toBeLessThan(GROWTH_BYTES);
 });

@@ -1,4 +1,5 @@
-// The table in a file: every record once, in cells that no spreadsheet runs, and never a file that looks whole and is not.
+// The CSV export: every record once, no cells that a spreadsheet would run as formulas, and no truncated file that
+// looks complete.
 import { request } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Engine } from '../../src/agent/engine.ts';
@@ -176,7 +177,7 @@ describe('every record', () => {
   });
 });
 
-/** Calls `later` in place of the second page. */
+/** Calls `later` instead of reading the second page. */
 const atSecond =
   (later: (signal: StopSignal | undefined) => Promise<never>) =>
   (engine: Engine): Engine => {

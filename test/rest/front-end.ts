@@ -1,4 +1,4 @@
-// A front end of the agent's HTTP API, and the person in front of it, in a browser as small as can be.
+// A front end of the agent's HTTP API and its user, in a minimal browser.
 import { type Account, type Browser, createBrowser, type Page } from '../oauth/flow.ts';
 
 export const frontOrigin = 'https://admin.example.com';
@@ -8,7 +8,7 @@ export interface AskedFor {
   readonly origin?: string;
 }
 
-/** What the front end does first. */
+/** The front end's first request. */
 export async function beginSignIn(api: string, { body = {}, origin = frontOrigin }: AskedFor = {}) {
   const response = await fetch(`${api}/authentication`, {
     method: 'POST',
@@ -19,13 +19,13 @@ export async function beginSignIn(api: string, { body = {}, origin = frontOrigin
   return { response, url: answer.authorizationUrl, answer };
 }
 
-/** The person, up to the page that asks whether to go on. */
+/** Signs in, up to the consent page. */
 export async function openAnswer(url: string, account: Account, browser: Browser = createBrowser()): Promise<Page> {
   const page = await browser.open(url);
   return page.html.includes('name="password"') ? browser.press(page, 'sign-in', { ...account }) : page;
 }
 
-/** Where the person is sent with the answer. */
+/** Answers the consent page; returns the URL of the redirect. */
 export async function answerSignIn(url: string, account: Account, button = 'allow'): Promise<URL> {
   const browser = createBrowser();
   const page = await openAnswer(url, account, browser);
@@ -39,7 +39,7 @@ export interface Finished {
   readonly body: { readonly token: string; readonly tokenData: Record<string, unknown> } & Record<string, unknown>;
 }
 
-/** The front end brings the answer back. */
+/** The front end sends the answer to the agent. */
 export async function finishSignIn(
   api: string,
   callback: URL,
@@ -51,7 +51,7 @@ export async function finishSignIn(
   return { status: response.status, body: (await response.json()) as Finished['body'] };
 }
 
-/** The whole way: a session token. */
+/** The whole flow; returns a session token. */
 export async function sessionToken(api: string, account: Account): Promise<string> {
   const { url } = await beginSignIn(api);
   return (await finishSignIn(api, await answerSignIn(url, account))).body.token;

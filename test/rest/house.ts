@@ -1,5 +1,5 @@
-// The front of the agent's HTTP API in a real HTTP server over a real engine and a real store, with a gate that knows the
-// token `user` and lets a test say what its user may do.
+// The agent's HTTP API in a real HTTP server over a real engine and a real store. The gate accepts the token `user`,
+// and a test sets that user's access.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Engine } from '../../src/agent/engine.ts';
@@ -17,20 +17,20 @@ import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
 import { openStore } from '../../src/store/open.ts';
 
 export interface House {
-  /** With the prefix. */
+  /** The URL with the prefix. */
   readonly api: string;
   readonly origin: string;
   readonly config: Config;
   readonly activity: ActivityEntry[];
   readonly observations: Observation[];
-  /** As the user of the token. */
+  /** Sends the token `user`. */
   ask(path: string, init?: RequestInit): Promise<Response>;
   close(): Promise<void>;
 }
 
 export interface HouseOptions {
   readonly engine: Engine;
-  /** Asked at each request; everything when absent. */
+  /** Called for each request; full access if absent. */
   readonly access?: () => Access;
   readonly settings?: ConfigInput['file'];
 }

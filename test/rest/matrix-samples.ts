@@ -1,5 +1,5 @@
-// What the matrix is about: two collections that lead to each other, and for each route requests with what they need. A
-// route that is new gets a row here.
+// Data of the matrix: two related collections, and for each route sample requests with the permissions they need. A new
+// route needs a row here.
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
@@ -11,19 +11,19 @@ export type Need = `${Verb | 'trigger'} ${Place}` | 'agent charts';
 export interface Sample {
   readonly path: string;
   readonly body?: object;
-  /** In the order in which they are asked for; the status without one. */
+  /** In the order of the checks, each with the status when it is missing. */
   readonly needs: readonly (readonly [need: Need, otherwise: 403 | 404])[];
-  /** Of an answer that lacks nothing; 200 when absent. */
+  /** The status when no permission is missing; default 200. */
   readonly status?: number;
-  /** Is about order 1, or line 3: where that may not be seen, it is not there. */
+  /** Addresses order 1 or line 3; 404 if the row scope hides it. */
   readonly isOfOne?: Place;
-  /** Both. */
+  /** Addresses both. */
   readonly isOfBoth?: true;
-  /** Writes the field `weight`: the status where that is not for the role. */
+  /** Writes the field `weight`: the status if the role may not. */
   readonly weighs?: number;
-  /** Is about the action on order 1. */
+  /** Triggers the action on order 1. */
   readonly triggers?: true;
-  /** Only with `useUnsafeActionEndpoint`; here nothing is found. */
+  /** Exists only with `useUnsafeActionEndpoint`; otherwise 404. */
   readonly isUnsafe?: true;
 }
 
@@ -183,7 +183,7 @@ export const samples: Readonly<Record<string, readonly Sample[]>> = {
   'POST /_charts/:collection/:chart': [
     { path: '/_charts/orders/age', body: { record_id: '1' }, needs: [seesOrders, reads], isOfOne: 'orders' },
   ],
-  // About no records: without a provider it ends alike for everybody.
+  // Concerns no records; without a provider every caller gets 404.
   'POST /_internal/ai/query': [
     {
       path: '/_internal/ai/query',
@@ -213,7 +213,7 @@ export const samples: Readonly<Record<string, readonly Sample[]>> = {
 
 const tree = (field: string) => encodeURIComponent(JSON.stringify({ field, operator: 'present' }));
 
-/** Requests whose answers may hint at what is near. */
+/** Requests whose error messages may suggest similar names. */
 export const probes: readonly Pick<Sample, 'path' | 'body'>[] = [
   { path: '/order' },
   { path: '/line' },

@@ -1,6 +1,6 @@
-// Every route of the table against everything that decides what a caller sees of it: permissions, row scopes, permissions of
-// fields, actions. A sample says what it needs; how its request must end is worked out from that for every combination, and
-// compared with the server, and nothing of what may not be seen may stand in any answer. A route without a sample fails.
+// Every route against all rights that affect the result: permissions, row scopes, field permissions and actions. Each
+// sample states its needs. The test derives the expected status for every combination, compares it with the server's,
+// and checks that no response shows hidden data. A route without a sample fails.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEngineAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
@@ -26,9 +26,9 @@ test('every route of the table has a sample, and every sample a route', () => {
 interface Variant {
   readonly has: (need: Need) => boolean;
   readonly weight?: 'write' | 'read' | 'hidden';
-  /** Of which collections a row is withheld: order 1, line 3. */
+  /** Collections with a hidden row: order 1, line 3. */
   readonly scoped?: readonly string[];
-  /** The action is not for the role on order 1. */
+  /** The role's condition excludes the action on order 1. */
   readonly isConditioned?: true;
 }
 
@@ -62,7 +62,7 @@ async function openEngine(useUnsafeActionEndpoint = false): Promise<Engine> {
   return agent.createEngine({ observe: () => undefined, clock: systemClock, limits, useUnsafeActionEndpoint });
 }
 
-/** With the records as they are at first. */
+/** Starts with the initial records. */
 async function begin(variant: Variant, useUnsafeActionEndpoint = false): Promise<void> {
   access = accessOf(variant);
   await live.swap(await openEngine(useUnsafeActionEndpoint), async () => {});
@@ -73,11 +73,11 @@ interface Sent extends Pick<Sample, 'body'> {
   readonly sent: string;
 }
 
-/** The status, and all that was told. */
+/** The status, and the headers and body as text. */
 async function send({ method, sent, body }: Sent): Promise<readonly [number, string]> {
   const json = body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
   const response = await house.ask(sent, { method, ...json });
-  // A random text could hold anything.
+  // Random values could match a secret by chance.
   const headers = [...response.headers].filter(([name]) => name !== 'x-service-correlation-id' && name !== 'date');
   return [response.status, `${headers.join('\n')}\n${await response.text()}`];
 }
@@ -96,7 +96,7 @@ function expectedStatus(
   return triggers && isConditioned ? 403 : status;
 }
 
-/** Names and values that only one who may see them can know. */
+/** Names and values that only callers with the right may see. */
 function secretsOf({ has, weight, scoped = [] }: Variant): string[] {
   return [
     ...(has('browse orders') ? [] : ['orders', 'label', 'boots', 'hats', 'Cancel', 'proof', 'weight', '7317']),

@@ -1,4 +1,4 @@
-// What relations lead to from one record, and what front ends ask about the agent.
+// Related records of one record, and the routes where front ends query the agent's capabilities.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Access } from '../../src/core/caller.ts';
 import { everything, type House, openHouse } from './house.ts';

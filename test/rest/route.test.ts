@@ -1,4 +1,4 @@
-// Which row of the table a path is: the most literal one, by whole segments, decoded after they were divided.
+// How a path matches the route table: the most literal route wins, by whole segments, decoded after the split.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createRouteTable, type OpenRoute } from '../../src/rest/route.ts';

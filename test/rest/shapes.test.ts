@@ -1,5 +1,5 @@
-// Whole documents of the agent's HTTP API, compared with those that were recorded of another system (its Appendix A), with
-// our prefix; and what is told where that system goes wrong.
+// Whole documents of the agent's HTTP API, with our prefix, compared with recordings of another system (its Appendix
+// A); and the errors where that system fails.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type House, openHouse } from './house.ts';
 import { openStores } from './stores.ts';

@@ -1,4 +1,4 @@
-// The agent's HTTP API: who gets in, by which way, and what is felt at once.
+// Access to the agent's HTTP API: who gets in, by which login method, and which changes apply at once.
 import { createHash, createHmac } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -41,7 +41,7 @@ test('a sign-in: the front end asks, the person answers in the console, the fron
     200,
     { email: 'ada@example.com', firstName: 'Ada', permissionLevel: 'admin', renderingId: 1, exp: expect.any(Number) },
   ]);
-  // Ids only: what somebody may do is never read from a token.
+  // Ids only: permissions are never read from a token.
   expect([decodeProtectedHeader(body.token), Object.keys(decodeJwt(body.token)).sort()]).toEqual([
     { alg: 'HS256', typ: 'portico-session+jwt' },
     ['aud', 'exp', 'iat', 'iss', 'sid', 'sub'],
@@ -196,7 +196,7 @@ test('rights are asked of the storage, not of the token', async () => {
   expect([await roleOf(), JSON.stringify(decodeJwt(token))]).toEqual(['Clerk', expect.not.stringContaining('Clerk')]);
 });
 
-// Each is made of the claims of a session that is under way, so that what is wrong with it is all that is wrong.
+// Each token has the claims of an active session, with one defect.
 test.each([
   ['signed with the bare secret', { secret: authSecret }, 401],
   ['signed with another secret', { secret: 'another' }, 401],

@@ -1,5 +1,5 @@
-// Charts that a front end asks for by what is to be counted, on every database: with the rights, the rows and the zone of
-// whoever asks.
+// Charts that a front end defines by aggregation, on every database, with the caller's permissions, row scopes and time
+// zone.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { servers } from '../databases.ts';
@@ -160,7 +160,7 @@ describe.each(servers)('on $dialect', (server) => {
   });
 
   test('a period behind a relation to many, of one record, beside the one before it', async () => {
-    // Cy ordered before the period and after it, and nothing within.
+    // Cy has orders before and after the period, and none within it.
     const orders = "(8, 'old', 1, '2023-12-20', 3), (9, 'new', 1, '2024-02-20', 3)";
     await runSql(place.database, [`INSERT INTO orders VALUES ${orders}`]);
     const filter = { field: 'orders:placed', operator: 'previous_month' };

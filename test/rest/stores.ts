@@ -1,5 +1,5 @@
-// The stores, owners and tags of the recorded answers, and what else a document can hold: a composite key with the character
-// that parts ids, records that point to each other, records without a key.
+// The stores, owners and tags of the recorded responses, and special cases: a composite key that contains the id
+// separator, records that point to each other, and records without a key.
 import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';

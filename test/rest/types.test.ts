@@ -1,5 +1,5 @@
-// Values of every type on every database, as documents and as tables, with a key that is no number, and found again by
-// their ids and by filters.
+// Values of every type on every database, in documents and in tables, with a key that is not a number. Ids and filters
+// find them again.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -14,7 +14,7 @@ const instant = {
   mariadb: '2026-11-20 11:11:52.442',
   postgres: '2026-11-20T11:11:52.442Z',
 };
-/** By name: the type of the column, the value as SQL, and as it is shown; of a text in a table, how it is written there. */
+/** By name: column type, SQL literal, JSON value; and for strings the CSV cell. */
 type Kinds = Readonly<Record<string, readonly [type: string, sql: string, shown: unknown, cell?: string]>>;
 
 const json = `{"b":1.0,"a":[12345678901234567890]}`;
@@ -32,7 +32,7 @@ const common = (dialect: Dialect): Kinds => ({
   bytes: [
     { sqlite: 'blob', mariadb: 'varbinary(20)', postgres: 'bytea' }[dialect],
     dialect === 'postgres' ? `'\\x00ff10'` : `x'00ff10'`,
-    // By the column: a short declared length is shown in hexadecimal digits, another as a file.
+    // By declared length: a short column is shown in hexadecimal, others as a file.
     dialect === 'mariadb' ? '00ff10' : 'data:application/octet-stream;base64,AP8Q',
     dialect === 'mariadb' ? '00ff10' : '"data:application/octet-stream;base64,AP8Q"',
   ],

@@ -1,5 +1,5 @@
-// The whole server over a small workshop on any database, with somebody who works there through a front end: every kind of
-// relation, a key of two columns, and actions and charts of every kind.
+// The whole server over a small workshop database, with a user of a front end: every kind of relation, a composite key,
+// and actions and charts of every kind.
 import { Readable } from 'node:stream';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import type { CollectionPermission } from '../../src/store/permissions/types.ts';
@@ -31,14 +31,14 @@ export interface Told {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Of JSON; else undefined. */
+  /** Parsed JSON, otherwise undefined. */
   readonly body: unknown;
 }
 
 export interface Workshop extends TestServer {
   readonly database: TestDatabase;
   readonly api: string;
-  /** Of Kim, whose role is `Hand`. */
+  /** The token of Kim, with the role `Hand`. */
   readonly token: string;
   call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Told>;
   /** `POST` of a document with these attributes. */
@@ -47,7 +47,7 @@ export interface Workshop extends TestServer {
   rows(sql: string): Promise<string[]>;
   /** Entries of the activity log, oldest first. */
   entries(): Promise<Record<string, unknown>[]>;
-  /** What the code of actions was called with. */
+  /** Arguments of the action handlers. */
   readonly ran: unknown[];
 }
 
@@ -217,7 +217,7 @@ function addCharts(agent: EngineAgent): void {
     .addChart('value', (_, chart) => chart.value(12, 8))
     .addChart('distribution', (_, chart) => chart.distribution({ a: 1, b: 2 }))
     .addChart('timeBased', (_, chart) =>
-      // An hour before midnight in Greenwich is the next day in Paris.
+      // 23:00 UTC is already the next day in Paris.
       chart.timeBased('Day', [
         { date: '2024-01-05T23:00:00Z', value: 1 },
         { date: '2024-01-07', value: 2 },

@@ -1,4 +1,4 @@
-// Writing over the HTTP API, on every database: records, the relations between them, what is refused, and who may.
+// Writes over the HTTP API, on every database: records, relations, invalid requests, and permissions.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { CollectionPermission } from '../../src/store/permissions/types.ts';
 import { servers } from '../databases.ts';
@@ -118,7 +118,7 @@ describe.each(servers)('on $dialect', (server) => {
       return [answer.status, codeOf(answer)];
     };
     const rows = () => place.rows('SELECT order_id, line FROM items ORDER BY order_id, line');
-    // The key may not be null, so that these lines cannot be without their order: nothing is deleted for that.
+    // The foreign key of these lines is NOT NULL, so unlinking fails; it does not delete them instead.
     const refused = [
       await unlink('?delete=false'),
       await unlink(''),
@@ -162,9 +162,9 @@ describe.each(servers)('on $dialect', (server) => {
     const seen = [
       [await put('/orders/4/relationships/customer', { type: 'customers', id: '3' }), (await orders())[3]],
       [await put('/orders/4/relationships/customer', null), (await orders())[3]],
-      // Customer 1 had profile 1: a record that is written besides is said in a body.
+      // Customer 1 had profile 1. The response has a body because another record is written as well.
       [await put('/customers/1/relationships/profile', { type: 'profiles', id: '3' }), await profiles()],
-      // Profile 2 was customer 2's.
+      // Profile 2 belonged to customer 2.
       [await put('/customers/1/relationships/profile', { id: '2' }), await profiles()],
       [await put('/customers/1/relationships/profile', { id: '2' }), await profiles()],
       [await put('/customers/1/relationships/profile', null), await profiles()],
@@ -341,7 +341,7 @@ describe('who may', () => {
   });
   afterEach(() => place?.stop());
   const attributes = { label: 'x' };
-  /** Each of them a call that works with every right. */
+  /** Calls that succeed with every permission. */
   const calls: readonly (readonly [method: string, path: string, body: unknown])[] = [
     ['POST', '/orders', { data: { attributes: { id: 8, label: 'x', total: 1 } } }],
     ['PUT', '/orders/2', { data: { attributes } }],
@@ -411,7 +411,7 @@ describe('who may', () => {
     const ask = async (method: string, path: string, data: unknown) =>
       (await place.call(method, path, { data })).status;
     const seen = [
-      // Not there for him.
+      // Hidden from this caller.
       await ask('PUT', '/orders/3', { attributes }),
       (await place.call('DELETE', '/orders/3')).status,
       await ask('POST', '/orders/3/relationships/tags', [{ id: '1' }]),
@@ -419,11 +419,11 @@ describe('who may', () => {
       await ask('PUT', '/orders/1/relationships/customer', { id: '3' }),
       await ask('PUT', '/customers/3/relationships/profile', { id: '3' }),
       await ask('PUT', '/customers/1/relationships/profile', { id: '2' }),
-      // Would not be there for him afterwards.
+      // Would be hidden from the caller after the write.
       await ask('POST', '/orders', { attributes: { id: 8, label: 'x', total: 1, customer_id: 2 } }),
       await ask('PUT', '/orders/1/relationships/customer', { id: '2' }),
       await ask('DELETE', '/customers/1/relationships/orders', [{ id: '1' }]),
-      // Would take from a customer a profile that he may not see.
+      // Would take a profile that the caller may not see from a customer.
       await ask('PUT', '/customers/2/relationships/profile', { id: '3' }),
     ];
     const everything = await place.call('DELETE', '/taggings', { data: { attributes: { all_records: true } } });
