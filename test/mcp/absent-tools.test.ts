@@ -1,4 +1,5 @@
-// A caller is never advised to call a tool that they are not shown: every text, for every tool set, with typical mistakes.
+// No text advises a caller to use a tool that they cannot see: every text, for every set of tools, with typical
+// mistakes.
 import { afterEach, describe, expect, test } from 'vitest';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { fullAccess, type Verb } from '../../src/core/caller.ts';
@@ -35,7 +36,7 @@ const open = (options: HouseOptions = {}) =>
 
 const collectionName = 'notes';
 const long = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`unknown_field_${at}`, 'x'.repeat(20)]));
-/** What models get wrong. */
+/** Typical mistakes of models. */
 const mistakes: readonly Record<string, unknown>[] = [
   {},
   { nonsense: 1 },
@@ -64,12 +65,12 @@ const mistakes: readonly Record<string, unknown>[] = [
   { collectionName, pagination: { size: 5000 }, limit: 5000, operation: 'count' },
 ];
 
-// These are English words too, and name a tool after one of these.
+// These tool names are also English words and count only after one of these words.
 const words = ['list', 'create', 'update', 'delete'];
 const pattern = (name: string) =>
   words.includes(name) ? `(?:with|in|as|by|call|use|then) ${name}\\b(?! of)` : `\\b${name}\\b`;
 
-/** Names of the tools that a text speaks of. Quotes hold data and arguments. */
+/** The tools that a text mentions. Quotes hold data and arguments. */
 function namedIn(text: string): string[] {
   const said = text.replace(/(?<!\w)'[^']*'|"[^"]*"/g, '');
   return toolNames.filter((name) => new RegExp(pattern(name), 'i').test(said));
@@ -86,7 +87,7 @@ interface Said {
   readonly unseen?: readonly string[];
 }
 
-/** Of prompts and resources: what the lists say of them, and their texts. */
+/** Descriptions and contents of prompts and resources. */
 async function shelf(at: House, authorization: string): Promise<[string, string][]> {
   const ask = async (
     method: string,
@@ -120,14 +121,14 @@ async function shelf(at: House, authorization: string): Promise<[string, string]
   return texts;
 }
 
-/** All texts of a value, each in a line. */
+/** All strings in a value, one per line. */
 function saidIn(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return '';
   return Object.values(value).map(saidIn).join('\n ');
 }
 
-/** What is wrong for this caller: texts that name a tool that they lack, and texts that are empty. */
+/** Texts that are empty or mention a tool that this caller lacks. */
 async function misled(at: House, token = 'user-2'): Promise<{ asked: number; wrong: string[] }> {
   const authorization = `Bearer ${token}`;
   const { body } = await post(at, legacy('tools/list'), { authorization });
@@ -144,11 +145,11 @@ async function misled(at: House, token = 'user-2'): Promise<{ asked: number; wro
     for (const given of mistakes) {
       const call = legacy('tools/call', { name, arguments: given });
       const { body: answer } = await post(at, call, { authorization });
-      // Without a result it is the challenge to step up.
+      // Without a result, the response is the step-up challenge.
       const text = (answer as { result?: { content: [{ text: string }] } }).result?.content[0].text;
       const where = `${name} ${JSON.stringify(given).slice(0, 80)}`;
       if (text === undefined) continue;
-      // Of an answer, what it says besides data.
+      // Keeps only the notes of a result, not its data.
       const { note = '', unseen = [] } = text.startsWith('{') ? (JSON.parse(text) as Said) : { note: text };
       for (const each of [note, ...unseen]) texts.push([where, `${each} `]);
     }
@@ -176,7 +177,7 @@ describe('no text names a tool that the caller is not shown', () => {
     expect((await misled(house)).wrong).toEqual([]);
   });
 
-  // Also those that no single tool decides.
+  // Also covers texts that depend on several tools.
   test.each(Array.from({ length: 8 }, (_, at) => at + 1))('random ones, seed %i', async (seed) => {
     const random = createRandom(seed);
     const enabledTools = random.some(toolNames, 2, toolNames.length - 2);

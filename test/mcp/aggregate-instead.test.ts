@@ -1,4 +1,4 @@
-// A figure over a relation to many is refused with the whole call to send, which answers what was asked.
+// An aggregate over a to-many relation is refused. The error holds a complete call that returns the intended result.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
@@ -36,7 +36,7 @@ const shop = () =>
         [2, 1, 20, 'open', '2024-01-15T00:00:00.000Z'],
         [3, 2, 40, 'open', '2024-02-15T00:00:00.000Z'],
         [4, 3, 80, 'paid', '2024-03-15T00:00:00.000Z'],
-        // Of no customer: no figure about customers may hold it.
+        // No customer: an aggregate by customer must exclude this order.
         [5, null, 1000, 'paid', '2024-03-15T00:00:00.000Z'],
       ],
     },
@@ -66,7 +66,7 @@ async function call(name: string, given: Record<string, unknown>): Promise<strin
   return (result.content as unknown as [{ text: string }])[0].text;
 }
 
-/** The calls that a refusal holds, in its order. */
+/** The calls in an error, in order. */
 function callsIn(text: string): Record<string, unknown>[] {
   const found: Record<string, unknown>[] = [];
   for (let from = text.indexOf('{"'); from >= 0; from = text.indexOf('{"', from)) {

@@ -1,4 +1,4 @@
-// The tool aggregate, as assistants call it: over HTTP with the official client, and with what models send.
+// The tool aggregate over HTTP with the official client, and with calls as models send them.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -91,7 +91,7 @@ describe('answers', () => {
       await call({ operation: 'count' }),
       await call({ operation: 'sum', field: 'total', groups: ['customer:name'] }),
     ]).toEqual([
-      // No group of these could be without a record.
+      // Without groups, or with groups that always have records, there is no note.
       '{"columns":["count"],"rows":[[3000]],"hasMore":false}',
       '{"columns":["customer:name","sum(total)"],"rows":[["Ada",150],["Bo",150]],"hasMore":false,"note":"Groups without records are left out."}',
     ]);

@@ -1,4 +1,4 @@
-// What models send, and what the engine is asked for it.
+// Arguments as models send them, and the resulting engine calls.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ListRequest } from '../../src/agent/requests.ts';
 import type { PlainFilter } from '../../src/core/filter.ts';

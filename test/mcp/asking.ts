@@ -1,7 +1,7 @@
-// One tool call, as most tests make it: the text of its answer.
+// A tool call that returns the text of the result, as most tests need it.
 import { type House, legacy, post } from './house.ts';
 
-/** The one text block; an error result as it is, which begins with its code. */
+/** The only text block; for an error result it begins with the code. */
 export async function ask(
   house: Pick<House, 'url'>,
   tool: string,

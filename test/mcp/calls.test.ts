@@ -14,7 +14,7 @@ const listCall = (given: Record<string, unknown> = {}) =>
 const send = (wire: ReturnType<typeof modern>, headers: Record<string, string | undefined> = {}) =>
   post(house, wire.body, { ...wire.headers, ...headers });
 
-/** A promise and its two ends. */
+/** A promise with its resolve and reject. */
 function later<T>() {
   let resolve!: (value: T) => void;
   const promise = new Promise<T>((done) => {

@@ -1,5 +1,5 @@
-// The view for charts and aggregates (MCP Apps, SEP-1865): who is told of it, and what a real browser draws of answers, in a
-// small host that speaks the protocol of the extension.
+// The view for charts and aggregates (MCP Apps, SEP-1865): which clients are offered it, and what a real browser
+// renders in a small host that speaks the extension's protocol.
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -27,7 +27,7 @@ interface Body {
     capabilities: { extensions?: object };
   };
 }
-/** The SDK answers what is not hot as an event. */
+/** The SDK answers requests off the fast path with an event stream. */
 const read = (body: unknown): Body['result'] =>
   (typeof body === 'string' ? JSON.parse(/^data: (.*)$/m.exec(body)?.[1] ?? '{}') : (body as Body)).result;
 const ask = async (method: string, params: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
@@ -97,7 +97,7 @@ interface Case {
   readonly name: string;
   readonly asked: Record<string, unknown>;
   readonly result: object;
-  /** What is to be found on the page. */
+  /** Texts and elements that the page must contain. */
   readonly texts: readonly string[];
   readonly count: readonly [selector: string, times: number];
 }
@@ -176,7 +176,7 @@ const cases: readonly Case[] = [
     name: 'aggregate-of-averages',
     asked: { collectionName: 'orders', operation: 'avg', field: 'total', groups: ['status'] },
     result: answer('{"columns":["status","avg(total)"],"rows":[["paid",90.5],["open",30.25]],"hasMore":false}'),
-    // Averages do not add up: there are no shares of them.
+    // Averages do not add up, so there are no shares.
     texts: ['orders: avg of total, by status', '90.5'],
     count: ['svg, .share', 0],
   },
@@ -229,7 +229,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** The host: an inner frame that may run scripts and nothing else, in the manner of the sandbox of the extension. */
+/** The host: an iframe that may only run scripts, like the sandbox of the extension. */
 const hostPage = `<!doctype html><meta charset="utf-8"><body style="margin:0"><script>
   window.log = []; window.pwned = undefined;
   window.show = (html, theme, asked, result) => new Promise((resolve) => {

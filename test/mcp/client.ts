@@ -1,4 +1,4 @@
-// The official client libraries, in the modes in which they are to be served: one row for each era and line.
+// The official client libraries in each supported mode, one row for each protocol era and library version.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -8,7 +8,7 @@ export type ClientName = (typeof clientNames)[number];
 
 const info = { name: 'client-test', version: '1.0.0' };
 
-/** What the two lines have in common is called alike; the first line's types stand for both. */
+/** The methods that both library versions share; the types are those of the first version. */
 export type AnyClient = Pick<
   Client,
   | 'listTools'
@@ -35,7 +35,7 @@ export async function connectClient(name: ClientName, url: string, token: string
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
   if (name === 'sdk 1.x') {
     const client = new FirstClient(info);
-    // Its own types do not hold under exactOptionalPropertyTypes.
+    // The SDK's own types do not satisfy exactOptionalPropertyTypes.
     await client.connect(new FirstTransport(new URL(url), { requestInit }) as Parameters<FirstClient['connect']>[0]);
     const callTool: AnyClient['callTool'] = (params, options) =>
       client.callTool(params, undefined, options as never) as ReturnType<AnyClient['callTool']>;

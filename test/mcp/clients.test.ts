@@ -1,4 +1,4 @@
-// The official client libraries, old and new, each in every mode it has, over HTTP.
+// The official client libraries, old and new, in every mode over HTTP.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -37,7 +37,7 @@ async function connectClient(name: string, url: string): Promise<Conversation> {
     return client;
   }
   const client = new FirstClient(info);
-  // Its own types do not hold under exactOptionalPropertyTypes.
+  // The SDK's own types do not satisfy exactOptionalPropertyTypes.
   await client.connect(new FirstTransport(new URL(url), { requestInit }) as Parameters<FirstClient['connect']>[0]);
   return client as Conversation;
 }
@@ -108,7 +108,7 @@ test('a client with a session is told of changes on its standing stream', async 
   await client.connect(
     new FirstTransport(new URL(house.url), { requestInit }) as Parameters<FirstClient['connect']>[0],
   );
-  // The client opens its stream by itself, a moment after it has connected; until then nothing reaches it.
+  // The client opens its stream shortly after it connects and receives no notification before.
   for (let tries = 0; tries < 100 && heard.length < 3; tries++) {
     house.tellOfChange();
     for (let turn = 0; turn < 10 && heard.length < 3; turn++) await systemClock.sleep(20);

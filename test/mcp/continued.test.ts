@@ -1,5 +1,5 @@
-// Answers that do not fit can be continued to their end: groups, long texts and files, on every database, and what comes
-// back in pieces is what plain SQL gives in one.
+// Truncated results can be continued to their end: groups, long texts and files, on every database. The joined parts
+// must equal the result of plain SQL.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -9,7 +9,7 @@ import { ask } from './asking.ts';
 import { type House, modern, openHouse, post } from './house.ts';
 
 const GROUPS = 958;
-/** With a character beyond the basic plane at each place where a cut may fall. */
+/** Has a surrogate pair wherever a cut may fall. */
 const long = Array.from({ length: 12_000 }, (_, at) => (at % 500 === 499 ? '😀' : `w${at % 10} `)).join('');
 const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(50_000, 3)]);
 const types = {
@@ -99,7 +99,7 @@ describe.each(servers)('$dialect', (server) => {
     expect(await ask(house, 'list', { collectionName: 'rentals', cursor })).toMatch(/^INVALID_CURSOR: /);
   });
 
-  /** Follows the advice that stands in the cut cell until none does. */
+  /** Follows the hint in a truncated cell until the last part. */
   const readOn = async (field: string, given: Record<string, unknown>, shown: (answer: Shown) => unknown) => {
     const parts: string[] = [];
     let cells: unknown;
@@ -122,7 +122,7 @@ describe.each(servers)('$dialect', (server) => {
     expect(text).toBe(long);
     expect(parts.length).toBeGreaterThan(1);
     expect(parts.length).toBeLessThan(8);
-    // No part ends or begins between the halves of a character.
+    // No part splits a surrogate pair.
     for (const part of parts) expect(Buffer.from(part).toString()).toBe(part);
   });
 

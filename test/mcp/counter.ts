@@ -9,11 +9,11 @@ import { type House, type HouseOptions, openHouse } from './house.ts';
 
 export interface Counter {
   readonly house: House;
-  /** A tool's answer. */
+  /** The result of a tool. */
   ask(tool: string, given: Record<string, unknown>, token?: string): Promise<string>;
 }
 
-/** `actions` of orders by name. */
+/** `actions` of orders, by name. */
 export async function openCounter(
   actions: Readonly<Record<string, ActionDefinition>>,
   rights: Rights = {},

@@ -1,4 +1,5 @@
-// Errors of calls on a wide table, with long names and long values: whatever is cut, the field to send is named, and no name is cut.
+// Errors of calls on a wide table with long names and values: truncation never drops a field to send, and never cuts a
+// name.
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
@@ -37,7 +38,7 @@ const long = 'some words that nobody asked for '.repeat(400);
 const full = Object.fromEntries(columns.map(({ name }, at) => [name, row[at]]));
 const without = (...left: string[]) =>
   Object.fromEntries(Object.entries(full).filter(([name]) => !left.includes(name)));
-/** What is called with what, and what the error must name. */
+/** The call, and the names that its error must contain. */
 const calls: readonly (readonly [tool: string, args: Record<string, unknown>, needed: readonly string[]])[] = [
   ['create', { attributes: without('original_language_identifier_44') }, ['original_language_identifier_44']],
   ['create', { attributes: without(...wide.slice(40)) }, wide.slice(40)],
@@ -89,7 +90,7 @@ const calls: readonly (readonly [tool: string, args: Record<string, unknown>, ne
   ['aggregate', { operation: 'count', groups: [{ field: long }] }, []],
 ];
 
-/** Names of which a text has a part and not the whole. */
+/** Names that occur in a text only in part. */
 function cutNames(text: string): string[] {
   const words = text.match(/[A-Za-z_]\w{3,}/g) ?? [];
   return words.filter(
@@ -106,9 +107,9 @@ test.each(calls)('%s %j', async (tool, args, needed) => {
     cutNames(text).filter((word) => !sent.includes(`"${word}"`)),
     text,
   ).toEqual([]);
-  // Only the call to send, and the names of all fields to send, may be longer.
+  // Only errors with a call to send, or with a list of all fields to send, may be longer.
   const isWhole = /\{"|Also wrong or missing/.test(text);
   expect(countTokens(text), text).toBeLessThanOrEqual(isWhole ? 6 * ERROR_TOKENS : ERROR_TOKENS);
-  // The code, and what to do, are sentences of their own.
+  // The code and the advice are separate sentences.
   expect(text.length, text).toBeGreaterThan(20);
 });

@@ -1,5 +1,5 @@
-// Tool calls that are answered without the SDK (mcp/transport/fast-path.ts), beside the SDK's own handler: the same status and the same
-// message, for whatever a client sends.
+// Tool calls without the SDK (mcp/transport/fast-path.ts) compared with the SDK's own handler: the same status and the
+// same message for any request.
 import { afterEach, describe, expect, test } from 'vitest';
 import { fullAccess } from '../../src/core/caller.ts';
 import { type House, type HouseOptions, legacy, modern, openHouse, post, withExtras } from './house.ts';
@@ -38,7 +38,7 @@ const calls: readonly (readonly [what: string, params: Record<string, unknown>, 
 const eras = {
   '2026-07-28': modern,
   'an earlier revision': (method: string, { _meta, ...params }: Record<string, unknown>, id?: number | string) => {
-    // What a client can do is not said with each request there.
+    // In this era requests do not carry client capabilities.
     const meta = _meta !== undefined && _meta !== asks ? { _meta } : {};
     return { body: legacy(method, { ...params, ...meta }, id), headers: {} };
   },
@@ -77,7 +77,7 @@ async function answers(options: HouseOptions, serving: 'shared' | 'sdk', era: ke
   return { found, outcomes: house.activity.map(({ action, outcome, code }) => [action, outcome, code]) };
 }
 
-/** What is random stands for itself: the state of a question, the address of a request and its time. */
+/** Replaces random values: the state of an elicitation, the URL of a request and its time. */
 function settled(answer: unknown): unknown {
   const text = typeof answer === 'string' ? answer.replaceAll(/^.*data: /gms, '') : JSON.stringify(answer);
   return JSON.parse(

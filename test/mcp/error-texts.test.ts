@@ -1,4 +1,4 @@
-// An error that is too long for its budget loses the least useful part, never the name of a field to send.
+// An error that exceeds its budget loses the least useful part, never the name of a field to send.
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect, test } from 'vitest';
 import { AppError } from '../../src/core/errors.ts';

@@ -1,4 +1,4 @@
-// Files to an action and from it: the tool that asks for an address, the two routes, and what must not work with them.
+// Files as input and output of an action: the tool that requests an upload URL, the two routes, and attacks on them.
 
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
@@ -18,7 +18,7 @@ interface Upload {
   readonly fileHandle: string;
 }
 
-/** Import takes files and says what it got; Export gives one. */
+/** Import takes files and reports what it got; Export returns one. */
 async function open(settings = {}) {
   let now = systemClock.now();
   const clock: Clock = { ...systemClock, now: () => now };

@@ -1,5 +1,5 @@
-// The database of first-guesses.test.ts and 150 calls that a model may send before it has read a description. Each has its
-// meaning as plain SQL: `rows` is what the answer holds, `after` is what the database holds once the call was made.
+// The database of first-guesses.test.ts and 150 calls that a model may send before it reads a description. Plain SQL
+// gives the meaning of each call: `rows` is the expected result, `after` the expected state of the database.
 export const schema = `
 CREATE TABLE Artist (ArtistId INTEGER PRIMARY KEY, Name TEXT NOT NULL, Country TEXT);
 CREATE TABLE Album (AlbumId INTEGER PRIMARY KEY, Title TEXT NOT NULL, ArtistId INTEGER NOT NULL REFERENCES Artist, ReleasedOn DATE);
@@ -51,13 +51,13 @@ export const tables = [
 export interface Guess {
   readonly tool: string;
   readonly args: Record<string, unknown>;
-  /** SQL of the rows that are meant; the answer may have more columns. */
+  /** SQL for the expected rows; the result may have more columns. */
   readonly rows?: string;
-  /** The order of the rows is meant too. */
+  /** Compares the order of the rows too. */
   readonly ordered?: boolean;
-  /** SQL that is asked of the database afterwards, and what it must answer. */
+  /** A query to run afterwards, and its expected rows. */
   readonly after?: readonly [sql: string, rows: readonly (readonly unknown[])[]];
-  /** What a text that is not a table must hold. */
+  /** Expected part of a result that is not a table. */
   readonly says?: string;
 }
 

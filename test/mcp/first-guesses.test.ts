@@ -1,5 +1,5 @@
-// What a model sends before it knows the schema: a call is done as it was meant, or refused with the call to send, which
-// is taken from the error literally and sent. It is never answered with something else. SQLite says what was meant.
+// Calls that a model sends before it knows the schema. Each is done as intended, or refused with a call that the test
+// copies from the error and sends. It never returns a result for another question. SQLite gives the intended result.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { ask } from './asking.ts';
 import { type Guess, guesses, schema, seed, tables } from './first-guesses-data.ts';
 import { type House, openHouse } from './house.ts';
 
-/** Before the parser was changed it was 0.32, with two answered wrongly. */
+/** Before the change of the parser it was 0.32, with two wrong results. */
 const LEAST_SHARE = 0.95;
 
 type Outcome = 'done' | 'refused with the call' | 'refused without it' | 'WRONG';
@@ -49,7 +49,7 @@ function restore(): void {
 
 const fold = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
-/** One spelling for what SQLite and an answer write differently: flags, instants, digits of a fraction. */
+/** Normalizes values that SQLite and results format differently: booleans, timestamps and fractions. */
 function plain(value: unknown): unknown {
   if (typeof value === 'boolean') return Number(value);
   if (typeof value === 'number') return Number(value.toFixed(6));
@@ -63,7 +63,7 @@ const printed = (rows: readonly (readonly unknown[])[], ordered: boolean): strin
   return JSON.stringify(ordered ? lines : lines.sort());
 };
 
-/** Whether the answer is what SQL says; only columns that SQL names are compared, in `aggregate` all by their place. */
+/** Whether the result matches the SQL. Only columns in the SQL count; for `aggregate` all columns, by position. */
 function isMeant(guess: Guess, text: string): boolean {
   if (guess.says !== undefined) return text.includes(guess.says);
   if (guess.after) return printed(select(guess.after[0]).rows, false) === printed(guess.after[1], false);
@@ -108,8 +108,8 @@ const toolArguments = new Set([
 ]);
 
 /**
- * The call that an error says to send, read without understanding: JSON in it stands for the argument at fault, or holds
- * whole arguments; the first of the near names stands for the name in quotes, or for the argument at fault.
+ * Extracts the call that an error suggests, by form only. JSON replaces the argument at fault, or holds all arguments;
+ * the first similar name replaces the quoted name, or the argument at fault.
  */
 function readCall(error: string, args: Record<string, unknown>): Record<string, unknown> | undefined {
   const text = error.replace(/^[A-Z_]+: /, '');
@@ -135,7 +135,7 @@ function readCall(error: string, args: Record<string, unknown>): Record<string, 
   return JSON.parse(JSON.stringify(args).replaceAll(JSON.stringify(from), JSON.stringify(to)));
 }
 
-/** The first whole JSON object or list of a text. */
+/** The first complete JSON object or array in a text. */
 function readJson(text: string): unknown {
   for (let start = 0; start < text.length; start++) {
     if (text[start] !== '{' && text[start] !== '[') continue;
@@ -144,7 +144,7 @@ function readJson(text: string): unknown {
       try {
         return JSON.parse(text.slice(start, end));
       } catch {
-        // Not where it ends.
+        // Not the end of the JSON.
       }
     }
   }

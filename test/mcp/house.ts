@@ -1,6 +1,6 @@
-// The front in a real HTTP server over a real engine, for the tests of this folder, with a gate that knows the tokens
-// `user-<n>` (all OAuth scopes), `writer-<n>` (no read), `reader-<n>` (read alone) and nothing else. A user sees the notes that are his. What reads
-// leave in the activity log is kept in a list; writes leave their mark in a real store.
+// The MCP endpoint in a real HTTP server over a real engine, for the tests of this folder. The gate accepts the tokens
+// `user-<n>` (all OAuth scopes), `writer-<n>` (no read) and `reader-<n>` (read only). Users see their own notes. Reads
+// are logged to an array, writes to a real store.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
@@ -25,7 +25,7 @@ import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
 import { type OpenedStore, openStore } from '../../src/store/open.ts';
 import { createWorkflowRoom, type WorkflowRoom } from '../../src/workflows/workflows.ts';
 
-/** Called before a list is asked for. */
+/** Called before each list query. */
 export type BeforeList = (access: Access, signal: StopSignal | undefined) => Promise<void>;
 
 const caller = (id: number): Caller => ({
@@ -58,7 +58,7 @@ export const notes: MemoryTable = {
   rows: Array.from({ length: 150 }, (_, i) => [i + 1, (i % 50) + 1, `note ${i + 1} of user ${(i % 50) + 1}`]),
 };
 
-/** An action and charts, so that the tools for them are of use; `relation` makes one to many of a column. */
+/** An action and charts, which enable the tools for them; `relation` adds a to-many relation over a column. */
 export const withExtras =
   (collection: string, relation?: string) =>
   (agent: EngineAgent): void => {
@@ -89,15 +89,15 @@ export interface House {
   readonly activity: ActivityEntry[];
   readonly store: OpenedStore;
   readonly observations: Observation[];
-  /** What the next `holds` answers, once each; true when empty. */
+  /** Results of the next calls of `holds`, one each; true when empty. */
   readonly holds: (boolean | Promise<boolean>)[];
-  /** Tokens that are not taken any more. */
+  /** Tokens that are no longer valid. */
   readonly revoked: Set<string>;
-  /** Authorization headers that the gate was asked about. */
+  /** Authorization headers that the gate checked. */
   readonly asked: (string | undefined)[];
-  /** Tokens that it was asked about once more. */
+  /** Tokens that the gate checked again. */
   readonly renewed: string[];
-  /** The door to workflows, and what lies behind it. */
+  /** The workflow service with its test data. */
   readonly workflows: HouseWorkflows;
   tellOfChange(): void;
   close(): Promise<void>;
@@ -105,7 +105,7 @@ export interface House {
 
 export interface HouseWorkflows {
   readonly room: WorkflowRoom;
-  /** With `workflowOn`. */
+  /** Set with `workflowOn`. */
   readonly workflowId: string;
   readonly runId: string;
 }
@@ -115,14 +115,14 @@ export type HouseOptions = Partial<Pick<McpFrontParts, 'extension' | 'legacySess
   readonly source?: Source;
   readonly customize?: (agent: EngineAgent) => void;
   readonly beforeList?: BeforeList;
-  /** What a user may do; default: everything, but notes of his own alone. */
+  /** The access of a user; by default everything, but only their own notes. */
   readonly access?: (userId: number) => Access;
-  /** Wraps the engine, to see or steer what it is asked. */
+  /** Wraps the engine to observe or change its calls. */
   readonly around?: (engine: Engine) => Engine;
   readonly settings?: ConfigInput['file'];
-  /** A workflow on this collection, and a run of user 2 on its record 2. */
+  /** Adds a workflow on this collection and a run of user 2 on its record 2. */
   readonly workflowOn?: string;
-  /** Of the engine, the storage and files. */
+  /** For the engine, the storage and files. */
   readonly clock?: Clock;
 };
 
@@ -258,7 +258,7 @@ function tokenGate(
     check({ headers: { authorization } }) {
       house.asked.push(authorization);
       const auth = find(/^Bearer (\S+)$/.exec(authorization ?? '')?.[1] ?? '');
-      // Every other user is found in memory, the rest needs a look into the store.
+      // Synchronous for every other user, as from a cache; the rest as from the store.
       return auth.userId % 2 === 0 ? auth : Promise.resolve(auth);
     },
     holds: () => house.holds.shift() ?? true,
@@ -272,7 +272,7 @@ function tokenGate(
   };
 }
 
-/** One POST as an MCP client of an earlier revision makes it. */
+/** A POST as an MCP client of an earlier revision sends it. */
 export async function post(
   house: Pick<House, 'url'>,
   body: unknown,
@@ -305,7 +305,7 @@ function parse(text: string): unknown {
 
 const META = 'io.modelcontextprotocol/';
 
-/** The body and headers of a well-formed 2026-07-28 request. */
+/** The body and headers of a valid 2026-07-28 request. */
 export function modern(method: string, params: Record<string, unknown> = {}, id: number | string = 1) {
   return {
     body: {
@@ -333,7 +333,7 @@ export function legacy(method: string, params: Record<string, unknown> = {}, id:
   return { jsonrpc: '2.0', id, method, params };
 }
 
-/** The parsed JSON of the one text block of a tool result. */
+/** The parsed JSON in the only text block of a tool result. */
 export function answerOf(body: unknown): unknown {
   const content = (body as { result: { content: { type: string; text: string }[] } }).result.content;
   if (content.length !== 1 || content[0]!.type !== 'text')

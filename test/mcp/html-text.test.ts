@@ -20,7 +20,7 @@ test.each([
   expect(htmlToText(html)).toBe(text);
 });
 
-// CWE-116: the text is no HTML. What the page showed as text is that text, and a page of ours escapes it again.
+// CWE-116: the result is plain text, not HTML, and our pages escape it again.
 test('what was escaped is text, and is escaped again in a page', () => {
   const text = htmlToText('<p>&lt;img src=x onerror=alert(1)&gt;</p>');
   expect(text).toBe('<img src=x onerror=alert(1)>');

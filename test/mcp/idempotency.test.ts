@@ -1,4 +1,4 @@
-// A call that is repeated with its key: done once, told as often as it is asked.
+// Repeated calls with an idempotency key: the write runs once, and every repeat returns its result.
 import { afterEach, expect, test } from 'vitest';
 import type { Engine } from '../../src/agent/engine.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';

@@ -16,7 +16,7 @@ describe.each(servers)('rows in $dialect', (server) => {
       'CREATE TABLE notes (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, text VARCHAR(100) NOT NULL)',
       `INSERT INTO notes VALUES ${notes.rows.map(([id, owner, text]) => `(${id}, ${owner}, '${text}')`).join(', ')}`,
     ]);
-    // Answers come back in another order than the calls went in.
+    // Responses arrive in another order than the calls.
     const beforeList = (access: { caller: { id: number } }) => systemClock.sleep((access.caller.id * 7) % 23);
     const source = createSqlSource(database.url, { observe: () => undefined, clock: systemClock });
     house = await openHouse({ source, beforeList, legacySessions: 'auto' });
@@ -26,7 +26,7 @@ describe.each(servers)('rows in $dialect', (server) => {
     await database.drop();
   });
 
-  /** The owners and ids of the rows that a call gave, and the JSON-RPC id it was answered under. */
+  /** The owners and ids of the returned rows, and the JSON-RPC id of the response. */
   async function callAs(user: number, n: number) {
     const params = { name: 'list', arguments: { collectionName: 'notes', fields: ['id', 'owner'] } };
     const wire = n % 3 === 0 ? { body: legacy('tools/call', params, n), headers: {} } : modern('tools/call', params, n);

@@ -1,4 +1,4 @@
-// Calls that take their time: what clients of every line hear of them, and what a cancelled one leaves behind.
+// Long calls: progress for clients of every version, and cleanup after a cancellation.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import type { StopSignal } from '../../src/core/clock/stop.ts';
@@ -14,7 +14,7 @@ afterEach(async () => {
   await house?.close();
 });
 
-/** An action whose code says how far it is, `steps` times with pauses, and notes how it ended. */
+/** An action that reports progress `steps` times with pauses, and records how it ended. */
 const counting =
   (steps: number, pauseMs: number, seen: string[] = []) =>
   (agent: EngineAgent): void => {
@@ -97,7 +97,7 @@ describe.each(clientNames)('%s', (name) => {
   });
 });
 
-/** Sends a call and goes on without its answer. */
+/** Sends a call without waiting for its response. */
 function begin(from: string, token: string, id: number): Promise<string> {
   const headers = { 'mcp-session-id': from, authorization: `Bearer ${token}` };
   return post(house, legacy('tools/call', list, id), headers).then(({ status, body }) =>
@@ -231,7 +231,7 @@ describe('a call that takes longer than it may in all', () => {
 });
 
 describe('progress', () => {
-  /** A clock whose hands are moved by the test. */
+  /** A clock that the test advances. */
   function handClock() {
     let now = 0;
     let timers: { at: number; run: () => void }[] = [];

@@ -1,5 +1,5 @@
-// What the matrix is about: two collections, and for each tool a call of it with what it needs. A tool that is new gets a
-// row here.
+// Data of the matrix: two collections, and for each tool a call with the permissions it needs. A new tool needs a row
+// here.
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { Verb } from '../../src/core/caller.ts';
@@ -8,15 +8,15 @@ type Place = 'orders' | 'lines';
 
 export interface Row {
   readonly args: Readonly<Record<string, unknown>>;
-  /** In the order in which they are asked for; how a call ends without one. */
+  /** In the order of the checks, each with the outcome when it is missing. */
   readonly needs: readonly (readonly [need: `${Verb | 'trigger' | 'start'} ${Place}`, otherwise: string])[];
-  /** Shown where the needs for orders are met for any other collection. */
+  /** Shown if any collection meets the needs listed for orders. */
   readonly isGeneral?: true;
-  /** Is about order 1: where that may not be seen, it is not there. */
+  /** Addresses order 1; not found if the row scope hides it. */
   readonly isOfOne?: true;
   /** Writes the field `weight`. */
   readonly weighs?: true;
-  /** Is about an action on order 1. */
+  /** Concerns an action on order 1. */
   readonly triggers?: true;
 }
 
@@ -25,7 +25,7 @@ const seesLines = ['browse lines', 'UNKNOWN_RELATION'] as const;
 const triggers = ['trigger orders', 'UNKNOWN_ACTION'] as const;
 export const orders = { collectionName: 'orders' };
 const lines = { ...orders, relationName: 'lines', parentRecordId: 1 };
-/** What stands for the ids that the house gives to its workflow and its run. */
+/** Placeholders for the ids of the workflow and its run. */
 export const workflowId = 'WORKFLOW';
 export const runId = 'RUN';
 

@@ -1,6 +1,6 @@
-// Every tool of the table against everything that decides what a caller sees of it: permissions, row scope, permissions of
-// fields, OAuth scopes, enabled tools, narrowing. A row says what a tool needs; what must be shown and how a call must end
-// is worked out from that for every combination, and compared with the server. A tool without a row fails.
+// Every tool against all rights that affect the result: permissions, row scope, field permissions, OAuth scopes,
+// enabled tools and restrictions. Each row states the needs of a tool. The test derives the visible tools and the
+// outcome of each call for every combination, and compares them with the server's. A tool without a row fails.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createNarrowing, narrowAccess } from '../../src/core/caller/restrictions.ts';
 import { type Access, fullAccess, verbs } from '../../src/core/caller.ts';
@@ -8,7 +8,7 @@ import { selectTools, toolNames } from '../../src/mcp/tools.ts';
 import { type House, legacy, openHouse, post } from './house.ts';
 import { customize, orders, rows, runId, source, workflowId } from './matrix-rows.ts';
 
-// What deletes the record is called last.
+// The call that deletes the record comes last.
 const tools = [...selectTools(null, () => undefined)];
 const calls = tools.map(({ name }) => name).sort((a, b) => Number(a === 'delete') - Number(b === 'delete'));
 
@@ -19,13 +19,13 @@ test('every tool of the table has a row here', () => {
 interface Variant {
   readonly has: (need: string) => boolean;
   readonly query?: string;
-  /** What the person chose who allowed the app: read only, and which collections. */
+  /** Restrictions of the grant: read-only, and a list of collections. */
   readonly granted?: Parameters<typeof createNarrowing>;
-  /** What of the rights these leave. */
+  /** The rights that remain under these restrictions. */
   readonly left?: (need: string) => boolean;
   readonly weight?: 'write' | 'read' | 'hidden';
   readonly isScoped?: true;
-  /** Actions on order 1 are not for the role. */
+  /** The role's condition excludes actions on order 1. */
   readonly isConditioned?: true;
 }
 
@@ -60,7 +60,9 @@ async function shown(house: House, token = 'user-2'): Promise<string[]> {
   return (body as { result: { tools: { name: string }[] } }).result.tools.map(({ name }) => name);
 }
 
-/** How a call ends: `ok`, the code of an error result or of the protocol, or a status; and all of the text. */
+/**
+ * The outcome of a call and its full text. The outcome is `ok`, an error code of the tool or the protocol, or a status.
+ */
 async function end(house: House, name: string, given: object, token = 'user-2'): Promise<readonly [string, string]> {
   const { workflows } = house;
   const ids: Readonly<Record<string, string>> = { [workflowId]: workflows.workflowId, [runId]: workflows.runId };
@@ -74,7 +76,7 @@ async function end(house: House, name: string, given: object, token = 'user-2'):
   return [result.isError ? /^\w+/.exec(result.content[0].text)![0] : 'ok', text];
 }
 
-/** The needs that are left, with what the address takes away. */
+/** Whether a need is met, after the restrictions. */
 const leftOf =
   ({ has, left = () => true }: Variant) =>
   (need: string) =>
@@ -96,7 +98,7 @@ function expectedEnd(name: string, variant: Variant): string {
   return triggers && variant.isConditioned ? 'FORBIDDEN' : 'ok';
 }
 
-/** Names and values that only one who may see them can know. */
+/** Names and values that only callers with the right may see. */
 function secretsOf(variant: Variant): string[] {
   const left = leftOf(variant);
   return [
@@ -157,7 +159,7 @@ const narrowings: readonly (readonly [what: string, narrowed: Narrowed])[] = [
   ['granted for what is gone', { granted: [false, ['gone']], left: () => false }],
   ['granted for no collection', { granted: [false, []], left: () => false }],
   ['granted to read lines', { granted: [true, ['lines']], left: (need) => reads(need) && ofLines(need) }],
-  // The address never gives back what the person kept.
+  // The URL never restores what the grant excludes.
   [
     'granted for orders, /mcp?collections=orders,lines',
     { granted: [false, ['orders']], query: '?collections=orders,lines', left: ofOrders },
@@ -172,7 +174,7 @@ const narrowings: readonly (readonly [what: string, narrowed: Narrowed])[] = [
   ],
 ];
 
-// What narrows takes away from the Access itself: with each narrowing, one right of each kind is enough.
+// Restrictions reduce the Access itself, so one right of each kind is enough with each.
 const some = /^(everything|nothing|all but triggering|a row scope|a condition of triggering|a hidden field)$/;
 
 describe.each(narrowings)('%s', (_narrowing, narrowed) => {
@@ -186,7 +188,7 @@ describe.each(narrowings)('%s', (_narrowing, narrowed) => {
       const run = async (name: string, args: object) => {
         const [outcome, text] = await end(house, name, args);
         const sent = JSON.stringify(args);
-        // An id of a run may hold the digits of a secret by chance.
+        // A run id may contain the digits of a secret by chance.
         const read = text.replace(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, '');
         const leaked = secrets.filter((secret) => read.includes(secret) && !sent.includes(secret));
         if (leaked.length > 0) told.push(`${name} ${sent} tells ${leaked.join(', ')}: ${text}`);
@@ -214,7 +216,7 @@ test.each([
   const ends = [];
   for (const name of calls) ends.push([name, (await end(house, name, rows[name]!.args, `${kind}-2`))[0]]);
   const lacks = ({ scope }: { scope: string }) => !scopes.includes(scope);
-  // A client asks for what the challenge names and for nothing else: it names what is held as well.
+  // A client requests exactly the scopes of the challenge, so the challenge repeats those already granted.
   const named = (scope: string) =>
     ['mcp:read', 'mcp:write', 'mcp:action'].filter((one) => one === scope || scopes.includes(one)).join(' ');
   expect([await shown(house, `${kind}-2`), ends]).toEqual([

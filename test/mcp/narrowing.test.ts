@@ -1,4 +1,4 @@
-// /mcp?readonly=true&collections=... : the same token with less, in every way that a call can take.
+// /mcp?readonly=true&collections=... : the same token with fewer rights, over every protocol version.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
@@ -66,7 +66,7 @@ async function send(way: (typeof ways)[number], query: string, method: string, p
   return resultOf((await post(house, legacy(method, params), session)).body);
 }
 
-/** A session answers with an event stream. */
+/** A session responds with an event stream. */
 function resultOf(body: unknown): Result {
   const message = typeof body === 'string' ? JSON.parse(/^data: (\{.*)$/m.exec(body)![1]!) : body;
   return message.result ?? message;
@@ -134,7 +134,7 @@ describe('what lies outside', () => {
   ])('%s: an error that names nothing of it', async (_what, name, args) => {
     const answer = String(await narrow(name, args));
     const sent = JSON.stringify(args);
-    // What was sent may be repeated; what was not sent may not be told.
+    // The error may repeat names from the call, but no others.
     const told = ['surname', 'customers', 'customerSurname', 'customer:'].filter((word) => !sent.includes(word));
     expect([answer, told.filter((word) => answer.includes(word))]).toEqual([expect.stringMatching(/[Nn]o /), []]);
   });

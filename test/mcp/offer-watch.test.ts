@@ -1,4 +1,4 @@
-// Clients that listen are told of workflows and rights that change anywhere; while nobody listens nothing is asked.
+// Clients are notified when workflows or rights change in any process. Without listeners there are no queries.
 import { expect, test } from 'vitest';
 import type { Observation } from '../../src/core/observe.ts';
 import { createOfferWatch } from '../../src/mcp/visibility/changes.ts';
@@ -37,7 +37,7 @@ function openWatch() {
     observe: (one) => seen.observed.push(one),
     hears: () => seen.hears,
   });
-  /** Lets the next look be taken; after how long it was to be. */
+  /** Runs the next check; returns its delay. */
   const pass = async (): Promise<number | undefined> => {
     const one = due.shift();
     one?.run();

@@ -1,5 +1,5 @@
-// With SERVICE_MCP_OUTPUT_SCHEMA every tool says the shape of its answers, and real clients, which check structured content
-// against it, take every answer; without it nothing differs from before.
+// With SERVICE_MCP_OUTPUT_SCHEMA every tool has an output schema, and real clients validate structured content against
+// it without errors. Without the setting all responses stay the same.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as FormerClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as FormerTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -14,7 +14,7 @@ let plain: House;
 let house: House;
 beforeAll(async () => {
   const customize = withExtras('notes', 'owner');
-  // All notes, so that they can be given to one another.
+  // Access to all notes, to link them to each other.
   const access = (id: number) => fullAccess({ id, timezone: 'UTC', tags: {}, renderingId: 1 } as Caller);
   const columns = notes.columns.map((column) => ({ ...column, nullable: column.name === 'owner' }));
   const source = () => createMemorySource('memory', [{ ...notes, columns }]);
@@ -58,7 +58,7 @@ const clients: readonly (readonly [string, (url: string) => Promise<AnyClient>])
 let lastId = 9000;
 const inNotes = { collectionName: 'notes' };
 const attributes = (id: number) => ({ id, owner: 2, text: 'new' });
-/** For each tool calls that are answered; `id` is free. */
+/** Successful calls for each tool; `id` is an unused key. */
 const calls = (id: number): readonly (readonly [string, Record<string, unknown>])[] => [
   ['describeCollection', {}],
   ['describeCollection', { ...inNotes, detail: 'full' }],

@@ -1,4 +1,4 @@
-// Prompts and completion, through every client library: made from what the caller may see, and nothing else.
+// Prompts and completion, in every client library. They contain only what the caller may see.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
@@ -40,7 +40,7 @@ const caller: Caller = {
   permissionLevel: 'user',
   renderingId: 1,
 };
-/** Notes alone, to read alone. */
+/** Read access to notes only. */
 const reader = () => {
   const full = fullAccess(caller);
   const verbs: readonly Verb[] = ['browse', 'read'];

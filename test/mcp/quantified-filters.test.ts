@@ -1,4 +1,4 @@
-// Quantified filters as assistants send them, and the whole of what a refusal has to say.
+// Quantified filters as assistants send them, and the full text of each error.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';

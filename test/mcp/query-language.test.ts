@@ -1,4 +1,4 @@
-// The text about the query language: every example in it is a call that works, and it names every operator.
+// The description of the query language: all its examples are valid calls, and it lists every operator.
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
@@ -14,7 +14,7 @@ interface Sent {
   readonly given: Record<string, unknown>;
 }
 
-/** Whole JSON objects in a text, with what stands before them in it. */
+/** Complete JSON objects in a text, each with the text before it. */
 function examplesIn(text: string): { before: string; json: string }[] {
   const found: { before: string; json: string }[] = [];
   for (let at = text.indexOf('{"'); at >= 0; at = text.indexOf('{"', at)) {
@@ -89,7 +89,7 @@ describe.each(servers)('$dialect', (server) => {
       const { given } = callOf(example);
       ids[key] = JSON.parse(await ask(house, 'list', { ...given, fields: ['id'] })).rows.flat();
     }
-    // Customer 3 has no order; the order of customer 2 is not paid, and not over 9.
+    // Customer 3 has no orders; the order of customer 2 is not paid, and not over 9.
     expect(ids).toEqual({ none: [3], some: [2], every: [1, 3] });
   });
 });
@@ -103,7 +103,7 @@ describe('the text', () => {
 
   test('names every operator, and costs at most 920 tokens', async () => {
     const text = await ask(house, 'describeCollection', { detail: 'query' });
-    // One sentence stands for the four of the present period.
+    // One sentence covers the operators of the current period.
     const named = new Set([...text.matchAll(/\w+/g)].map(([word]) => word));
     const periods = operators.filter((name) => /^Previous(Week|Quarter|Year)ToDate$/.test(name));
     expect(operators.filter((name) => !named.has(name))).toEqual(periods);

@@ -17,7 +17,7 @@ interface Raw {
   readonly body: unknown;
 }
 
-/** fetch does not let a caller choose Host or Origin. */
+/** fetch does not allow a custom Host or Origin. */
 function raw(method: string, headers: Record<string, string>, path = '/mcp', body = ''): Promise<Raw> {
   return new Promise((resolve, reject) => {
     const outgoing = request({ host: '127.0.0.1', port: house.port, method, path, headers, agent: false }, (res) => {
@@ -106,7 +106,8 @@ describe('Host and Origin', () => {
   });
 });
 
-// CWE-525, CWE-430: an answer holds data of one caller, and is JSON whatever a browser makes of it.
+// CWE-525, CWE-430: a response holds one caller's data, and no browser may cache it or interpret it as anything but
+// JSON.
 test.each([
   ['a call', legacy('tools/call', { name: 'describeCollection', arguments: {} })],
   ['a list', legacy('tools/list')],

@@ -1,4 +1,4 @@
-// Resources say what describeCollection says, to those who may hear it, through every client library.
+// Resources return the same as describeCollection, to callers with access, in every client library.
 import { afterEach, describe, expect, test } from 'vitest';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { fullAccess, type Verb } from '../../src/core/caller.ts';
@@ -75,7 +75,7 @@ describe.each(clientNames)('%s', (name) => {
       return [code, message.replaceAll(uri, '<uri>')];
     };
     const missing = await unknown('portico://collections/nothing');
-    // Invalid params with the address as data, as 2026-07-28 has it; the SDK says the same to earlier clients.
+    // Invalid params with the URI as data, as in 2026-07-28; the SDK sends the same to earlier clients.
     expect(missing[0]).toBe(-32602);
     for (const uri of ['portico://collections/secrets', 'portico://nowhere', 'portico://collections/%E0', 'x:y'])
       expect(await unknown(uri)).toEqual(missing);

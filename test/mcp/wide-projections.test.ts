@@ -1,4 +1,4 @@
-// Names are input too: how many a caller sends, how often each, and what the answer says of them.
+// Field names are input too: limits on their number, repeated names, and the names in errors.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { estimateTokens } from '../../src/mcp/results/tokens.ts';

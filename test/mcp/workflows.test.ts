@@ -1,4 +1,4 @@
-// The tools for workflows: who is offered them, what they start, and what they tell of a run.
+// The workflow tools: who sees them, the runs they start, and the run details they return.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, describe, expect, test } from 'vitest';
 import { fullAccess } from '../../src/core/caller.ts';

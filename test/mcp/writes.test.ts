@@ -1,4 +1,4 @@
-// The path of a call that writes: the mark in the activity log, the permissions compared, the work once, the mark completed.
+// The path of a write: the pending log entry, the permission check, a single execution, and the completed log entry.
 import { afterEach, expect, test } from 'vitest';
 import type { Engine } from '../../src/agent/engine.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
@@ -32,7 +32,7 @@ const mark = { action: 'create', type: 'write', collection: 'customers', recordI
 const customers = async () =>
   JSON.parse(await ask(house, 'list', { collectionName: 'customers', fields: ['id'] })).rows.length;
 
-/** An engine that looks at the log while it creates. */
+/** An engine that reads the log during a create. */
 const watched =
   (seen: unknown[], fails?: () => never) =>
   (engine: Engine): Engine => ({
@@ -92,7 +92,7 @@ test('permissions are compared before the work: with a revoked token nothing is 
   house.holds.push(Promise.resolve(false));
   const call = legacy('tools/call', { name: 'create', arguments: name });
   const asked = house.asked.push.bind(house.asked);
-  // Revoked after the first check and before the comparison.
+  // The token is revoked between the first check and the second.
   house.asked.push = (...headers) => {
     queueMicrotask(() => house.revoked.add('user-2'));
     return asked(...headers);

@@ -1,4 +1,4 @@
-// Timestamps without zone as assistants meet them: over HTTP, on every database.
+// Timestamps without time zone over HTTP, on every database.
 import { describe, expect, test } from 'vitest';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -83,7 +83,7 @@ describe.each(servers)('$dialect', ({ dialect, create }) => {
       answerOf(
         (await post(house, legacy('tools/call', { name, arguments: { collectionName: 'bills', ...given } }))).body,
       ) as { rows: unknown[][] };
-    // In the first it is the 2nd of August already, in the last still the 1st.
+    // It is already 2 August in the first zone and still 1 August in the last.
     for (const [timezone, today] of [
       ['Pacific/Kiritimati', 3],
       ['UTC', 2],
