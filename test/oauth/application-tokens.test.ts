@@ -1,4 +1,4 @@
-// Application tokens at the gate of /mcp: who they stand for, what they hold, and that nothing is remembered that is no longer so.
+// Application tokens at the gate of /mcp: their user and scopes, and that changes to either apply at once.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { servers } from '../databases.ts';

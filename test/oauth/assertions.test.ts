@@ -1,4 +1,4 @@
-// Clients that prove who they are with a key of their own (private_key_jwt, RFC 7523): each assertion counts once.
+// Clients that authenticate with their own key (private_key_jwt, RFC 7523). Each assertion is valid only once.
 import { exportJWK, generateKeyPair } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { describe, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { type Started, startServer } from './place.ts';
 
 const redirectUri = 'https://notebook.example/callback';
 
-/** A client registered with its public key, which signs in with the private one. */
+/** A client that registers its public key and authenticates with the private one. */
 async function registerWithKey(place: Started): Promise<Registered> {
   const keys = await generateKeyPair('ES256');
   const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'one', use: 'sig', alg: 'ES256' };
@@ -23,7 +23,7 @@ async function registerWithKey(place: Started): Promise<Registered> {
   return { ...registered, authentication: oauth.PrivateKeyJwt({ key: keys.privateKey, kid: 'one' }) };
 }
 
-/** Sends the same request, one assertion and all, to each of the token endpoints at once. */
+/** Sends the same request, with the same assertion, to all token endpoints at once. */
 async function presentAtOnce({ server, client, authentication }: Registered, endpoints: readonly string[]) {
   const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'nobody-has-this-one' });
   await authentication(server, client, body, new Headers());
@@ -35,7 +35,7 @@ async function presentAtOnce({ server, client, authentication }: Registered, end
   return (await Promise.all(answers)).sort();
 }
 
-/** Who is known is told that the token is not; who is not known is told nothing more. */
+/** Authenticated clients learn that the refresh token is invalid; others get only invalid_client. */
 const known = '400 invalid_grant';
 const unknown = '401 invalid_client';
 
@@ -68,7 +68,7 @@ describe.each(servers.map((server) => [server.dialect, server] as const))('on %s
     try {
       const registered = await registerWithKey(one);
       const endpoint = `${one.local}/oauth/token`;
-      // The packages of both are loaded, so that the requests really meet.
+      // Warms up both servers, so the requests really run concurrently.
       await presentAtOnce(registered, [endpoint]);
       await presentAtOnce(registered, [`${two.local}/oauth/token`]);
       const endpoints = Array.from({ length: 6 }, (_, n) => (n % 2 ? `${two.local}/oauth/token` : endpoint));

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { withinProvider } from '../../src/oauth/server/async-context.ts';
 import { startServer } from './place.ts';
 
-/** Node before 24 says whether a storage has it follow promises; later ones need not. */
+/** Before Node 24, `enabled` shows whether the storage tracks promises; later versions may lack it. */
 type Storage = AsyncLocalStorage<unknown> & { readonly enabled?: boolean };
 
 async function storageOfProvider(): Promise<Storage> {

@@ -1,5 +1,5 @@
-// What the checklist of docs/security.md asks for and no other file shows: secrets that stay where they belong, and a sign-in
-// that nobody finished in time.
+// Items of the checklist in docs/security.md that no other file covers: secrets do not leak, and an unfinished sign-in
+// expires.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as oauth from 'oauth4webapi';

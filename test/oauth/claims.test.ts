@@ -1,4 +1,4 @@
-// What the claims of a provider say of a user: the mapping as an operator writes it, and what it makes of tokens.
+// Claim mapping of an OpenID provider: the setting as an operator writes it, and its result for ID tokens.
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/core/config.ts';
 import { applyMapping, readMapping } from '../../src/oauth/sso/claims.ts';

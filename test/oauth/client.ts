@@ -1,4 +1,4 @@
-// A client made of oauth4webapi, which is told the issuer and nothing else.
+// An OAuth client based on oauth4webapi that knows only the issuer.
 import * as oauth from 'oauth4webapi';
 import { type Account, type Browser, createBrowser, signIn } from './flow.ts';
 
@@ -8,7 +8,7 @@ export interface Registered {
   readonly server: oauth.AuthorizationServer;
   readonly client: oauth.Client;
   readonly authentication: oauth.ClientAuth;
-  /** Set for a client that binds its tokens to a key. */
+  /** Set for a client with DPoP-bound tokens. */
   readonly DPoP?: oauth.DPoPHandle;
 }
 
@@ -52,7 +52,7 @@ export interface Asking {
   readonly browser?: Browser;
 }
 
-/** The address that a browser is sent to, with the verifier that belongs to it. */
+/** The authorization URL and its PKCE verifier. */
 export async function authorizationUrl({ server, client }: Registered, asking: Asking) {
   const verifier = oauth.generateRandomCodeVerifier();
   const url = new URL(`${server.authorization_endpoint}`);
@@ -96,12 +96,12 @@ function optionsOf({ DPoP }: Registered) {
   return { ...insecure, ...(DPoP && { DPoP }) };
 }
 
-/** What the gate is asked with. */
+/** A request as the gate receives it. */
 export function bearer(token: string) {
   return { method: 'POST', headers: { authorization: `Bearer ${token}` } };
 }
 
-/** The whole way, through the real pages. */
+/** The whole flow through the real pages. */
 export async function connect(registered: Registered, account: Account, asking: Asking): Promise<Session> {
   const { url, verifier } = await authorizationUrl(registered, asking);
   const callback = await signIn(url, account, asking.browser ?? createBrowser());

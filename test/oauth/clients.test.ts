@@ -1,4 +1,4 @@
-// What is refused of what clients register and publish, in which words, and the limits.
+// Rejected client registrations and metadata documents, their error messages, and the limits.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Started, startServer } from './place.ts';
 

@@ -1,4 +1,4 @@
-// The official authorization server scenarios, with our own browser in the place of the person. The runner needs Node 22.
+// The official authorization server scenarios, with our test browser as the user. The runner needs Node 22.
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

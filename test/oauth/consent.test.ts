@@ -1,4 +1,5 @@
-// Consent that narrows: what a person leaves out, what that does to every token of the connection, and when he is asked again.
+// Consent with restrictions: what users exclude, the effect on every token of the connection, and when consent is
+// requested again.
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Verb } from '../../src/core/caller.ts';
 import { type Asking, authorizationUrl, bearer, byDocument, type Registered, redeem, refresh } from './client.ts';
@@ -23,7 +24,7 @@ afterEach(() => {
   collections = ['customers', 'orders', 'reviews'];
 });
 
-/** The clock of the authorization server is the machine's own. */
+/** The authorization server uses the system clock. */
 const wait = (ms: number) => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms });
 
 type Typed = Readonly<Record<string, string | readonly string[]>>;
@@ -36,11 +37,11 @@ interface Begun {
 
 let published = 0;
 
-/** A client with a document of its own: what was allowed to it is remembered. */
+/** A client with a metadata document; the server remembers its consent. */
 async function publish(uri: string): Promise<Registered> {
   const id = `https://notebook.example/clients/${++published}.json`;
   place.documents.set(id, { client_id: id, client_name: 'Notebook', redirect_uris: [uri] });
-  // All cases together would fetch more in a minute than one address may have fetched.
+  // All cases together would exceed the limit of fetches a minute for one IP address.
   await Promise.all(['127.0.0.1', '::1'].map((one) => place.store.windows.clear(`oauth-document ${one}`)));
   return byDocument(place.paths.issuer, id);
 }
@@ -75,7 +76,7 @@ const outcome = (promise: Promise<unknown>): Promise<string> =>
     () => 'ok',
     (error: { error?: string; code?: string }) => error.error ?? `${error.code}`,
   );
-/** The boxes and choices that are set, and the new scopes. */
+/** The checked boxes, the selected duration and the badges of the scopes. */
 const filledIn = ({ html }: Page) => ({
   set: [...html.matchAll(/<input[^>]* value="([^"]*)"[^>]* checked/g)].map(([, value]) => value),
   lasts: /<option value="(\w+)" selected/.exec(html)?.[1],

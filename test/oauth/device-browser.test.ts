@@ -1,5 +1,5 @@
-// The pages of a sign-in that a terminal began, in a real browser: with the keyboard alone and no script, and judged by
-// axe-core in light and dark, on a desk and on a phone.
+// The pages of the device flow in a real browser, by keyboard only and without scripts. axe-core checks them in light
+// and dark mode, on a desktop and on a phone.
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { findFaults } from '../axe.ts';

@@ -1,4 +1,4 @@
-// Device authorization (RFC 8628): a terminal asks, a person answers on our pages, in another place.
+// Device authorization (RFC 8628): a terminal starts it, and the user approves on our pages in another browser.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,7 +70,7 @@ test('a terminal is answered as RFC 8628 section 3.2 says, and waits', async () 
   ]);
 });
 
-// CWE-312: neither what the terminal holds nor what the person types stands in the storage.
+// CWE-312: the storage holds neither the device code nor the user code in plain text.
 test('what is kept of a request is a hash of its codes, which are no codes themselves', async () => {
   const { device_code, user_code } = await ask(issuer);
   const browser = createBrowser();
@@ -287,7 +287,7 @@ test('a code that was not typed in time is told to both', async () => {
   try {
     const asked = await ask(own.paths.issuer);
     const row = (await own.store.oauth.find('DeviceCode', hashToken(asked.device_code)))!;
-    // The package reads the clock of the machine.
+    // The package uses the system clock.
     await own.store.oauth.upsert({ ...row, payload: { ...row.payload, exp: Math.floor(Date.now() / 1000) - 1 } });
     late = 601_000;
     const browser = createBrowser();

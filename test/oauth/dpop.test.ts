@@ -1,5 +1,5 @@
-// Tokens bound to a key (DPoP, RFC 9449) at /mcp: the whole application, with the client of oauth4webapi, and proofs made
-// by hand where a client would not make them.
+// DPoP-bound tokens (RFC 9449) at /mcp: the whole application with the client of oauth4webapi, and hand-made proofs
+// that this client would not make.
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { Client, DpopSession, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
@@ -18,11 +18,11 @@ import { startServer } from './place.ts';
 
 interface Bound extends Session {
   readonly token: string;
-  /** A proof for a call with the token; what is given replaces what belongs there. */
+  /** A proof for a call with the token; `change` replaces its defaults. */
   prove(change?: Change): Promise<string>;
 }
 
-/** What is undefined is left out of the proof. */
+/** Undefined claims are omitted from the proof. */
 type Claims = Readonly<Record<string, unknown>>;
 
 interface Change {
@@ -31,7 +31,7 @@ interface Change {
   readonly by?: oauth.CryptoKeyPair;
 }
 
-/** Registers a client that binds its tokens to a key, and signs in. */
+/** Registers a client with DPoP-bound tokens, and signs in. */
 async function bind(issuer: string, account: Shop['account'], algorithm = 'ES256'): Promise<Bound> {
   const keys = await generateKeyPair(algorithm, { extractable: true });
   const registered = await register(issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
@@ -75,7 +75,7 @@ async function call(proof: string | undefined, token = bound.token, scheme = 'DP
   return refusalIn(response.status, await response.text(), `${response.headers.get('www-authenticate')}`);
 }
 
-/** The status and, of a refusal, which scheme it blames for what, and why. */
+/** The status; for errors also the scheme in the challenge, the code and the reason. */
 function refusalIn(status: number, text: string, challenge: string) {
   if (status === 200) return [200];
   const [, blamed, error] = /(Bearer|DPoP) error="(\w+)"/.exec(challenge) ?? [];
@@ -322,7 +322,7 @@ describe('refreshing a bound token', () => {
     ]).toEqual(['invalid_grant', 'invalid_grant', 'ok']);
   });
 
-  // The refresh token itself is taken twice within its grace, so that what is refused is the proof.
+  // The refresh token itself may be used twice within its grace period, so the proof is the cause of the error.
   test('takes its proof once', async () => {
     const { prove, client, server, tokens } = await bind(issuerOf(shop), shop.account);
     const htu = `${server.token_endpoint}`;

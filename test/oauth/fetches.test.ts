@@ -1,5 +1,5 @@
-// What strangers make the server fetch: documents, and the addresses that documents and registrations name. Each has a limit
-// of size, of time and of number.
+// Fetches that a stranger can cause: metadata documents, and URLs in documents and registrations. Size, time and number
+// are limited.
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Started, startServer } from './place.ts';
@@ -31,7 +31,7 @@ async function makeKey() {
   return { jwk: { ...(await exportJWK(publicKey)), kid: 'one', use: 'sig', alg: 'ES256' }, privateKey };
 }
 
-/** A token request with an assertion that is signed by this key. */
+/** A token request with an assertion signed by this key. */
 async function present(place: Started, clientId: string, key: Parameters<SignJWT['sign']>[0], jti: string) {
   const assertion = await new SignJWT({ jti })
     .setProtectedHeader({ alg: 'ES256', kid: 'one' })
@@ -59,7 +59,8 @@ const authorize = (place: Started, clientId: string) =>
   });
 
 describe('jwks_uri', () => {
-  // RFC 7517 section 5; draft-ietf-oauth-client-id-metadata-document section 8.7: what a stranger names is read up to 5 KB.
+  // RFC 7517 section 5; draft-ietf-oauth-client-id-metadata-document section 8.7: at most 5 KB of a client's key set is
+  // read.
   test.each([
     ['announced', (text: string) => new Response(text, { headers: { 'content-length': `${text.length}` } })],
     ['not announced', (text: string) => new Response(new Blob([text]).stream())],
@@ -89,7 +90,7 @@ describe('jwks_uri', () => {
       });
       return new Response(stream);
     });
-    // The document never ends: whoever did not give up would not answer within the time of the test.
+    // The response never ends; without a timeout in the server this test would time out.
     expect(await present(place, id, privateKey, 'one')).toBe('401 invalid_client');
   });
 
@@ -108,7 +109,7 @@ describe('jwks_uri', () => {
     ]);
   });
 
-  // Together with the documents: each costs an outgoing request.
+  // The limit covers key sets and documents together: each costs an outgoing request.
   test('counts among the thirty of one address in a minute, also where it fails', async () => {
     const place = await open();
     const { privateKey } = await makeKey();
@@ -118,7 +119,7 @@ describe('jwks_uri', () => {
   });
 });
 
-// RFC 6749 section 2.3.1: guesses are counted, whatever a client proves itself by.
+// RFC 6749 section 2.3.1: failed attempts are counted for every authentication method.
 test('failed assertions are counted as failed secrets are', async () => {
   const place = await open();
   const { jwk } = await makeKey();
@@ -135,7 +136,7 @@ test('failed assertions are counted as failed secrets are', async () => {
 });
 
 describe('sector_identifier_uri', () => {
-  // OpenID Connect Core section 8.1 is about pairwise subjects, which are not offered: nobody needs the member.
+  // OpenID Connect Core section 8.1 applies only to pairwise subjects, which we do not support.
   test('of a registration is dropped and not fetched', async () => {
     const place = await open();
     const sector = 'https://third.example/sector.json';

@@ -1,5 +1,5 @@
-// A browser as small as can be: cookies by path, redirects one at a time, and the forms of the real pages. Other tests
-// sign in with it: `signIn(authorizationUrl, account)` answers where the client would have been sent.
+// A minimal browser: cookies by path, redirects one at a time, and the forms of the real pages. Other tests sign in
+// with `signIn(authorizationUrl, account)`, which returns the redirect to the client.
 
 export interface Account {
   readonly email: string;
@@ -17,18 +17,18 @@ export interface Page {
   readonly status: number;
   readonly headers: Headers;
   readonly html: string;
-  /** Set when the way leads off the server: to the client. */
+  /** Set when a redirect leaves the server for the client. */
   readonly leftTo?: URL;
 }
 
 type Typed = Readonly<Record<string, string | readonly string[]>>;
 
 export interface Browser {
-  /** Follows redirects on the server; stops at a page, or where the way leads off it. */
+  /** Follows redirects on the server; stops at a page or at a redirect to another origin. */
   open(url: string | URL, init?: RequestInit): Promise<Page>;
-  /** Presses the button of this value on the page, with what is typed into the fields of its form. */
+  /** Presses the button with this value, after it fills the fields of its form. */
   press(page: Page, button: string, typed?: Typed): Promise<Page>;
-  /** Sends the form that has this button without its value, as a password manager and `form.submit()` do. */
+  /** Submits the form of the button without its value, as password managers and `form.submit()` do. */
   submit(page: Page, button: string, typed?: Typed): Promise<Page>;
   cookieHeader(url: URL): string;
   readonly cookies: Map<string, Cookie>;
@@ -84,7 +84,7 @@ export function createBrowser(): Browser {
         return { ...page, leftTo: next };
       }
       url = next;
-      // A browser says of a redirect where the navigation began.
+      // After a redirect a browser still sends the site of the original navigation.
       const site = new Headers(init.headers).get('sec-fetch-site');
       request = site === null ? {} : { headers: { 'sec-fetch-site': site } };
     }
@@ -162,7 +162,7 @@ function unescapeText(text: string): string {
     .replaceAll('&amp;', '&');
 }
 
-/** Signs in and allows, on the real pages; answers the URL that the client is sent to. */
+/** Signs in and allows on the real pages; returns the URL of the redirect to the client. */
 export async function signIn(url: string | URL, account: Account, browser: Browser = createBrowser()): Promise<URL> {
   let page = await browser.open(url);
   if (page.html.includes('name="password"')) page = await browser.press(page, 'sign-in', { ...account });

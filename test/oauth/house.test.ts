@@ -1,4 +1,4 @@
-// What the room does on its own: it sweeps, and it does not load what it may not need.
+// Background work of the OAuth module: it deletes expired rows, and loads heavy packages only on demand.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -43,7 +43,7 @@ test('every ten minutes expired rows and clients that were never used are forgot
   expect([atFirst, later, timers.some(({ ms }) => ms === 600_000)]).toEqual([[true, true], [true, false], false]);
 });
 
-/** Packages that a file needs when it is loaded, its own imports included. */
+/** Packages that a file loads on import, directly or through its imports. */
 function packagesOf(file: string, seen = new Set<string>()): Set<string> {
   const packages = new Set<string>();
   if (seen.has(file)) return packages;

@@ -1,4 +1,4 @@
-// What clients of OpenID send along, and people who do not do one thing after the other: it works, or the page says what to do.
+// Parameters that OpenID clients send, and users who repeat or skip steps: it works, or the page explains what to do.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { authorizationUrl, connect, type Registered, refresh, register } from './client.ts';
 import { createBrowser } from './flow.ts';
@@ -17,7 +17,7 @@ const notebook = (metadata: Record<string, unknown> = {}) =>
   register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri], ...metadata });
 
 describe('a client of OpenID', () => {
-  // RFC 6749 section 3.3: a server may ignore scopes that it does not offer, and says which it granted.
+  // RFC 6749 section 3.3: a server may ignore unsupported scopes, and returns the granted ones.
   test.each([
     ['openid', 'mcp:read'],
     ['openid mcp:read', 'mcp:read'],
@@ -37,7 +37,7 @@ describe('a client of OpenID', () => {
     expect([session.tokens.scope, again.status]).toEqual([given, 200]);
   });
 
-  // RFC 6749 section 3.1: parameters that are not known are ignored.
+  // RFC 6749 section 3.1: unknown parameters are ignored.
   test.each([
     ['nonce', 'n-0S6_WzA2Mj'],
     ['max_age', '0'],
@@ -53,7 +53,7 @@ describe('a client of OpenID', () => {
     expect(leftTo?.searchParams.has('code')).toBe(true);
   });
 
-  // RFC 7591 section 2: members that are not understood are ignored.
+  // RFC 7591 section 2: unknown metadata is ignored.
   test('that registers with what belongs to OpenID connects', async () => {
     const registered: Registered = await notebook({
       subject_type: 'pairwise',
@@ -109,7 +109,7 @@ describe('the page for a code of a terminal', () => {
   };
   const failures = () => place.observed.filter(({ type }) => type === 'failure').length;
 
-  // A browser that was restarted shows the page again, without the cookie of the visit.
+  // A restarted browser restores the page without the session cookie.
   test('without its cookie shows the form once more, which works', async () => {
     const user_code = await codeOf();
     const first = await createBrowser().open(`${place.local}/oauth/device`);
@@ -121,7 +121,7 @@ describe('the page for a code of a terminal', () => {
     expect(failures()).toBe(0);
   });
 
-  // RFC 8628 section 5.1: whatever is sent here is counted.
+  // RFC 8628 section 5.1: every code is counted as a guess.
   test('without its cookie is counted, and never an error of the server', async () => {
     const statuses = new Set<number>();
     for (let i = 0; i < 14; i++) {
@@ -132,7 +132,7 @@ describe('the page for a code of a terminal', () => {
   });
 });
 
-// RFC 7591 section 3.2.2: what cannot be is invalid_client_metadata, whatever it is.
+// RFC 7591 section 3.2.2: every invalid value is invalid_client_metadata.
 describe('registrations that are not made of texts', () => {
   const odd: unknown[] = [{ toString: 1 }, { a: 'b' }, [{ toString: 1 }], [[]], 7, true, null];
   test.each([
@@ -167,7 +167,7 @@ describe('registrations that are not made of texts', () => {
   });
 });
 
-// OAuth 2.1 section 7.12.2; RFC 9700 sections 4.1.3 and 4.18: an answer goes into the query and nowhere else.
+// OAuth 2.1 section 7.12.2; RFC 9700 sections 4.1.3 and 4.18: the response goes into the query only.
 describe.each(['fragment', 'form_post', 'web_message', 'jwt', 'query.jwt', 'Query'])('response_mode=%s', (mode) => {
   test.each(['in the address', 'pushed'])('%s gives no code', async (how) => {
     const registered = await notebook();

@@ -1,4 +1,4 @@
-// The pages in a real browser, with the keyboard alone and no script of ours: a client waits on a port of this machine.
+// The pages in a real browser, by keyboard only and without our script. A client listens on a local port.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
@@ -29,7 +29,7 @@ test.skipIf(!hasChromium)('a person signs in, leaves a scope out and allows with
     await page.keyboard.type('not this one');
     await page.keyboard.press('Enter');
     await page.getByText('Wrong e-mail or password.').waitFor();
-    // The e-mail is kept and the password has the focus, once the page has settled.
+    // Once the page is ready, the e-mail is still there and the password has the focus.
     await page.locator('input[name="password"]:focus').waitFor();
     await page.keyboard.type(place.account.password);
     await page.keyboard.press('Enter');
@@ -80,7 +80,7 @@ test.skipIf(!hasChromium)('a person limits an app to some of many collections wi
     await page.waitForLoadState('load');
     const shown = () => page.locator('input[name="collection"]:visible').count();
     const before = await shown();
-    // The box of the scope, the limits, read only, all or some, the field to find one.
+    // Tab order: the scope's checkbox, the restrictions, read-only, all or some collections, the search field.
     await press('Tab', 'Tab', 'Enter', 'Tab', 'Space', 'Tab', 'ArrowDown', 'Tab');
     const all = await shown();
     await page.keyboard.type('_29');
@@ -90,7 +90,7 @@ test.skipIf(!hasChromium)('a person limits an app to some of many collections wi
     await page.getByLabel('table_299', { exact: true }).focus();
     await press('Space', 'Tab');
     await page.keyboard.type('A d');
-    // The scope, Cancel, Allow.
+    // Tab order: the scope, Cancel, Allow.
     await press('Tab', 'Tab', 'Enter');
     const told = () =>
       place.observed.flatMap((one) => (one.type === 'security' ? [[one.event, one.detail]] : [])).at(-1);

@@ -1,5 +1,5 @@
-// Keys are rotated while people sign in and clients refresh, on two processes with one storage: nothing fails, what was signed
-// before stays good until it is retired, and each process signs with the new key from its next request on.
+// Key rotation during sign-ins and refreshes, with two processes on one storage. No request fails, old signatures stay
+// valid until their key is retired, and each process signs with the new key from its next request on.
 import { describe, expect, test } from 'vitest';
 import { servers } from '../databases.ts';
 import { createStorage } from '../store/spares.ts';
@@ -16,7 +16,7 @@ const keyIds = async ({ local }: Started): Promise<string[]> => {
 const signatureOf = (cookies: ReadonlyMap<string, { readonly value: string }>) =>
   [...cookies].filter(([name]) => /session\S*\.sig/.test(name)).map(([, { value }]) => value);
 
-/** The session lives: a client that registered itself gets the page of consent each time, and no sign-in before it. */
+/** The session is valid. A dynamically registered client always gets the consent page, without a sign-in before it. */
 const isSignedIn = ({ html }: Page): boolean => html.includes('value="allow"') && !html.includes('name="password"');
 
 describe.each(servers)('on $dialect', (server) => {
@@ -26,7 +26,7 @@ describe.each(servers)('on $dialect', (server) => {
     const one = await startServer({ storageUrl: database.url });
     const two = await startServer({ storageUrl: database.url, beside: one });
     const at = ({ local }: Started, page: Page): Page => ({ ...page, url: page.url.replace(/^http:\/\/[^/]+/, local) });
-    /** Both have one address, which is that of the first: the way back leads there. */
+    /** Both servers use the public URL of the first, so redirects there go to `server`. */
     const press = async (server: Started, browser: Browser, page: Page, button: string, typed = {}): Promise<Page> => {
       const next = await browser.press(at(server, page), button, typed);
       const { leftTo } = next;
@@ -64,15 +64,15 @@ describe.each(servers)('on $dialect', (server) => {
     const again = await browser.open((await authorizationUrl(registered, { redirectUri })).url);
     expect([consent.html.includes('value="allow"'), isSignedIn(again)]).toEqual([true, true]);
     expect((await refresh(registered, `${tokens.refresh_token}`)).access_token).toMatch(/\S{20}/);
-    // The cookie is signed anew, with the key of now.
+    // The cookie is signed again, with the current key.
     expect([before.length, signatureOf(browser.cookies)].length).toBe(2);
     expect(signatureOf(browser.cookies)).not.toEqual(before);
 
-    // No cookie of ours is one of the whole host, which other applications on it would be sent.
+    // No cookie has the path `/`, which would send it to other applications on the host.
     expect([...browser.cookies.values()].filter(({ path }) => path === '/')).toEqual([]);
     await one.store.keys.retire(Date.now());
     const lost = await browser.open((await authorizationUrl(registered, { redirectUri })).url);
-    // Signed with the newest, which stays.
+    // Signed with the newest key, which remains.
     expect(isSignedIn(lost)).toBe(true);
     expect([(await keyIds(one)).length, await keyIds(two)]).toEqual([1, await keyIds(one)]);
   });
@@ -104,7 +104,7 @@ describe.each(servers)('on $dialect', (server) => {
   test('no request fails while keys change', async () => {
     await using place = await open();
     const { one, two, press } = place;
-    // The first key is made when it is asked for; what is rotated before is none.
+    // The first key is created on demand; a rotation before that has no effect.
     await keyIds(one);
     const failures: string[] = [];
     let over = false;
@@ -125,7 +125,7 @@ describe.each(servers)('on $dialect', (server) => {
     const working = Promise.all([client(one), client(two)]);
     for (let n = 0; n < 6; n++) {
       await new Promise((resolve) => setTimeout(resolve, 400));
-      // One SQLite file in one process: two transactions at once would wait for each other.
+      // SQLite allows one writer at a time, so all rotations run on the first server.
       await (dialect === 'sqlite' || n % 2 === 0 ? one : two).store.keys.rotate();
     }
     over = true;

@@ -31,7 +31,7 @@ async function atConsent(asking: Partial<Asking> = {}, metadata: Record<string, 
   const begun = await atSignIn(asking, metadata);
   return { ...begun, page: await begun.browser.press(begun.page, 'sign-in', { ...place.account }) };
 }
-/** What a person reads. */
+/** The visible text of a page. */
 const read = (page: Page): string =>
   page.html
     .replace(/<(style|head|svg).*?<\/\1>/gs, ' ')

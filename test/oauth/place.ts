@@ -1,4 +1,4 @@
-// A server of the oauth room alone: the store on a database of its own, the routes, and a small /mcp that asks the gate.
+// A server with only the OAuth module: the store on its own database, the routes, and a small /mcp behind the gate.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -26,7 +26,7 @@ import { addUser } from '../users.ts';
 import type { Account } from './flow.ts';
 
 export interface Started {
-  /** Where it really listens. */
+  /** The URL where it listens. */
   readonly local: string;
   readonly paths: Paths;
   readonly store: Store;
@@ -34,16 +34,16 @@ export interface Started {
   readonly account: Account;
   addUser(user: NewUser): Promise<User>;
   readonly observed: Observation[];
-  /** What is served at these https addresses, to the server only; a function answers for itself. */
+  /** Documents at https URLs, which only the server can fetch; a function returns its own response. */
   readonly documents: Map<string, unknown>;
-  /** The addresses that the server fetched. */
+  /** URLs that the server fetched. */
   readonly fetched: string[];
   stop(): Promise<void>;
 }
 
 export interface StartOptions {
   readonly basePath?: string;
-  /** Behind an Express application that parses every body before it passes the request on. */
+  /** Runs in an Express application that parses every body before it forwards the request. */
   readonly parsers?: boolean;
   /** Path of the public URL. */
   readonly publicPath?: string;
@@ -54,9 +54,9 @@ export interface StartOptions {
   readonly listCollections?: ListCollections;
   readonly offeredScopes?: OfferedScopes;
   readonly hostSignIn?: HostSignInOptions;
-  /** The command line may sign in (`portico cloud`). */
+  /** Allows the command line to sign in (`portico cloud`). */
   readonly cloud?: boolean;
-  /** A second process on the storage of the first. */
+  /** Makes this a second process on that server's storage. */
   readonly beside?: Started;
 }
 

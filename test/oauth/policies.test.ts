@@ -1,4 +1,4 @@
-// What an operator lets clients be: by domain, in number, for how long, and one by one.
+// Operator policies for clients: by domain, number, lifetime, and single client.
 import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { authorizationUrl, byDocument, callMcp, connect, discover, refresh, register } from './client.ts';
@@ -226,7 +226,7 @@ describe('a client that is blocked', () => {
   });
 });
 
-// RFC 1034 section 3.1: with a dot at its end it is the same host, for DNS, TLS and browsers.
+// RFC 1034 section 3.1: a trailing dot names the same host in DNS, TLS and browsers.
 describe('a dot at the end of a host', () => {
   test('is no way round a deny-list', async () => {
     const place = await start({
@@ -251,7 +251,7 @@ describe('a dot at the end of a host', () => {
   });
 });
 
-// RFC 4291 section 2.5.1: one network of IPv6 has 2^64 addresses, and one owner.
+// RFC 4291 section 2.5.1: an IPv6 subnet has 2^64 addresses and one owner.
 test('limits for one address count all of an IPv6 /64 together, and no other', async () => {
   const place = await start({ SERVICE_TRUSTED_PROXIES: 'loopback', SERVICE_DCR_PER_HOUR: '5' });
   const from = async (address: string) => {
@@ -271,7 +271,7 @@ test('limits for one address count all of an IPv6 /64 together, and no other', a
   ]);
 });
 
-// RFC 6177 section 2: a site is often given a /48, which is 65,536 networks.
+// RFC 6177 section 2: a site often gets a /48, which is 65,536 subnets.
 test('limits for one address count a /48 as sixteen addresses, and IPv4 within IPv6 as IPv4', async () => {
   const place = await start({ SERVICE_TRUSTED_PROXIES: 'loopback', SERVICE_DCR_PER_HOUR: '1' });
   const from = async (address: string) => {
@@ -292,7 +292,8 @@ test('limits for one address count a /48 as sixteen addresses, and IPv4 within I
   expect(await from('203.0.113.8')).toBe(201);
 });
 
-// RFC 8252 sections 7.1 and 8.4: the scheme of an app is a domain turned round; a link to us opens no other program.
+// RFC 8252 sections 7.1 and 8.4: an app's scheme is a reversed domain name, and a redirect must not open another
+// program.
 test.each([
   ...[
     'ms-msdt:/id',
@@ -322,7 +323,8 @@ test.each(['com.example.notebook:/cb', 'cursor://anysphere.cursor-mcp/cb', 'vsco
   },
 );
 
-// RFC 7591 section 5, Unicode Standard Annex 44 (Default_Ignorable_Code_Point, Bidi_Control): a name can be seen.
+// RFC 7591 section 5, Unicode Standard Annex 44 (Default_Ignorable_Code_Point, Bidi_Control): client names have no
+// invisible characters.
 test.each([
   ...['\u3164', '\u115f', '\u1160', '\uffa0', '\u00ad', '\u180e', '\u061c', '\ufe0f', '\u2800', '\u{e0041}', '\u200b'],
 ])('a name with %j in it loses it, and a name of nothing else is none', async (char) => {

@@ -1,4 +1,4 @@
-// The authorization endpoint sends nobody to an address that a stranger registered before the person has decided about the
+// The authorization endpoint does not redirect to a dynamically registered URL before the user has decided about the
 // client (RFC 9700 section 4.11.2, a MUST).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { authorizationUrl, type Registered, register } from './client.ts';
@@ -62,7 +62,7 @@ test('of who is signed in and has decided about another client is shown here as 
   expect((await ask({ prompt: 'none' }, browser)).leftTo).toBe(undefined);
 });
 
-// RFC 6749 section 4.1.2.1: then the client is told, with state and iss.
+// RFC 6749 section 4.1.2.1: the client then gets the error with state and iss.
 test('of who has decided about the client goes to it', async () => {
   const browser = createBrowser();
   await signIn((await authorizationUrl(registered, { redirectUri })).url, place.account, browser);

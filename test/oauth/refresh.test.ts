@@ -1,5 +1,5 @@
-// Assistants refresh from several windows, processes and addresses at once, and answers get lost on the way. All of that is
-// forgiven for a while, on every storage and across processes; a copy that turns up later is not.
+// Assistants refresh concurrently from several windows, processes and IP addresses, and lose responses. Every storage
+// tolerates that during a grace period, also across processes. A reuse after that ends the token family.
 import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { servers } from '../databases.ts';
@@ -16,12 +16,12 @@ afterEach(async () => {
 let late = 0;
 const clock = { ...systemClock, now: () => systemClock.now() + late };
 
-/** Two servers on one storage; on SQLite, where one process writes at a time, one of them twice. */
+/** Two servers on one storage. SQLite has a single writer process, so there both are the same server. */
 async function openPair(server: (typeof servers)[number]): Promise<readonly [Started, Started]> {
   late = 0;
   const database = await createStorage(server);
   undo.push(() => database.drop());
-  // Behind a proxy, so that a request can come from any address.
+  // A trusted proxy lets a request come from any IP address.
   const env = { SERVICE_TRUSTED_PROXIES: 'loopback' };
   const one = await startServer({ storageUrl: database.url, clock, env });
   undo.push(() => one.stop());
@@ -87,7 +87,7 @@ describe.each(servers.map((server) => [server.dialect, server] as const))('on %s
     ]);
   });
 
-  // RFC 9700 section 4.14.2: of two successors of one token that are both used, one is in the hand of somebody else.
+  // RFC 9700 section 4.14.2: if two successors of one token are both used, one of them is stolen.
   test('a copy that is used within the grace, and both go on: the second one ends the family', async () => {
     const [one, two] = await openPair(server);
     const session = await signedIn(one);

@@ -1,5 +1,5 @@
-// A second authorization of an allowed client needs no page only if the person began it. If another site sent the browser, the page
-// is shown: otherwise any page of the web could get a code for that client (as in GHSA-6x8h-498w-gv8c).
+// A second authorization of an allowed client skips the page only if the user began it. If another site sent the
+// browser, the page is shown: otherwise any web page could get a code for that client (as in GHSA-6x8h-498w-gv8c).
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ afterAll(() => place.stop());
 const paper = () => byDocument(place.paths.issuer, documentUrl);
 const asking = { redirectUri, scope: 'mcp:read mcp:write' };
 
-/** A browser whose person has allowed the client. */
+/** A browser whose user has allowed the client. */
 async function allowed(registered: Registered, back = redirectUri): Promise<Browser> {
   const browser = createBrowser();
   const { url } = await authorizationUrl(registered, { ...asking, redirectUri: back });
@@ -38,7 +38,8 @@ const gives = (page: Page): 'code' | 'page' | 'neither' =>
   page.leftTo?.searchParams.has('code') ? 'code' : page.html.includes('value="allow"') ? 'page' : 'neither';
 
 describe('the second authorization', () => {
-  // Fetch Metadata section 2.3; RFC 9700 section 4.16 (clickjacking and navigations that nobody wanted), RFC 6819 section 5.2.3.5.
+  // Fetch Metadata section 2.3; RFC 9700 section 4.16 (clickjacking and unwanted navigations), RFC 6819 section
+  // 5.2.3.5.
   test.each([
     ['none', 'code'],
     ['same-origin', 'code'],
@@ -52,7 +53,7 @@ describe('the second authorization', () => {
     expect(gives(await again(browser, registered, site))).toBe(expected);
   });
 
-  // RFC 7591 section 5, OAuth 2.1 section 2.2: what registers itself is bound to nothing.
+  // RFC 7591 section 5, OAuth 2.1 section 2.2: a dynamically registered client has no verified identity.
   test.each(['none', 'same-origin', 'cross-site', undefined])(
     'of a client that registered itself always shows the page (%s)',
     async (site) => {
@@ -62,7 +63,7 @@ describe('the second authorization', () => {
     },
   );
 
-  // RFC 8252 section 8.6: any program of the device can claim to be one.
+  // RFC 8252 section 8.6: any program on the device can impersonate such a client.
   test.each([
     'http://localhost:7777/cb',
     'https://localhost:7777/cb',
@@ -94,7 +95,7 @@ describe('the second authorization', () => {
   });
 });
 
-// Our own pages in between send Sec-Fetch-Site: same-origin.
+// Our own intermediate pages send Sec-Fetch-Site: same-origin.
 describe('what the first request said stays', () => {
   test('through the sign-in', async () => {
     const registered = await paper();
@@ -150,19 +151,19 @@ describe.runIf(hasChromium)('in Chromium', () => {
     try {
       const context = await browser.newContext();
       const reached: string[] = [];
-      // The host does not exist: the request is enough.
+      // The host does not exist; the request is enough.
       context.on('request', (request) => {
         const { host, searchParams } = new URL(request.url());
         if (host === 'paper.example') reached.push(searchParams.has('code') ? 'code' : 'error');
       });
       const sent = () => context.waitForEvent('request', (request) => request.url().startsWith(redirectUri));
       const fresh = async () => (await authorizationUrl(registered, asking)).url.href;
-      // Each visit has a page of its own: a navigation that fails interrupts the next one of its page.
+      // Each visit uses its own page: a failed navigation interrupts the next one on the same page.
       let page = await context.newPage();
       await page.goto(await fresh());
       await page.getByLabel('E-mail').fill(place.account.email);
       await page.getByLabel('Password').fill(place.account.password);
-      // The consent of the earlier tests holds, and no other site began this request.
+      // The earlier consent is still valid, and no other site began this request.
       await Promise.all([sent(), page.getByRole('button', { name: 'Sign in', exact: true }).click()]);
       const { port } = evil.address() as AddressInfo;
       const shown: unknown[] = [reached.splice(0)];

@@ -50,7 +50,7 @@ const documents = (issuer: string) => ({
   },
 });
 
-/** A request as it is, which fetch would not send: the Host header, and paths that a URL would tidy. */
+/** A raw request, since fetch would not send the Host header and would normalize the path. */
 function raw(local: string, path: string, options: { method?: string; host?: string } = {}): Promise<[number, string]> {
   return new Promise((resolve, reject) => {
     const { port, host } = new URL(local);

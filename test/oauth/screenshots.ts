@@ -1,4 +1,5 @@
-// Takes the pictures of the sign-in pages, of which docs/screenshots keeps those that the docs show: `npx tsx test/oauth/screenshots.ts [folder]`.
+// Takes screenshots of the sign-in pages; docs/screenshots keeps those that the docs show: `npx tsx
+// test/oauth/screenshots.ts [folder]`.
 import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -87,7 +88,7 @@ async function take(
     endsAt: null,
     told: {},
   });
-  // Another site sends here, so that the page is shown again.
+  // A link from another site, so the page is shown again.
   const href = (
     await authorizationUrl(editor, { ...asking, redirectUri: 'https://editor.example/callback' })
   ).url.href.replaceAll('&', '&amp;');

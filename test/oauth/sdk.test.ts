@@ -1,4 +1,4 @@
-// The clients of both official SDKs sign in knowing only the address of /mcp, and refresh by themselves.
+// The clients of both official SDKs sign in with only the URL of /mcp, and refresh on their own.
 import { auth as authV2, type OAuthClientProvider } from '@modelcontextprotocol/client';
 import { auth as authV1 } from '@modelcontextprotocol/sdk/client/auth.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => place.stop());
 
-/** Everything that an application keeps for the SDK, in memory. */
+/** The state that an application keeps for the SDK, in memory. */
 function createMemory(clientMetadataUrl?: string) {
   const kept: Record<string, unknown> = {};
   const keep = (more: object): void => void Object.assign(kept, more);

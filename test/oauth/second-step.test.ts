@@ -1,5 +1,5 @@
-// The sign-in of assistants of somebody who has an app for codes: a second page of the same interaction, which nothing gets
-// around.
+// The sign-in of a user with an authenticator app, for an assistant: a second page of the same interaction, which
+// cannot be bypassed.
 import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => place.stop());
 
-/** At the page that asks for the code, after the password. */
+/** Signs in with the password, up to the page that asks for the code. */
 async function reachSecondStep(browser = createBrowser()) {
   late += 2 * step;
   const client = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });

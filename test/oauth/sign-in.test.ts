@@ -1,5 +1,5 @@
-// What guessing costs: counts that processes share, and that keep no owner out of his own browser; and what a change of the
-// password ends.
+// Limits on password guesses: processes share the counters, and owners are never locked out of their own browser. Also
+// the effects of a password change.
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
@@ -29,7 +29,7 @@ describe.each(variants)('guessing on $name', (variant) => {
     const [one, two = one] = await open();
     const states: string[] = [];
     for (let turn = 0; turn < 11; turn++) {
-      // Each from elsewhere: it is the account that is guessed.
+      // Each guess comes from another IP address, so only the limit of the account applies.
       const { state } = await (turn % 2 ? one! : two!).password({ ...wrong, address: `192.0.2.${turn}` });
       states.push(state);
     }
@@ -49,7 +49,7 @@ describe.each(variants)('guessing on $name', (variant) => {
     const device = first.state === 'ok' ? first.device : '';
     for (let turn = 0; turn < 11; turn++) await two!.password({ ...wrong, address: `192.0.2.${turn}` });
     const known = await two!.password({ ...right, ...home, device });
-    // Of another account, or made up, it is as if it were not there.
+    // A forged cookie, or one of another account, is ignored.
     const another = await one!.password({
       ...right,
       ...home,
@@ -98,7 +98,7 @@ describe('a browser in which an assistant was connected', () => {
     const connect = async () => browser.open((await authorizationUrl(client, { redirectUri })).url);
     const asked = await connect();
     await browser.press(await browser.press(asked, 'sign-in', { ...account }), 'allow');
-    // Signed in, and allowed before.
+    // Signs in and allows before the change.
     const remembered = await connect();
     const [session] = await oauth.listByAccount('Session', `${id}`);
     late += 2000;
@@ -106,7 +106,7 @@ describe('a browser in which an assistant was connected', () => {
     else if (how === 'sign-out') await sessions.endAll(id, { grants: false });
     else await identity.setDisabled(id, true);
     const kept = await oauth.listByAccount('Session', `${id}`);
-    // A request under way writes the session once more.
+    // A concurrent request may store the session again.
     await oauth.upsert(session!);
     const after = await connect();
     expect([heading(remembered), kept, heading(after)]).toEqual(['Connect notebook.example again?', [], 'Sign in']);

@@ -1,4 +1,5 @@
-// Signing in through a provider in a real browser, without scripts of ours, with the keyboard: for an app, and to the console.
+// Signing in through an OpenID provider in a real browser, without our scripts and by keyboard: for an app and for the
+// console.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { issuerOf, openShop, type Shop } from '../app/shop.ts';
@@ -63,7 +64,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await enter(tab);
     await tab.getByRole('heading', { name: 'Approvals' }).waitFor();
     expect([tab.url(), complaints]).toEqual([`${shop.consoleUrl}/approvals`, []]);
-    // An address that came back is of no use in another browser.
+    // A callback URL does not work in another browser.
     await tab.goto(shop.consoleUrl);
     const stranger = await open();
     await stranger.tab.goto(`${shop.consoleUrl}/sso/callback?code=x&state=${'x'.repeat(43)}`);

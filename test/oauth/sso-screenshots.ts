@@ -1,4 +1,5 @@
-// Takes the pictures of signing in elsewhere, of which docs/screenshots keeps those that the docs show: `npx tsx test/oauth/sso-screenshots.ts [folder]`.
+// Takes screenshots of single sign-on; docs/screenshots keeps those that the docs show: `npx tsx
+// test/oauth/sso-screenshots.ts [folder]`.
 import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Signing in through an OpenID provider of another organization: what works, and everything that must not.
+// Signing in through an external OpenID provider: what works, and every attack that must fail.
 import { auth, type OAuthClientProvider } from '@modelcontextprotocol/client';
 import { afterEach, describe, expect, test } from 'vitest';
 import { servers } from '../databases.ts';
@@ -175,7 +175,7 @@ describe('an answer of the provider counts in the browser that began it, once, f
     const victim = createBrowser();
     const refused = await victim.open(callback);
     expect([refused.status, isConsent(refused)]).toEqual([400, false]);
-    // Nor with a cookie of the victim's own sign-in.
+    // A cookie of the victim's own sign-in does not help either.
     const own = await begin(world, victim);
     await victim.press(own.page, 'sso');
     expect((await victim.open(callback)).status).toBe(400);
@@ -187,12 +187,12 @@ describe('an answer of the provider counts in the browser that began it, once, f
     const world = await openWorld();
     const attacker = await begin(world);
     const leaving = await attacker.browser.press(attacker.page, 'sso');
-    // The victim is signed in at the provider, which sends him on without asking.
+    // The victim is signed in at the provider, which redirects without a prompt.
     const victim = createBrowser();
     const callback = await atUpstream(victim, leaving.leftTo!, 'nina');
     const refused = await victim.open(callback);
     expect([refused.status, refused.leftTo, isConsent(refused)]).toEqual([400, undefined, false]);
-    // Nor does the attacker's interaction know of anybody.
+    // The attacker's interaction is not signed in either.
     expect(text(await attacker.browser.open(attacker.page.url))).toContain('Sign in with Example ID');
   });
 
@@ -494,7 +494,7 @@ describe.each(servers)('two processes on one $dialect', (server) => {
     const callback = await goThrough(browser, page, 'nina');
     const there = (url: URL) => new URL(url.href.replace(world.place.paths.origin, beside.local));
     const consent = await browser.open(there(callback));
-    // Redirects name the public address, which is that of the first.
+    // Redirects use the public URL, which is that of the first server.
     const at = consent.leftTo ? await browser.open(there(consent.leftTo)) : consent;
     expect(isConsent(at.leftTo ? await browser.open(there(at.leftTo)) : at)).toBe(true);
     expect((await browser.open(callback)).status).toBe(400);

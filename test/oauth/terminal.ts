@@ -1,4 +1,4 @@
-// The terminal's side of a device authorization (RFC 8628), over plain requests.
+// The terminal's side of device authorization (RFC 8628), over plain HTTP requests.
 
 export interface Asked {
   readonly device_code: string;

@@ -32,7 +32,7 @@ beforeEach(() => {
   late = 0;
 });
 
-/** One browser for each server: who is signed in there stays so, and only consents. */
+/** One browser for each server; after the first sign-in it only consents. */
 const browsers = new WeakMap<Started, Browser>();
 const browserAt = (at: Started): Browser => {
   const browser = browsers.get(at) ?? createBrowser();
@@ -249,7 +249,7 @@ describe('the resource', () => {
       const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
       const resource = /^[?#/]/.test(spelling) ? place.paths.resource + spelling : spelling;
       const { url } = await authorizationUrl(registered, { redirectUri, resource });
-      // Nobody has decided about the client: the page here has the way back as a link.
+      // The user has not decided about the client yet, so the page links back instead of redirecting.
       const { html } = await createBrowser().open(url);
       const [, link = ''] = /<a class="back" href="([^"]+)"/.exec(html) ?? [];
       const back = new URL(link.replaceAll('&amp;', '&')).searchParams;

@@ -1,5 +1,5 @@
-// An OpenID provider of another organization: oidc-provider with users, keys and pages of its own, on another host name and
-// port. Its token answers can be spoiled, signed with its real key, to see that we look at them.
+// An external OpenID provider: oidc-provider with its own users, keys and pages, on another host and port. Tests can
+// alter its ID tokens, signed with its real key, to prove that the server validates them.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { decodeJwt, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
@@ -8,19 +8,19 @@ import { type Browser, createBrowser, type Page } from './flow.ts';
 
 export interface Upstream {
   readonly issuer: string;
-  /** Settings of a server that lets people in through it. */
+  /** Settings of a server that uses this provider. */
   readonly env: Readonly<Record<string, string>>;
-  /** Subject to claims. */
+  /** Claims by subject. */
   readonly people: Map<string, Record<string, unknown>>;
-  /** What is done to the next ID tokens before they are signed anew. */
+  /** Alters the claims of the next ID tokens before they are signed again. */
   spoil: ((claims: Record<string, unknown>) => Record<string, unknown>) | undefined;
-  /** Whether what is spoilt is signed by a key that is none of the provider's, under the name of the one that is. */
+  /** Whether altered tokens are signed by a foreign key under the provider's key id. */
   forges: boolean;
-  /** Answers 503 to everything, as if it were down. */
+  /** Answers every request with 503, as if it were down. */
   isDown: boolean;
-  /** Paths that were asked for, oldest first. */
+  /** Requested paths, oldest first. */
   readonly asked: string[];
-  /** Knows our server from now on; before that it is down. */
+  /** Registers our server; until then the provider is down. */
   start(redirectUris: readonly string[]): void;
   stop(): Promise<void>;
 }
@@ -39,11 +39,11 @@ const nina = {
 
 interface Keys {
   readonly key: JWK;
-  /** Of a stranger who calls it the same. */
+  /** A foreign key with the same key id. */
   readonly forged: JWK;
 }
 
-/** The same for all of them: an RSA key takes a fifth of a second to make. */
+/** Shared by all providers, since an RSA key takes a fifth of a second to generate. */
 let kept: Promise<Keys> | undefined;
 
 async function makeKeys(): Promise<Keys> {
@@ -147,7 +147,7 @@ async function showLogin(provider: Provider, req: IncomingMessage, res: ServerRe
   await provider.interactionFinished(req, res, result, { mergeWithLastSubmission: false });
 }
 
-/** The body of the answer, with another ID token in it. */
+/** Replaces the ID token in the response body. */
 function spoilToken(res: ServerResponse, key: JWK, spoil: NonNullable<Upstream['spoil']>): void {
   const end = res.end.bind(res) as (body: string) => ServerResponse;
   const change = async (body: string): Promise<void> => {
@@ -167,7 +167,7 @@ function spoilToken(res: ServerResponse, key: JWK, spoil: NonNullable<Upstream['
   }) as typeof res.end;
 }
 
-/** From our page with its button to where the provider sends the browser back to: not opened yet. */
+/** From our page with the button to the provider's redirect, which is not opened yet. */
 export async function goThrough(browser: Browser, page: Page, who: string, button = 'sso'): Promise<URL> {
   const leaving = await browser.press(page, button);
   if (!leaving.leftTo)
@@ -178,7 +178,7 @@ export async function goThrough(browser: Browser, page: Page, who: string, butto
 export async function atUpstream(browser: Browser, url: URL, who: string): Promise<URL> {
   let page = await browser.open(url);
   if (!page.leftTo) page = await browser.press(page, 'enter', { who });
-  // What a browser does with scripts: the provider ends the session of the other account.
+  // A browser submits this form by script: the provider ends the session of the other account.
   const ending = /<form method="post" action="([^"]+)">\s*<input type="hidden" name="xsrf" value="([^"]+)"/.exec(
     page.html,
   );
@@ -190,7 +190,7 @@ export async function atUpstream(browser: Browser, url: URL, who: string): Promi
   return page.leftTo;
 }
 
-/** The whole way, allowing what is asked for; answers where the client is sent. */
+/** The whole flow with consent; returns the URL of the redirect to the client. */
 export async function signInThrough(url: string | URL, who: string, browser: Browser = createBrowser()): Promise<URL> {
   const first = await browser.open(url);
   let page = await browser.open(await goThrough(browser, first, who));

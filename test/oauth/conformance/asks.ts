@@ -1,5 +1,5 @@
-// What a client sends, spelled out: every parameter can be replaced, left out (undefined) or repeated (a list), and the answer
-// is what came over the wire.
+// Raw client requests: a test can replace, omit (undefined) or repeat (a list) every parameter, and gets the raw
+// response.
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { requestOf } from '../../app/call.ts';
@@ -12,7 +12,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body where it is a JSON object. */
+  /** The body if it is a JSON object. */
   // biome-ignore lint/suspicious/noExplicitAny: answers are compared, and a wrong shape fails the comparison
   readonly json: any;
 }
@@ -51,7 +51,7 @@ function parse(body: string): unknown {
   }
 }
 
-/** With headers as they are, which fetch would not send. */
+/** Sends headers that fetch would not. */
 export async function askRaw(url: string, method: string, headers: Record<string, string | string[]>, body = '') {
   const { hostname, port, pathname, search } = new URL(url);
   return new Promise<Answer>((resolve, reject) => {
@@ -66,7 +66,7 @@ export async function askRaw(url: string, method: string, headers: Record<string
 
 export const endpoint = (at: Place, name: string): string => `${at.issuer}/oauth/${name}`;
 
-/** A form to one of the endpoints for programs. */
+/** Posts a form to an endpoint for clients. */
 export const post = (at: Place, name: string, fields: Fields, headers: Record<string, string> = {}): Promise<Answer> =>
   ask(endpoint(at, name), { method: 'POST', body: fill(fields), headers });
 
@@ -87,12 +87,12 @@ export async function newClient(at: Place, metadata: Record<string, unknown> = {
   return { id: json.client_id, secret: json.client_secret };
 }
 
-/** A public client on the web. */
+/** A public web client. */
 export const notebook = (at: Place): Promise<Client> => at.once('notebook', () => newClient(at));
-/** One with a secret, by HTTP Basic. */
+/** A client with a secret, sent by HTTP Basic. */
 export const keeper = (at: Place): Promise<Client> =>
   at.once('keeper', () => newClient(at, { token_endpoint_auth_method: 'client_secret_basic' }));
-/** One on a device. */
+/** A native client. */
 export const desktop = (at: Place): Promise<Client> =>
   at.once('desktop', () => newClient(at, { client_name: 'Desktop', redirect_uris: ['http://127.0.0.1/callback'] }));
 
@@ -115,17 +115,17 @@ export async function authorization(at: Place, change: Fields = {}): Promise<URL
   return fill(known, change);
 }
 
-/** Opens the authorization endpoint and presses nothing. */
+/** Opens the authorization endpoint without pressing a button. */
 export async function open(at: Place, change: Fields = {}, browser: Browser = at.browser): Promise<Page> {
   return browser.open(`${endpoint(at, 'authorize')}?${await authorization(at, change)}`);
 }
 
-/** What the client is told where the browser was sent back to it, or follows the link to it; else the status of the page. */
+/** The parameters of the redirect or of the page's link back to the client; otherwise the status of the page. */
 export function told({ leftTo: sentTo, html, status }: Pick<Page, 'leftTo' | 'html' | 'status'>): unknown {
   const [, link] = /<a class="back" href="([^"]+)"/.exec(html) ?? [];
   const leftTo = sentTo ?? (link && new URL(link.replaceAll('&amp;', '&')));
   if (!leftTo) return status;
-  // A client that asked for an implicit answer looks for its refusal there (RFC 6749 section 4.2.2.1).
+  // A client that requested an implicit response expects the error in the fragment (RFC 6749 section 4.2.2.1).
   const all = [...leftTo.searchParams, ...new URLSearchParams(leftTo.hash.slice(1))];
   return Object.fromEntries(all.filter(([name]) => name !== 'error_description'));
 }
@@ -133,10 +133,10 @@ export function told({ leftTo: sentTo, html, status }: Pick<Page, 'leftTo' | 'ht
 export const refusal = async (at: Place, change: Fields, browser = createBrowser()): Promise<unknown> =>
   told(await open(at, change, browser));
 
-/** What the client is told in every refusal. */
+/** The parameters of every error redirect. */
 export const refused = (at: Place, error: string): unknown => ({ error, state, iss: at.issuer });
 
-/** Signs in and allows; answers where the client is sent to. */
+/** Signs in and allows; returns the URL of the redirect. */
 export async function allow(at: Place, change: Fields = {}, browser: Browser = at.browser): Promise<URL> {
   return signIn(`${endpoint(at, 'authorize')}?${await authorization(at, change)}`, at.account, browser);
 }
@@ -161,7 +161,7 @@ export interface Tokens {
   readonly scope: string;
 }
 
-/** The whole way. */
+/** The whole flow. */
 export async function connect(
   at: Place,
   asked: Fields = {},
@@ -204,7 +204,7 @@ interface Call {
 
 export const statusOf = async (at: Place, token: string): Promise<number> => (await call(at, token)).status;
 
-/** The status and the code of an error. */
+/** The status and the error code. */
 export const shown = ({ status, json }: Answer): unknown => [status, json?.error];
 
 export const names = (headers: Headers, ...wanted: readonly string[]): readonly (string | null)[] =>
@@ -215,7 +215,7 @@ export const asMetadata = (at: Place): Promise<Answer> =>
 export const resourceMetadata = (at: Place): Promise<Answer> =>
   ask(`${at.origin}/.well-known/oauth-protected-resource${at.prefix}/mcp`);
 
-/** The parameters of the first challenge of a WWW-Authenticate header. */
+/** The parameters of the first challenge in a WWW-Authenticate header. */
 export function challengeIn(headers: Headers): { scheme: string } & Record<string, string> {
   const [, scheme = '', rest = ''] = /^(\S+) (.*)$/.exec(headers.get('www-authenticate') ?? '') ?? [];
   return {

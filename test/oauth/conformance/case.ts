@@ -1,29 +1,29 @@
-// One case of the authorization suite: a requirement of a standard in our words, and what must come back over HTTP when
-// something is sent. The tables of cases lie beside this file, one for each standard; suite.ts runs them in a
-// place, and write.ts makes docs/conformance.md of them.
+// One case of the conformance suite: a requirement of a standard in our words, a request, and the expected HTTP
+// response. This folder has a table of cases for each standard. suite.ts runs them, and write.ts generates
+// docs/conformance.md from them.
 import type { Place } from './place.ts';
 
 export type Level = 'MUST' | 'MUST NOT' | 'SHOULD' | 'SHOULD NOT' | 'MAY';
 
 export interface Case {
-  /** Number of the section, or its name where sections have none. */
+  /** The section number, or the title if sections have no number. */
   readonly section: string;
   readonly level: Level;
   readonly requires: string;
-  /** Sends, and answers what is to be compared. */
+  /** Sends the requests and returns the value to compare. */
   readonly send: (at: Place) => Promise<unknown>;
-  /** What it must be, or a function of the place that says so. */
+  /** The expected value, or a function that computes it. */
   readonly back: unknown;
-  /** Why the server does otherwise. `back` then shows what it does. */
+  /** Why the server deviates. `back` is then what the server does. */
   readonly otherwise?: string;
 }
 
 export interface Standard {
-  /** As it is cited: `RFC 6749`. */
+  /** As cited, such as `RFC 6749`. */
   readonly name: string;
   readonly title: string;
   readonly url: string;
-  /** Of the table, in this folder. */
+  /** The file of the table in this folder. */
   readonly file: string;
   readonly cases: readonly Case[];
 }

@@ -7,7 +7,7 @@ import type { Place } from './place.ts';
 
 let made = 0;
 
-/** Publishes a document at a new address; what is undefined is left out. */
+/** Publishes a metadata document at a new URL; undefined properties are omitted. */
 function publish(at: Place, change: Readonly<Record<string, unknown>> = {}, host = 'docs.example'): string {
   const id = `https://${host}/clients/${++made}.json`;
   const document = { client_id: id, client_name: 'Notebook', redirect_uris: [redirectUri], ...change };

@@ -1,4 +1,4 @@
-// docs/conformance.md, made of the tables.
+// Generates docs/conformance.md from the tables.
 import { type Case, type Standard, titleOf } from './case.ts';
 import { standards } from './standards.ts';
 
@@ -35,7 +35,7 @@ const chapter = (standard: Standard): string =>
     ...[...standard.cases].sort(bySection).map((one) => row(one, standard)),
   ].join('\n');
 
-/** What is wrong with the tables: a case that occurs twice would hide one of them. */
+/** Duplicate cases in the tables; a duplicate would hide the other case. */
 export function findOffences(): string[] {
   return standards.flatMap(({ name, cases }) => {
     const titles = cases.map(titleOf);

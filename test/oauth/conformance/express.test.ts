@@ -1,4 +1,4 @@
-// Inside an Express application that parses bodies before us: a sample, since what differs is how requests arrive.
+// A sample in an Express application that parses bodies first. Only the way requests arrive differs.
 import { runSuite } from './suite.ts';
 
 runSuite({ basePath: '/ai', inside: true }, 4);

@@ -31,7 +31,7 @@ const consentOf = async (at: Place, metadata: Record<string, unknown>, redirect_
   return (await browser.press(page, 'sign-in', { ...at.account })).html;
 };
 
-/** In both revisions, in the same words or nearly so. */
+/** Requirements of both revisions, with nearly the same words. */
 const both: readonly Case[] = [
   {
     section: 'Overview',

@@ -1,6 +1,5 @@
-// Where the suite runs: the whole application, listening at the root, listening under a basePath, and inside an Express
-// application that parses bodies before us. A case sees nothing of it but addresses, an account, a clock that can be put
-// forward, and a web on which clients publish documents.
+// The application under test: at the root, under a basePath, or in an Express application that parses bodies first. A
+// case has access only to URLs, an account, an adjustable clock, and a fake web for metadata documents.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,21 +17,21 @@ import { type Account, type Browser, createBrowser } from '../flow.ts';
 
 export interface Place {
   readonly origin: string;
-  /** Of every path but the metadata documents; '' at the root. */
+  /** The prefix of all paths except those of metadata documents; '' at the root. */
   readonly prefix: string;
   readonly issuer: string;
-  /** The address of /mcp. */
+  /** The URL of /mcp. */
   readonly resource: string;
   readonly account: Account;
-  /** One that stays signed in from case to case. */
+  /** A browser that stays signed in across cases. */
   readonly browser: Browser;
-  /** What is answered at an https address of the web, to the server alone: a document, or a whole response. */
+  /** Serves a document or a whole response at an https URL, only to the server. */
   publish(url: string, document: unknown | (() => Response)): void;
-  /** Addresses that the server fetched. */
+  /** URLs that the server fetched. */
   readonly fetched: readonly string[];
-  /** Puts the server's clock forward until the end of the case. */
+  /** Advances the server's clock until the end of the case. */
   wait(seconds: number): void;
-  /** Kept from case to case, such as a client that any of them may use. */
+  /** A value shared by cases, such as a client. */
   once<T>(name: string, make: () => Promise<T>): Promise<T>;
   /** Ends a case. */
   reset(): Promise<void>;
@@ -43,7 +42,7 @@ const account: Account = { email: 'ada@example.com', password: 'correct horse ba
 
 export interface Mount {
   readonly basePath: string;
-  /** Of an Express application. */
+  /** Whether the server runs in an Express application. */
   readonly inside: boolean;
 }
 
@@ -106,7 +105,7 @@ export async function openPlace({ basePath, inside }: Mount): Promise<Place> {
     },
     async reset() {
       ahead = 0;
-      // The cases together publish more documents in a minute than one address may have fetched.
+      // The cases together fetch more documents a minute than the limit for one IP address.
       await Promise.all(['127.0.0.1', '::1'].map((address) => store.windows.clear(`oauth-document ${address}`)));
     },
     async stop() {

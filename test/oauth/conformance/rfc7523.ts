@@ -9,7 +9,7 @@ interface Holder {
   readonly key: CryptoKey;
 }
 
-/** A client with a key of its own. */
+/** A client with its own key. */
 const holder = (at: Place): Promise<Holder> =>
   at.once('holder', async () => {
     const keys = await generateKeyPair('ES256');
@@ -46,7 +46,7 @@ const proof = (client_assertion: string) => ({
   client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
 });
 
-/** Presents it with a grant that does not exist: who is known hears of the grant, who is not of the client. */
+/** Sends the assertion with an invalid refresh token; an authenticated client gets invalid_grant. */
 const present = async (at: Place, client_assertion: string, change = {}) =>
   shown(
     await post(at, 'token', {

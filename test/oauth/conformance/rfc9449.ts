@@ -35,7 +35,7 @@ interface Change {
   readonly header?: Readonly<Record<string, unknown>>;
 }
 
-/** A proof for one request; what is given replaces what belongs there, and undefined leaves it out. */
+/** A proof for one request. `claims` and `header` replace the defaults, and undefined omits a claim. */
 async function prove(keys: Keys, htu: string, { claims, header }: Change = {}): Promise<string> {
   const all = { jti: randomUUID(), htm: 'POST', htu, iat: now(), ...claims };
   const kept = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
@@ -67,7 +67,7 @@ async function callWith(at: Place, access: string, dpop: string | undefined, sch
   return ask(at.resource, { method: 'POST', headers, body: made.body });
 }
 
-/** Calls with a proof changed in one thing; the status and the error. */
+/** Calls with one change to the proof; returns the status and the error. */
 async function tried(at: Place, change: Change = {}): Promise<unknown> {
   const { keys, access } = await bound(at);
   const claims = { ath: ath(access), ...change.claims };
@@ -77,7 +77,7 @@ async function tried(at: Place, change: Change = {}): Promise<unknown> {
 const bad = [401, 'invalid_dpop_proof'];
 const good = [200, undefined];
 
-/** A token request with a proof changed in one thing. */
+/** A token request with one change to the proof. */
 async function redeemed(at: Place, change: Change = {}): Promise<unknown> {
   const dpop = await prove(await newKeys(), endpoint(at, 'token'), change);
   return shown(await redeem(at, await codeFor(at), {}, { dpop }));

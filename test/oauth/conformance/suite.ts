@@ -1,10 +1,10 @@
-// Runs the tables in one place. Nothing but HTTP.
+// Runs the tables against one server, only over HTTP.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { titleOf } from './case.ts';
 import { type Mount, openPlace, type Place } from './place.ts';
 import { standards } from './standards.ts';
 
-/** `every`: 1 for all cases, 4 for each fourth. */
+/** `every`: 1 for all cases, 4 for every fourth. */
 export function runSuite(mount: Mount, every = 1): void {
   let at: Place;
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-// npm run conformance: writes docs/conformance.md. With --check it writes nothing, and fails when the page is old.
+// npm run conformance: writes docs/conformance.md. With --check it only compares, and fails if the page is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { documentPath, findOffences, makeDocument } from './document.ts';
 
