@@ -1,5 +1,5 @@
 // Fills a storage with notes by batch inserts straight into the tables. Times grow with the ids, as in the store. Fixed
-// rules spread users, teams and collections, and each filter finds the same notes in every run.
+// rules assign users, teams and collections, so each filter finds the same notes in every run.
 import type { Knex } from 'knex';
 
 export interface FillWish {

@@ -45,9 +45,7 @@ export interface Fuzzed {
   readonly met: ReadonlyMap<string, number>;
   /** Violations, each with its request. */
   readonly faults: readonly string[];
-  /**
-   * Valid requests that failed, such as those for a deleted object; the last response for each operation and status.
-   */
+  /** Valid requests that failed, such as those for a deleted object; the last response by operation and status. */
   readonly refused: ReadonlyMap<string, string>;
 }
 
@@ -220,10 +218,7 @@ const first = [
 ];
 const others = Object.keys(wrongs).filter((kind) => !first.includes(kind));
 
-/**
- * One in three requests for an operation is invalid. The kinds of `first` come before the others, which the seed
- * selects.
- */
+/** One in three requests for an operation is invalid: the kinds in `first`, then others, selected by the seed. */
 function kindAt(round: number, seed: number): string | undefined {
   if (round % 3 !== 2) return undefined;
   const at = Math.floor(round / 3) % (first.length + others.length);

@@ -19,10 +19,7 @@ export interface NoteDoor {
   tables(): Database;
   /** A token of the user; the first user if absent. */
   secret(scopes?: readonly string[], email?: string): Promise<string>;
-  /**
-   * `path` follows `/v1`; `{notes}` expands to the notes of the environment. A body other than a string is sent as
-   * JSON.
-   */
+  /** `path` follows `/v1`; `{notes}` expands to the notes of the environment. Bodies except strings become JSON. */
   ask(
     method: string,
     path: string,

@@ -1,4 +1,4 @@
-// The account in a real browser: without scripts, with the keyboard alone, and on narrow screens.
+// The account pages in a real browser: without scripts, by keyboard only, and on narrow screens.
 import { TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -34,7 +34,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     }
     await tab.keyboard.press('Enter');
   };
-  /** Waits for the page of that heading, until keys go to it. */
+  /** Waits until the page with that heading has loaded and accepts keys. */
   const heading = async (tab: Page, name: string) => {
     await tab.getByRole('heading', { name, exact: true }).waitFor();
     await tab.waitForLoadState();

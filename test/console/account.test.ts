@@ -1,4 +1,4 @@
-// What somebody looks after himself: links, the password, the app for codes, and where he is signed in.
+// The user's own account: links, the password, the authenticator app, and active sessions.
 import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
@@ -26,7 +26,7 @@ afterAll(async () => {
   await storage.drop();
 });
 beforeEach(async () => {
-  // What others guessed before counts for the address.
+  // Earlier failed guesses count for this IP address until the limit resets.
   late += 900_000;
   eve = await place.addUser({ email: `eve${++users}@example.com`, firstName: 'Eve', level: 'editor' });
   eveId = (await place.userOf(eve)).id;

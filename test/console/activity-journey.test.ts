@@ -1,5 +1,4 @@
-// From what an assistant did to its entry in the log, as a person finds it: in a browser, on a phone, with a real client of MCP
-// beside it.
+// From an assistant's call to its entry in the log, in a browser, on a phone, and with a real MCP client.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signedIn } from '../app/shop.ts';
@@ -65,7 +64,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     ]);
     expect(told).toMatchObject({ Collection: 'orders', Records: '17, 18', Outcome: 'completed', Team: 'Operations' });
     expect(told.Person).toContain('ada@example.com');
-    // What was sent is kept nowhere.
+    // The log does not store the values of a write.
     expect(text).not.toContain('By phone');
   });
 

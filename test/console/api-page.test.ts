@@ -1,4 +1,5 @@
-// The page about the public API: for everybody who is signed in, from the same document, and its calls are calls.
+// The page about the public API: every signed-in user sees it, it is built from the OpenAPI document, and its sample
+// calls work.
 import { execFileSync } from 'node:child_process';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -50,7 +51,7 @@ test('a call that it shows is one: it runs as it is in a shell', async () => {
   );
   const { secret } = await place.store.tokens.create({ userId: place.ada.id, name: 'curl', scopes: ['all'] });
   const call = shown.find((text) => text.includes('/v1/token'))!;
-  // A shell reads the command. What it would start is told, since not every machine has a curl.
+  // The shell parses the command with a stub that prints the arguments, since not every machine has curl.
   const words = execFileSync('sh', ['-c', `curl() { printf '%s\\n' "$@"; }; ${call}`], {
     encoding: 'utf8',
     env: { PORTICO_TOKEN: secret },

@@ -1,4 +1,4 @@
-// Files of a call that waits for a yes: who may say it opens them first; nobody else does, and nobody afterwards.
+// Files of a call that waits for approval: only those who may decide can open them, and only until the decision.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashToken } from '../../src/core/secret.ts';
 import { callTool } from '../app/call.ts';
@@ -52,7 +52,7 @@ async function upload(filename: string, mimeType: string, body: string): Promise
   return fileHandle;
 }
 
-/** What a click on each link of the page saves. */
+/** The file behind each download link of the page. */
 async function open(browser: Browser, html: string) {
   const links = [...html.matchAll(/<a href="([^"]+)" download>([^<]+)</g)];
   const got: unknown[] = [];
@@ -101,12 +101,12 @@ test('an upload and a small file of an assistant are opened from the page of the
   const reader = await place.browse(people.reader!);
   expect(await statusOf(reader.browser, '1')).toBe(404);
   expect((await fetch(place.at(`${at}/files/1`), { redirect: 'manual' })).status).toBe(303);
-  // Who asked sees what he sent, and cannot decide.
+  // The requester sees the files, but cannot decide.
   const asker = await place.browse(place.account, at);
   expect((await open(asker.browser, asker.page.html)).length).toBe(3);
   await browser.press(shown, 'approve');
   expect(await statusOf(browser, '1')).toBe(404);
-  // Each file that was opened is an entry; one that was refused is none.
+  // The log has an entry for each opened file, but not for refused ones.
   await place.store.activity.flush();
   const opened = await place.store.activity.search({ action: 'openFile', limit: 20 });
   expect(opened.map(({ user }) => user?.email).sort()).toEqual([
@@ -135,6 +135,6 @@ test('of a call that is denied no upload is left, but for one that another call 
   const between = await isThere();
   await deny(second);
   expect([between, await isThere()]).toEqual([true, false]);
-  // The denial holds, and not that the file is gone.
+  // The denial still applies, before the missing file is noticed.
   expect(JSON.stringify(await send('One'))).toContain('NOT_APPROVED');
 });

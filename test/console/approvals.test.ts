@@ -1,4 +1,4 @@
-// Who may decide on a call of an assistant, what he is shown of it, and that of all answers one counts.
+// Approvals of assistants' calls: who may decide, what the page shows, and that only one decision counts.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customizeDemo } from '../../src/cli/demo/customization.ts';
 import type { Approval } from '../../src/store/approvals/types.ts';
@@ -48,7 +48,7 @@ const removal = {
 };
 const open = async (account: Account, { id }: Pick<Approval, 'id'>): Promise<Page> =>
   (await place.browse(account, `/approvals/${id}`)).page;
-/** Opens it and presses the button. */
+/** Opens the approval and presses the button. */
 const answer = async (account: Account, { id }: Approval, button: 'approve' | 'deny') => {
   const { browser, page } = await place.browse(account, `/approvals/${id}`);
   return browser.press(page, button);
@@ -361,7 +361,7 @@ describe('what is over', () => {
 });
 
 test('the list has what one may decide, newest first, or says that there is nothing', async () => {
-  // Of those that need a second person, the one who asked is none.
+  // The requester cannot be the second person, so another user decides.
   const another = place.ada.id + 1;
   for (const { id } of await place.store.approvals.list('pending', 100))
     await place.store.approvals.decide(id, { by: another, verdict: 'denied' });
@@ -379,7 +379,7 @@ test('the list has what one may decide, newest first, or says that there is noth
   expect(mainOf(page)).toContain('Delete record 3 of reviews Notebook asks, less than a minute ago');
 });
 
-// CWE-770: fifty requests of one assistant hide no other, and all of them are within reach.
+// CWE-770: fifty requests of one assistant do not hide others, and every request is reachable.
 test('the list has the requests of everybody in turns, and pages down to the oldest', async () => {
   for (const { id } of await place.store.approvals.list('pending', 100))
     await place.store.approvals.decide(id, { by: place.ada.id + 1, verdict: 'denied' });

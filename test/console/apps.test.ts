@@ -1,5 +1,5 @@
-// Connected apps in the console: everybody's own, and for administrators those of everybody. What is taken back is taken from
-// the token that is in use, by the next call.
+// Connected apps in the console: users see their own, administrators see all. A revocation applies to the next call
+// with the current token.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../app/call.ts';
 import { issuerOf } from '../app/shop.ts';
@@ -33,7 +33,7 @@ async function connected(account: Account, name: string, typed: Record<string, s
   const tokens = await redeem(registered, { parameters, verifier, redirectUri });
   return { registered, tokens, clientId: registered.client.client_id };
 }
-/** A client with a metadata document at a host of its own, signed in. */
+/** A signed-in client with a metadata document on its own host. */
 async function connectedByDocument(account: Account, name: string) {
   const clientId = 'https://paper.b.example/client.json';
   place.documents.set('/client.json', { client_id: clientId, client_name: name, redirect_uris: [redirectUri] });
@@ -45,12 +45,12 @@ const grantOf = async (clientId: string) =>
 const works = async (token: string) => (await ask(place.mcpUrl, token, 'tools/list', {})).status;
 const pathOf = (id: string) => place.at(`/apps/${id}`);
 
-// CWE-451: the name of a client is its own claim, wherever people read it.
+// CWE-451: a client chooses its own name, so every list also shows its host.
 test('what a client calls itself stands beside its host in every list, without what cannot be seen', async () => {
   const name = 'Claude\u3164 by\u202e\u{e0041} Anthropic';
   const { clientId, tokens } = await connectedByDocument(place.account, name);
   await ask(place.mcpUrl, tokens.access_token, 'tools/call', { name: 'describeCollection', arguments: {} });
-  // Reads are written in batches.
+  // Log entries of reads are written in batches.
   await expect
     .poll(async () =>
       (await place.store.activity.search({ userId: place.ada.id, limit: 5 })).map((one) => one.clientId),

@@ -1,4 +1,4 @@
-// The console in a real browser: with the keyboard alone, without scripts, at the width of a phone.
+// The console in a real browser: by keyboard only, without scripts, and at the width of a phone.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customizeDemo } from '../../src/cli/demo/customization.ts';
@@ -39,7 +39,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     await tab.keyboard.type(place.account.password);
     await tab.keyboard.press('Enter');
   };
-  /** Enter follows the link to the page, and the next Tab goes on from there. */
+  /** Enter follows the skip link; the next Tab starts from its target. */
   const press = async (tab: Page, key: string) => {
     await tab.keyboard.press(key);
     if (key === 'Enter') await tab.waitForURL(/#/);
@@ -58,7 +58,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     }
     await tab.keyboard.press('Enter');
     await tab.getByText('Approved by you').waitFor();
-    // Going back and pressing once more changes nothing.
+    // Going back and pressing again changes nothing.
     await tab.goBack();
     await tab.getByRole('heading').first().waitFor();
     expect([order, await stateOf(id), tab.url().split('#')[0], complaints]).toEqual([
@@ -96,7 +96,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     await tab.keyboard.press('Enter');
     await tab.getByRole('status').getByText('It is disconnected').waitFor();
     expect([focused, before - (await tab.getByRole('button', { name: /^Disconnect/ }).count()), complaints]).toEqual([
-      // The newest is first, of those of one second any.
+      // The newest is first; the order within one second is arbitrary.
       expect.stringMatching(/^Disconnect (an app on this device \((Cursor|Claude)\)|claude\.ai \(Claude\))$/),
       1,
       [],
@@ -116,7 +116,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
         ),
     );
     await new Promise<void>((resolve) => chat.listen(0, '127.0.0.1', resolve));
-    // Another site by its name, which browsers resolve to this machine.
+    // A cross-site origin that browsers resolve to the local machine.
     const origin = `http://chat.localhost:${(chat.address() as { port: number }).port}`;
     try {
       const { tab, close } = await open('/approvals');
@@ -127,8 +127,8 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
       await tab.getByRole('link', { name: 'decide' }).click();
       await tab.getByRole('heading', { name: 'Change record 19 of orders?' }).waitFor();
       await tab.goto(origin);
-      // It comes without the cookie (SameSite=Lax), so that it leads to the sign-in, which leads on to the page: no more than
-      // the link does.
+      // A cross-site POST has no cookie (SameSite=Lax), so it leads to the sign-in and then to the page, like a plain
+      // link.
       await tab.getByRole('button', { name: 'win' }).click();
       await tab.waitForURL(/\/console\//);
       expect([

@@ -1,4 +1,4 @@
-// Connections for pictures and judges: what people allowed in the course of a few weeks, without the sign-ins.
+// Connections of several weeks for screenshots and accessibility checks, stored without sign-ins.
 import type { Limits } from '../../src/oauth/consent/connection.ts';
 import type { RemoteSignIn } from '../../src/store/remotes/types.ts';
 import type { Place } from './place.ts';
@@ -61,7 +61,7 @@ export async function connectAll(place: Place): Promise<void> {
   await place.store.tokens.create({ userId: place.ada.id, name: 'Nightly report', scopes: ['mcp:read'] });
 }
 
-/** Remote servers of each kind, with accounts of Ada's: one that is good, one that is not any more, and one that she has not. */
+/** Remote servers of each kind. Ada has a connected account, one that must reconnect, and none at `archive`. */
 export async function addRemotes({ store, ada }: Place): Promise<void> {
   const add = (name: string, url: string, signIn: RemoteSignIn) =>
     store.remotes.add({ name, url, signIn, addedBy: ada.id, ...(signIn === 'bearer' && { secret: 'of-the-house' }) });

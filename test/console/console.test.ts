@@ -1,5 +1,4 @@
-// The console as a browser meets it: signing in and out, what opens a page and what does not, and forms that were not sent
-// from a page of ours.
+// The console over HTTP: sign-in and sign-out, access to pages, and rejection of cross-site forms.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../app/call.ts';
 import { signedIn } from '../app/shop.ts';

@@ -1,5 +1,5 @@
-// From the call of an assistant to the row in the database, with a person in between: a real client of MCP asks, a person in
-// a real browser decides, the client asks again. Each time the database itself says what is there.
+// From an assistant's call to the row in the database, with a person in between: a real MCP client calls, a person
+// decides in a real browser, and the client calls again. The tests check the database itself at each step.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { all, connect, type Desk, kinds, openDesk } from '../app/approvals.ts';
@@ -27,7 +27,7 @@ describe.skipIf(!hasChromium)('an assistant that needs a yes', () => {
     openDesk({ permissions: { '*': { ...all, approval: { edit: { policy: 'ask-person', secondPerson: true } } } } });
   const ordersOf = async (desk: Desk) => (await desk.state()).orders;
 
-  /** Opens the address as a person who is not signed in yet. */
+  /** Opens the URL as a user who is not signed in yet. */
   async function follow(address: string, { email, password }: Account) {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();
@@ -41,7 +41,7 @@ describe.skipIf(!hasChromium)('an assistant that needs a yes', () => {
 
   test.each(kinds)('%s: is sent to a page, where another person approves, and it is done once', async (kind) => {
     const desk = await open();
-    // It would accept whatever it is asked; it is not asked.
+    // The client would accept any elicitation, but gets none.
     const assistant = await connect(desk, desk.token, kind, () => 'accept');
     const pending = JSON.parse(await assistant.call('update', update)) as Pending;
 

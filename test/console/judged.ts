@@ -1,5 +1,5 @@
-// Every page that a person meets, judged by axe-core in a browser. The pages allow no script but one of theirs; for the judge
-// alone the policy is set aside. accessibility.test.ts has light on a desk and dark on a phone, the long test the other two.
+// axe-core checks every page in a browser. The CSP allows only one script of ours and is bypassed only for axe-core.
+// accessibility.test.ts covers light mode on a desktop and dark mode on a phone, the long test the other two.
 import { TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { authorizationUrl, register } from '../oauth/client.ts';
 import { addRemotes, connectAll } from './connected.ts';
 import { openPlace, type Place } from './place.ts';
 
-/** Pages in the frame, as Ada sees them, who is an administrator: the page, and a text by which it is known. */
+/** Console pages as Ada, an administrator, sees them: the path, and a text to recognize the page. */
 const pages: readonly (readonly [page: string, text: string])[] = [
   ['/account', 'Where you are signed in'],
   ['/tokens', 'For programs that cannot sign in'],

@@ -1,4 +1,4 @@
-// The logs in the console: everybody finds his own entries, administrators all; what is another's is not there.
+// The logs in the console: users find their own entries, administrators all. Entries of other users return 404.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
 import type { Account } from '../oauth/flow.ts';

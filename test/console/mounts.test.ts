@@ -1,5 +1,5 @@
-// Where the console lies: on a server of our own, inside a host application that parses bodies before us, and behind a
-// proxy with a public address of its own.
+// Mounts of the console: on our own server, in a host application that parses bodies first, and behind a proxy with a
+// public URL.
 import { describe, expect, test } from 'vitest';
 import { routeBeforeStart } from '../../src/server/route.ts';
 import { account, hosted, mounts } from '../app/mounts.ts';
@@ -75,7 +75,7 @@ describe('in a host application', () => {
     }
   });
 
-  // A parser makes an object of `name[toString]`, which is a name of its own without it.
+  // A body parser may turn `name[toString]` into a nested object; without it, this is just a field name.
   test('what a parser has made an object of is no field of a form', async () => {
     const { agent, origin } = await hosted('/data');
     try {

@@ -1,4 +1,4 @@
-// A note is written in a real browser: with the keyboard alone, in light and dark, each page judged by axe-core.
+// Writing a note in a real browser: by keyboard only, in light and dark mode. axe-core checks each page.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findFaults } from '../axe.ts';
@@ -17,7 +17,7 @@ describe.skipIf(!hasChromium)('writing a note', () => {
     await place?.stop();
   });
 
-  /** What has the focus, as it is called. */
+  /** The label or text of the focused element. */
   const focused = (tab: Page): Promise<string> =>
     tab.evaluate(`(() => {
       const at = document.activeElement;
@@ -28,7 +28,7 @@ describe.skipIf(!hasChromium)('writing a note', () => {
     for (let step = 0; step < 80; step++) {
       await tab.keyboard.press('Tab');
       const found = (await focused(tab)).trim();
-      // A label may say more behind its name; 'Collections' in the way around is another thing than 'Collection'.
+      // A label may have more text after its name, but 'Collections' in the navigation must not match 'Collection'.
       if (found === name || found.startsWith(`${name} `) || found.startsWith(`${name}\n`)) return;
     }
     throw new Error(`the keyboard does not reach '${name}'`);

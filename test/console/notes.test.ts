@@ -1,4 +1,4 @@
-// Notes in the console: who sees which, what is written there, and what of it is shown.
+// Notes in the console: who sees them, how they are written, and how they are displayed.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { toHtml, toText } from '../../src/console/pages/notes/text.ts';
 import type { Account, Browser } from '../oauth/flow.ts';
@@ -41,11 +41,11 @@ const write = (title: string, collection: string, recordId: string, team: 'Opera
     ...(content !== undefined && { content }),
   });
 
-/** Titles of the list as somebody sees it. */
+/** Titles in the list. */
 const titlesOf = (html: string): string[] =>
   [...html.matchAll(/<li><a href="[^"]*\/notes\/\d+"><b>([^<]*)/g)].map(([, title]) => title!.trim());
 
-/** Signed in, at a page whose address may have a query. */
+/** Signs in and opens a page, whose path may have a query. */
 async function visit(name: string, page: string) {
   const { browser } = await place.browse(people[name]!);
   return { browser, page: await browser.open(place.at(page)) };
@@ -64,7 +64,7 @@ test('a member sees the notes of his team, on collections that he may read, abou
     await write('seen of the north', 'customers', '2', 'North'),
     await write('seen beyond their rows', 'customers', '3', 'North'),
   ];
-  // Other tests write others.
+  // Other tests create other notes.
   const lists = [];
   for (const name of ['olga', 'omar', 'nora', 'abe']) lists.push(await see(name, '?text=seen'));
   expect(lists).toEqual([

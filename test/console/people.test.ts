@@ -1,4 +1,5 @@
-// People in the console: who may look, what can be changed, and what nobody can do to himself or through a page that was forged.
+// Users in the console: who may see them, and what can be changed. Users cannot lock themselves out, and forged pages
+// change nothing.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../app/call.ts';
 import { signedIn } from '../app/shop.ts';
@@ -32,7 +33,7 @@ const post = (browser: Browser, page: Page, path: string, body: Record<string, s
   });
 const open = (page: string) => admin.open(place.at(page));
 const bobs = async () => (await place.store.identity.findUser(bobId))!;
-/** Every page about people and rights, and whether it takes a form. */
+/** Every page about users and rights, and whether it accepts a form. */
 const pages: readonly (readonly [page: string, post: boolean])[] = [
   ['/people', false],
   ['/people/new', true],
@@ -71,7 +72,7 @@ describe('who may', () => {
       await place.store.rights.read(),
       await place.store.identity.findUserByEmail('thief@example.com'),
     ]).toEqual([[], before, undefined]);
-    // The way around has them for administrators alone.
+    // Only administrators have this link in the navigation.
     expect([start.html.includes('/console/people"'), page.html.includes('/console/people"')]).toEqual([true, false]);
   });
 

@@ -1,5 +1,5 @@
-// The whole application over the demo shop, with people of several rights, and calls that wait for somebody's yes: filed in
-// the storage as the tools file them.
+// The whole application over the demo shop, with users of different rights, and with pending approvals that are stored
+// as the tools store them.
 import type { Approval, ApprovalRequest } from '../../src/store/approvals/types.ts';
 import type { User } from '../../src/store/users/types.ts';
 import { openShop, type Shop } from '../app/shop.ts';
@@ -9,12 +9,12 @@ import type { TestServerOptions } from '../server.ts';
 
 export interface Place extends Shop {
   readonly ada: User;
-  /** Of a page such as `/approvals`. */
+  /** The URL of a page such as `/approvals`. */
   at(page: string): string;
   userOf(account: Account): Promise<User>;
-  /** A call of Ada's, unless said otherwise, that waits. */
+  /** Stores a pending call, of Ada by default. */
   file(call: Partial<ApprovalRequest> & { readonly given: Readonly<Record<string, unknown>> }): Promise<Approval>;
-  /** Signed in, at the page. */
+  /** Signs in and opens the page. */
   browse(account: Account, page?: string): Promise<{ readonly browser: Browser; readonly page: Page }>;
 }
 
@@ -55,7 +55,7 @@ export async function openPlace(options: Omit<TestServerOptions, 'database'> = {
   };
 }
 
-/** What a person reads. */
+/** The visible text of a page. */
 export const read = (page: Page): string =>
   page.html
     .replace(/<(style|head|svg|script).*?<\/\1>/gs, ' ')

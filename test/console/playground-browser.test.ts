@@ -1,4 +1,4 @@
-// The playground in a real browser: without scripts, with the keyboard alone, on a phone.
+// The playground in a real browser: without scripts, by keyboard only, and on a phone.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customizeDemo } from '../../src/cli/demo/customization.ts';
@@ -28,7 +28,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     await tab.getByRole('heading', { name: 'Playground' }).waitFor();
     return tab;
   };
-  /** Presses Tab until that has the focus, as somebody without a mouse does. */
+  /** Presses Tab until the element has the focus. */
   const reach = async (tab: Page, selector: string) => {
     for (let presses = 0; presses < 60; presses++) {
       await tab.keyboard.press('Tab');
@@ -96,7 +96,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
       .boundingBox()
       .then((box) => box!);
     expect(width).toBeLessThanOrEqual(360);
-    // Without scripts a page cannot be asked how wide it is: what sticks out would make the picture of all of it wider.
+    // Without scripts a page cannot report its width, but an overflow would widen the full-page screenshot.
     const wholePage = await tab.screenshot({ fullPage: true });
     expect(wholePage.readUInt32BE(16)).toBe(360);
     await tab.context().close();

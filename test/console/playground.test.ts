@@ -1,5 +1,5 @@
-// The playground against the endpoint of assistants: the same person, the same call, the same answer, the same refusals.
-// What an assistant would be given is asked of `/mcp` itself, with a token of that person.
+// The playground compared with the MCP endpoint: the same user and the same call give the same result or the same
+// error. The tests get the expected result from `/mcp`, with a token of that user.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customizeDemo } from '../../src/cli/demo/customization.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -14,7 +14,7 @@ const looks: CollectionPermission = { ...all, edit: false, add: false, delete: f
 const places: Place[] = [];
 
 let place: Place;
-/** Developer, may do everything; editor who may look at customers and change orders; somebody whose role may nothing. */
+/** A developer with all rights; an editor who may read customers and change orders; a user whose role has no rights. */
 let people: Record<'admin' | 'developer' | 'clerk' | 'nobody', Account>;
 beforeAll(async () => {
   place = await open({ SERVICE_CALL_SECONDS: '4' });
@@ -63,7 +63,7 @@ async function addMember(
 }
 
 const tokens = new Map<Account, string>();
-/** What an assistant of that person would call with. */
+/** A token for an assistant of that user. */
 async function tokenOf(account: Account): Promise<string> {
   const { id: userId } = await place.userOf(account);
   const scopes = ['mcp:read', 'mcp:write', 'mcp:action'];
@@ -79,7 +79,7 @@ const labelled = (page: Page, label: string): string | undefined => {
   const found = new RegExp(`<pre[^>]* aria-label="${label}">(.*?)</pre>`, 's').exec(page.html)?.[1];
   return found === undefined ? undefined : plain(found);
 };
-/** What the page says the model is given. */
+/** The result for the model, as the page shows it. */
 const given = (page: Page): string | undefined => labelled(page, 'Text of the answer');
 const mainOf = (page: Page): string => plain(read({ ...page, html: page.html.replace(/^.*<main/s, '<main') }));
 const shownIn = (page: Page, control: string): string | undefined => {
@@ -89,7 +89,7 @@ const shownIn = (page: Page, control: string): string | undefined => {
 const headline = (page: Page): string =>
   plain(/class="state[^"]*" role="status"><div><b>(.*?)<\/b>/.exec(page.html)?.[1] ?? '');
 
-/** Arguments as they are typed into the form. */
+/** Arguments as form fields. */
 const typed = (args: Readonly<Record<string, unknown>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(args).map(([name, value]) => [
@@ -106,7 +106,7 @@ interface Sat {
   readonly browser: Browser;
   /** Opens the page of the tool. */
   readonly look: (tool: string, query?: string) => Promise<Page>;
-  /** Types the arguments in and presses the button. */
+  /** Fills in the arguments and presses the button. */
   readonly call: (tool: string, args: Readonly<Record<string, unknown>>, button?: string) => Promise<Page>;
 }
 
@@ -125,7 +125,7 @@ async function sit(account: Account, at: Place = place): Promise<Sat> {
   return made;
 }
 
-/** Newest first, of the playground. */
+/** Log entries of the playground, newest first. */
 async function logged(at: Place = place) {
   await at.store.activity.flush();
   return (await at.store.activity.list({ limit: 20 })).filter(({ clientId }) => clientId === 'playground');
@@ -213,7 +213,7 @@ describe('what is offered', () => {
   });
 });
 
-/** A call of each tool that changes nothing, and one that goes wrong. */
+/** For each tool a call that changes nothing, and one that fails. */
 const samples: Readonly<Record<string, readonly [right: Record<string, unknown>, wrong: Record<string, unknown>]>> = {
   describeCollection: [{ collectionName: 'orders', detail: 'full' }, { collectionName: 'ordres' }],
   list: [
@@ -270,7 +270,7 @@ const samples: Readonly<Record<string, readonly [right: Record<string, unknown>,
     },
     { collectionName: 'orders', actionName: 'Cancel', recordIds: ['21'], values: {}, dryRun: true },
   ],
-  // It has no dry run, and is called for real elsewhere.
+  // It has no dry run; another test makes a real call.
   requestActionFileUpload: [{}, { filename: 'a.pdf', mimeType: 'no type' }],
   aggregate: [
     { collectionName: 'orders', operation: 'Count', groups: ['status'], limit: 3 },
@@ -278,7 +278,7 @@ const samples: Readonly<Record<string, readonly [right: Record<string, unknown>,
   ],
   getChart: [{ chartName: 'Orders by status' }, { chartName: 'Sale' }],
   listWorkflows: [{ collectionName: 'orders' }, { collectionName: 'ordres' }],
-  // A run is started once, and here every call is made twice.
+  // Calls here are made twice, but a run can start only once.
   triggerWorkflow: [{}, { recordId: '1' }],
   getWorkflowRun: [{}, { runId: 'none' }],
 };
@@ -335,7 +335,7 @@ describe('a call', () => {
     expect(mainOf(page)).toContain(`id status ${rows.flat().join(' ')} hasMore true`);
     const next = await browser.press(page, 'next');
     expect((JSON.parse(given(next)!) as { rows: unknown[][] }).rows.map(([id]) => id)).toEqual([3, 4]);
-    // The form is as it was typed, and can be sent again.
+    // The form keeps its input and can be sent again.
     expect(shownIn(next, 'arg.fields')).toBe('id\nstatus');
   });
 
@@ -428,7 +428,7 @@ describe('a write', () => {
     const [one, two] = await Promise.all([browser.press(page, 'confirm'), browser.press(page, 'confirm')]);
     expect([headline(one), headline(two)]).toContain('Done');
     expect(await count()).toBe(1);
-    // Its dry run finds the record of before.
+    // The dry run finds the existing record.
     expect(mainOf(await browser.press(page, 'confirm'))).toContain('This form may have been sent before');
     expect(await count()).toBe(1);
   });

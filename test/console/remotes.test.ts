@@ -1,5 +1,5 @@
-// Remote servers in the console: administrators add and remove them, and everybody connects his own account, at a server that is
-// another Portico, through its real pages.
+// Remote servers in the console: administrators add and remove them, and users connect their own accounts. The remote
+// server is another Portico with its real pages.
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const add = (browser: Browser, page: Page, typed: Readonly<Record<string, string>>) =>
   browser.press(page, 'add', { name: 'shop', url: shop.mcpUrl, signIn: 'oauth', ...typed });
-/** Presses a button of the row of the one server. */
+/** Presses a button in the row of the only server. */
 const press = async (browser: Browser, action: string): Promise<Page> =>
   browser.press(await browser.open(place.at('/remotes')), action);
 const leadsTo = ({ html }: Page): URL =>

@@ -1,5 +1,5 @@
-// Rights in a real browser: a role that is changed bites in the next call of an assistant, with no new sign-in; the pages by
-// the keyboard alone.
+// Rights in a real browser: a changed role applies to an assistant's next call without a new sign-in. The pages work by
+// keyboard only.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customizeDemo } from '../../src/cli/demo/customization.ts';

@@ -1,5 +1,5 @@
-// Roles, teams and collections in the console: what is ticked becomes words, the words become rights that the next call feels,
-// and of two administrators at once neither overwrites the other.
+// Roles, teams and collections in the console: the review describes the checked rights, the next call has them, and
+// concurrent administrators do not overwrite each other.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -62,7 +62,7 @@ const factsOf = async (kind: Right['kind'], ...path: string[]) =>
 const permission = (collection: string) =>
   factsOf('permission', 'Clerk', 'Production', collection) as Promise<CollectionPermission | undefined>;
 const bob = async () => (await place.store.permissions.accessOf(bobId))!;
-/** The position of a collection in the matrix. */
+/** The row of a collection in the matrix. */
 const lineOf = (page: Page, collection: string) =>
   [...page.html.matchAll(/name="collection" value="([^"]+)"/g)].findIndex(([, name]) => name === collection);
 const ticked = (page: Page) =>
@@ -127,7 +127,7 @@ describe('the matrix of a role', () => {
     });
     await browser.press(theirReview, 'apply');
     const conflict = await admin.press(myReview, 'apply');
-    // Nor does a form of before get as far as the words.
+    // An outdated form does not even reach the review.
     const early = await admin.press(mine, 'review', { may: [...ticked(mine), `${products} add`] });
     const untouched = await permission('products');
     const again = await admin.press(conflict, 'review');
@@ -268,7 +268,7 @@ describe('one role and one collection', () => {
       read(form).includes('It has no line of its own'),
       read(same).includes('Nothing would change'),
       own,
-      // What goes gives back what * allows: read.
+      // Removing the row restores the rights of *: read.
       /Allows more than before.*products: may read/.test(read(removing)),
       await permission('products'),
     ]).toEqual([true, true, { ...none, browse: true }, true, undefined]);

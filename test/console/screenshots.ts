@@ -1,4 +1,5 @@
-// Takes the pictures of the console, of which docs/screenshots keeps those that the docs show: `npx tsx test/console/screenshots.ts [folder [accounts|logs|workflows]]`.
+// Takes screenshots of the console; docs/screenshots keeps those that the docs show: `npx tsx
+// test/console/screenshots.ts [folder [accounts|logs|workflows]]`.
 import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,7 +63,7 @@ async function fileAll() {
 }
 
 await connectAll(place);
-// What was used is written a moment later.
+// The last use is stored with a delay.
 await new Promise((resolve) => setTimeout(resolve, 6000));
 
 const browser = await openChromium();
@@ -74,7 +75,7 @@ try {
         page.screenshot({ path: join(folder, `console-${name}-${size}-${colorScheme}.png`), fullPage: true });
       if (only === undefined) await take(await context.newPage(), shoot);
       if (only === undefined || only === 'accounts') await takeAccounts(await context.newPage(), shoot);
-      // One picture of each page: they are long.
+      // One screenshot of each page, since they are long.
       if ((size === 'phone') === (colorScheme === 'dark')) {
         if (only === undefined || only === 'logs') await takeLogs(await context.newPage(), shoot);
         if (only === undefined || only === 'workflows') await takeWorkflows(await context.newPage(), shoot);
@@ -119,7 +120,7 @@ async function takeAccounts(page: Page, shoot: Shoot): Promise<void> {
   await store.sessions.endAll(place.ada.id, { grants: false });
 }
 
-/** What an assistant and a person did on a morning. */
+/** A morning's activity of an assistant and a user. */
 async function recordMorning(): Promise<void> {
   const { renderingId } = (await place.store.permissions.caller(place.ada.id))!;
   const from = Date.now() - 3 * 3600_000;
@@ -164,7 +165,7 @@ async function takeLogs(page: Page, shoot: Shoot): Promise<void> {
   await shoot(page, 'settings');
 }
 
-/** The first order that was delivered: its run waits for a person to look at the parcel. */
+/** Starts a run on the first delivered order; it waits for a person to inspect the parcel. */
 async function startReturn(): Promise<{ readonly workflowId: string; readonly runId: string }> {
   const { store, ada } = place;
   const workflow = (await store.workflows.list({})).find(({ name }) => name === 'Take back an order')!;

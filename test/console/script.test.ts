@@ -1,4 +1,5 @@
-// The one script of the console in a browser that holds its policy: it copies, and keeps a region fresh; no other runs.
+// The console's only script, in a browser that enforces the CSP: it copies text and refreshes a live region. No other
+// script runs.
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium, openChromium } from '../chromium.ts';
@@ -41,7 +42,7 @@ describe.skipIf(!hasChromium)('the script of the console', () => {
     expect([ran, complaints]).toEqual([1, []]);
   });
 
-  // CSP level 3 section 8.1: markup that somebody got into a page runs nothing, and asks nobody.
+  // CSP level 3 section 8.1: injected markup runs no script and sends no request.
   test.each([
     ['a script', '<script>window.ran = true</script>'],
     ['a handler', '<img src="data:," onerror="window.ran = true">'],

@@ -1,5 +1,5 @@
-// The settings page: what the process runs with, for administrators alone, without secrets; and what is said of settings there and
-// by `portico doctor`.
+// The settings page: the current settings of the process, only for administrators and without secrets; and the warnings
+// there and in `portico doctor`.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findProblems } from '../../src/core/config/findings.ts';
 import { settingGroups } from '../../src/core/config/shown.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => place?.stop());
 
-/** What is said of a setting, from its line. */
+/** The text in the row of a setting. */
 const lineOf = (page: Page, env: string): string => {
   const lines = page.html.split(/<div(?: class="set")?><dt>/);
   const [html = ''] = lines.find((part) => part.startsWith(`<code>${env}</code>`))?.split('</div>') ?? [];

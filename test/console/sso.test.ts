@@ -1,4 +1,4 @@
-// The console through an OpenID provider of another organization, and what that does to sessions and tokens of before.
+// The console through an external OpenID provider, and the effect on sessions and tokens created before.
 import { afterEach, expect, test } from 'vitest';
 import { servers } from '../databases.ts';
 import { createBrowser } from '../oauth/flow.ts';

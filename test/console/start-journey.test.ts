@@ -1,5 +1,5 @@
-// From the first sign-in to the first call of an assistant, and the life of a token, as people live them: in a browser with
-// its policy, its scripts and its clipboard, with a real client of MCP beside it.
+// From the first sign-in to the first call of an assistant, and the lifetime of a token, in a browser with the real
+// CSP, scripts and clipboard, and with a real MCP client.
 import { validateAuthResponse } from 'oauth4webapi';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -39,7 +39,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await tab.keyboard.press('Enter');
   };
   const copied = (tab: Page) => tab.evaluate('navigator.clipboard.readText()');
-  /** By the keyboard: to the field or button of that name, counted from where the focus is. */
+  /** Presses Tab up to the field or button with that name. */
   const tabTo = async (tab: Page, name: RegExp) => {
     for (let i = 0; i < 60; i++) {
       await tab.keyboard.press('Tab');
@@ -62,7 +62,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await tab.getByRole('status').getByText('Copied').waitFor();
     const command = await copied(tab);
     const waiting = await tab.getByText('Waiting for the first call').count();
-    // The client registers and opens the sign-in, in which he is already.
+    // The client registers and opens the authorization page, where the user is already signed in.
     const registered = await register(issuerOf(place), { client_name: 'Notebook', redirect_uris: [redirectUri] });
     const { url, verifier } = await authorizationUrl(registered, {
       redirectUri,
@@ -80,7 +80,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     const client = await connectClient('sdk 1.x', place.mcpUrl, tokens.access_token);
     await client.callTool({ name: 'list', arguments: { collectionName: 'orders' } });
     await client.close();
-    // Which other page is open does not matter; this one looks again when it is looked at.
+    // The first page refreshes when it becomes visible again, whatever other pages are open.
     await other.close();
     await tab.bringToFront();
     const arrived = await tab.getByText('The first call has arrived').locator('..').textContent();

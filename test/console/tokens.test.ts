@@ -1,4 +1,5 @@
-// Application tokens in the console: made by somebody for himself, shown once, used at the entrance they are for, and revoked.
+// Application tokens in the console: users create their own, see the secret once, use it at its endpoint, and revoke
+// it.
 import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../app/call.ts';
@@ -66,14 +67,14 @@ test('the same form sent again, as a reload does, shows nothing and makes nothin
   const count = (await place.store.tokens.list()).length;
   const sent = { ...typed, expires: '30', password: place.account.password };
   const again = await browser.press(form, 'make', sent);
-  // Its name is free once it is revoked.
+  // The name is free again after the revocation.
   await place.store.tokens.revoke((await find('Once'))!.id, place.ada.id);
   const afterwards = await browser.press(form, 'make', sent);
   const unmarked = await browser.press(form, 'make', { ...sent, once: '' });
   for (const page of [again, afterwards, unmarked])
     expect([page.status, secretIn(page), read(page).includes('was sent already')]).toEqual([400, 'none', true]);
   expect((await place.store.tokens.list()).length).toBe(count - 1);
-  // The page that says so can be sent.
+  // The form on the error page can be sent.
   expect(secretIn(await browser.press(afterwards, 'make', sent))).toMatch(/^svc_/);
 });
 
@@ -106,10 +107,10 @@ test('who has switched on an app is asked for a code of it too, after the passwo
     true,
     undefined,
   ]);
-  // It was not used up by the wrong password, and is used up now.
+  // The wrong password did not use up the recovery code; the successful request did.
   expect([made.status, secretIn(made)]).toEqual([200, expect.stringMatching(/^svc_/)]);
   expect((await place.store.secondFactors.of(id))?.recoveryCodes).toBe(codes!.length - 1);
-  // Of those who have none nothing more is asked.
+  // Users without a second factor need no code.
   const { form: plain } = await make(bob, 'api', { name: 'No code', scope: ['notes:read'] });
   expect([plain.html.includes('name="code"'), form.html.includes('name="code"')]).toEqual([false, true]);
 });
@@ -132,7 +133,7 @@ test('it ends at the end of the day that was named, where the person lives', asy
   await make(place.account, 'api', { name: 'Dated', scope: ['notes:read'], expires: 'date', date: '2031-07-04' });
   await make(place.account, 'api', { name: 'Winter', scope: ['notes:read'], expires: 'date', date: '2031-11-02' });
   const ends = [(await find('Dated'))?.expiresAt, (await find('Winter'))?.expiresAt];
-  // New York is four hours behind UTC in July; on 2 November 2031 clocks go back to five.
+  // New York is four hours behind UTC in July, and five from 2 November 2031.
   expect(ends.map((at) => new Date(at!).toISOString())).toEqual([
     '2031-07-05T03:59:59.999Z',
     '2031-11-03T04:59:59.999Z',

@@ -1,4 +1,4 @@
-// The same as test/oauth/without-button.test.ts, of the forms of the console.
+// Like test/oauth/without-button.test.ts, for the forms of the console.
 import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';

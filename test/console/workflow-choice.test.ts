@@ -1,4 +1,4 @@
-// The record that a run is to take, chosen by a person on its page: by what it is called, or by its id where there are many.
+// A step where a user selects the record for a run, by its name, or by its id if there are many.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Account } from '../oauth/flow.ts';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => place?.stop());
 
-/** A run on the record that waits, and its page as Olga sees it. */
+/** A run that waits at this step, and its page as Olga sees it. */
 async function ask(collection: string, recordId: string, step: object) {
   const { id: by } = await place.userOf(olga);
   const { renderingId } = (await place.store.permissions.caller(by))!;

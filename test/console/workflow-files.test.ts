@@ -1,5 +1,5 @@
-// Files that a person gives to an action of a run, as a browser sends them: to the action and nowhere else, within the limit, and
-// only by who may.
+// Files that a user uploads for an action of a run, as a browser sends them: only the action gets them, with a size
+// limit, and only users with the right can open them.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { FormFile } from '../../src/agent/actions/definitions.ts';
 import type { EngineAgent } from '../../src/agent/agent.ts';
@@ -61,7 +61,7 @@ beforeEach(() => {
 });
 
 let made = 0;
-/** A run of Olga's that asks for the form of the action. */
+/** A run of Olga's that waits at the form of the action. */
 async function ask(action = 'Attach'): Promise<string> {
   const { id: by } = await place.userOf(people.olga!.account);
   const { renderingId } = (await place.store.permissions.caller(by))!;
@@ -90,7 +90,7 @@ async function until(runId: string, state: string, reason: string | null = null)
 const see = (runId: string, name = 'olga') => people[name]!.browser.open(place.at(`/runs/${runId}`));
 const file = (name: string, text: string, type = 'text/csv') => new File([text], name, { type });
 
-/** The form of the page, with what is typed and chosen. */
+/** Sends the form of the page with these values. */
 async function send(
   page: Page,
   entries: Readonly<Record<string, string | File | readonly File[]>>,
@@ -157,7 +157,7 @@ test('too large: told on the page before anything is read, and by the byte', asy
   const page = await see(runId);
   const over = await send(page, { 'value.Invoice': file('a.csv', 'x'.repeat(LIMIT + 200_000)), 'value.Words': 'x' });
   expect([over.status, read(over).includes('the files are larger than 400 kB together')]).toEqual([413, true]);
-  // Within what a form may be, and one byte more than a file may be.
+  // Within the limit for a form, but one byte over the limit for a file.
   const byOne = await send(page, { 'value.Invoice': file('a.csv', 'x'.repeat(LIMIT + 1)), 'value.Words': 'x' });
   expect(byOne.status).toBe(413);
   const together = [1, 2, 3].map((n) => file(`${n}.png`, 'x'.repeat(200_000), 'image/png'));
@@ -213,7 +213,7 @@ test('a second person says yes to a file that he is told of; that of another run
   const [asked] = await place.store.runs.steps(runId);
   const { values } = asked!.data as { values: Record<string, unknown> };
   expect(JSON.stringify(values.Invoice)).toMatch(/^{"\$fileOfRun":"[\w-]{43}","name":"bill.pdf"/);
-  // The key, wherever somebody may have it from, in another run: by hand, and as a definition gives it.
+  // Reuses the file's key in another run: in a form, and in a workflow definition.
   const thief = await ask();
   const forged = await send(await see(thief), { 'value.Invoice': JSON.stringify(values.Invoice), 'value.Words': 'x' });
   expect(forged.status).toBe(400);
@@ -238,7 +238,7 @@ test('a second person says yes to a file that he is told of; that of another run
   const defined = /\/runs\/([\w-]{36})/.exec(started.url)![1]!;
   await until(defined, 'awaiting-input', 'form');
   const other = await ask('Attach twice seen');
-  // Nor does the end of a run that names it take it away: values of a Json field may be anything.
+  // The end of another run that names the key does not delete the file; a Json field may hold any value.
   await place.store.runs.answer(other, { position: 1, by, value: { decision: 'decline', values } });
   await until(other, 'failed');
   expect(got).toEqual([]);
@@ -271,7 +271,7 @@ test('a file that is to be agreed to can be opened by who may agree, until it is
   const open = (url: string, name = 'oli') => people[name]!.browser.open(url);
   const [bill, script, picture] = await Promise.all(links.map(([href]) => open(href!)));
   expect([bill, script, picture].map((one) => one!.html)).toEqual(['%PDF-1', page, 'zwei']);
-  // Nothing that somebody else gave is shown as a page of ours.
+  // Uploaded content is never rendered as a page of ours.
   expect(Object.fromEntries(script!.headers)).toMatchObject({
     'content-type': 'application/octet-stream',
     'content-disposition': `attachment; filename="1.html"; filename*=UTF-8''1.html`,
@@ -290,7 +290,7 @@ test('a file that is to be agreed to can be opened by who may agree, until it is
   ];
   for (const one of wrong)
     expect([one, (await open(`${place.at(`/runs/${runId}`)}/${one}`)).status]).toEqual([one, 404]);
-  // Of a run that is not his to look at, and of nobody.
+  // Refused to a user who may not see the run, and without a session.
   expect((await open(first, 'omar')).status).toBe(404);
   expect((await fetch(first, { redirect: 'manual' })).status).toBe(303);
   await people.oli!.browser.press(asked, 'confirm');
@@ -329,7 +329,7 @@ test('of a run that ends without the action no file is left', async () => {
   await until(unsure, 'awaiting-input', 'uncertain');
   await people.olga!.browser.press(await see(unsure), 'end');
   await until(unsure, 'failed');
-  // It is dropped a moment after the end is written.
+  // The file is deleted shortly after the run ends.
   for (let i = 0; i < 400 && (await kept()) > before; i++) await systemClock.sleep(25);
   expect([held, (await kept()) - before]).toEqual([1, 0]);
 });

@@ -1,5 +1,5 @@
-// The drawing of a workflow: on a phone as wide as the phone where it can be, with nothing that runs out of its box, and the same
-// steps and ways in both drawings.
+// The diagram of a workflow: it fits a phone where possible, text stays in its box, and the wide and the narrow version
+// show the same steps and edges.
 import { expect, test } from 'vitest';
 import { drawWorkflow } from '../../src/console/pages/workflows/graph.ts';
 import { widthOf, wrap } from '../../src/console/pages/workflows/graph-text.ts';
@@ -37,7 +37,7 @@ test('what fits a phone is drawn once, what does not a second time, in as narrow
     expect(textsIn(narrow!.svg, kind).length).toBeGreaterThan(5);
     expect(textsIn(narrow!.svg, kind)).toBe(textsIn(wide!.svg, kind));
   }
-  // Of two drawings in one page neither borrows from the other, which may not be shown.
+  // The ids of the two diagrams differ, since one of them may be hidden.
   const ids = [wide!, narrow!].map(({ svg }) => [/ id="([^"]+)"/.exec(svg)?.[1], new Set(svg.match(/url\(#[^)]+\)/g))]);
   expect(ids).toEqual([
     ['tip-wide', new Set(['url(#tip-wide)'])],

@@ -1,5 +1,5 @@
-// A workflow as an operator, a program, a person and an assistant meet it: the line of curl from its page is run in a shell, the
-// run is watched in a browser until it asks, answered there, watched to its end, and asked for by a client of MCP.
+// A workflow from all sides: a shell runs the curl command of its page, a browser follows the run, a user answers its
+// question, and an MCP client reads its state.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
@@ -64,14 +64,14 @@ describe.skipIf(!hasChromium)('in a browser', () => {
       .getByRole('link', { name: /20\d\d/ })
       .click();
     await tab.getByText('Waits for a person').first().waitFor();
-    // Where the page was there before the question, a link leads to it.
+    // A page that was loaded before the question has a link; reloading shows the question itself.
     await tab.reload();
     await tab.getByText('Order 1: is it meant?').waitFor();
     const assistant = await tokenFor('mcp:read', 'mcp:action');
     const ask = () => callTool(place.mcpUrl, assistant, 'getWorkflowRun', { runId });
     const before = await ask();
     await tab.getByRole('button', { name: 'Done: go on' }).click();
-    // It asks for itself until it is over.
+    // The page refreshes itself until the run ends.
     await tab.getByText('It came to its end.').waitFor();
     const after = await ask();
     await context.close();

@@ -1,4 +1,4 @@
-// The pages of workflows over HTTP: who sees and changes what, what the editor says, and a run from its start to its end.
+// The workflow pages over HTTP: who may see and change them, errors in the editor, and a run from start to end.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { lineOf } from '../../src/console/pages/workflows/source-position.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -50,12 +50,12 @@ async function visit(name: string, page: string): Promise<{ browser: Browser; pa
   sessions.set(name, browser);
   return { browser, page: await browser.open(place.at(page)) };
 }
-/** Types a definition in and presses a button of the editor. */
+/** Enters a definition in the editor and presses a button. */
 async function edit(name: string, page: string, text: string, button = 'save'): Promise<Page> {
   const { browser, page: opened } = await visit(name, page);
   return browser.press(opened, button, { definition: text });
 }
-/** A form of a page of ours, as a browser sends it. */
+/** A same-origin form request, as a browser sends it. */
 const posted = (form: Record<string, string>): RequestInit => ({
   method: 'POST',
   headers: { 'sec-fetch-site': 'same-origin' },
@@ -70,7 +70,7 @@ async function publish(more: object = {}): Promise<string> {
   const wish = { renderingId, name, collection, concurrency: null, by: olga.id };
   return (await place.store.workflows.publish({ ...wish, definition: JSON.stringify(given) })).id;
 }
-/** Runs work in the process; waits until one stands there. */
+/** Polls until the run has the state; runs execute in this process. */
 async function until(runId: string, state: RunState): Promise<void> {
   for (let i = 0; i < 400; i++) {
     if ((await place.store.runs.find(runId))?.state === state) return;
@@ -81,7 +81,7 @@ async function until(runId: string, state: RunState): Promise<void> {
 
 describe('the list and the editor', () => {
   test('an editor is told how to begin; what he saves is published, drawn and said in words', async () => {
-    // Of a team that none is published for.
+    // No workflow is published for this user's team.
     const { page: empty } = await visit('nora', '/workflows');
     expect(read(empty)).toContain('No workflow yet');
     const saved = await edit('olga', '/workflows/new', JSON.stringify(definition(), null, 2));
@@ -184,7 +184,7 @@ describe('the list and the editor', () => {
     expect([seen.status, seen.html.includes('<textarea')]).toEqual([200, false]);
     expect((await visit('omar', '/workflows/new')).page.status).toBe(403);
     for (const name of ['nora', 'ole']) expect((await visit(name, `/workflows/${id}`)).page.status).toBe(404);
-    // The form of somebody who may edit, sent by one who may not.
+    // A form of a user who may edit, sent by one who may not.
     const { browser, page } = await visit('omar', `/workflows/${id}`);
     const csrf = /name="csrf" value="([^"]+)"/.exec(page.html)![1]!;
     for (const [to, form] of [
@@ -291,7 +291,7 @@ describe('the webhook', () => {
 });
 
 describe('a run', () => {
-  /** One of Omar's that is worked at, here. */
+  /** A run of Omar's that this process is executing. */
   const hold = async () => {
     const workflow = (await place.store.workflows.find(await publish()))!;
     const { id: userId } = await place.userOf(people.omar!);
@@ -312,7 +312,7 @@ describe('a run', () => {
     const first = (await visit('omar', `/runs/${runId}`)).page;
     expect(read(first)).toContain('Call 1.');
     expect(first.html).toContain(`data-live="/console/runs/${runId}/live?asked=1"`);
-    // Another who may answer does, and the late one is told.
+    // Another user answers first, and the late answer gets an error.
     const olga = await visit('olga', `/runs/${runId}`);
     await olga.browser.press(olga.page, 'done');
     const late = await browser.press(first, 'done');
@@ -355,7 +355,7 @@ describe('a run', () => {
     const ended = await browser.press((await visit('omar', `/runs/${runId}`)).page, 'cancel');
     expect(read(ended)).toContain('Cancelled');
     expect((await place.store.runs.find(runId))?.state).toBe('cancelled');
-    // Nothing of it waits any more.
+    // No step waits any more.
     expect(read(ended)).toContain('not answered');
     expect(ended.html).not.toMatch(/class="step waiting"|>waits</);
   });

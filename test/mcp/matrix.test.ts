@@ -60,9 +60,7 @@ async function shown(house: House, token = 'user-2'): Promise<string[]> {
   return (body as { result: { tools: { name: string }[] } }).result.tools.map(({ name }) => name);
 }
 
-/**
- * The outcome of a call and its full text. The outcome is `ok`, an error code of the tool or the protocol, or a status.
- */
+/** The outcome (`ok`, an error code of the tool or the protocol, or a status), and the full text. */
 async function end(house: House, name: string, given: object, token = 'user-2'): Promise<readonly [string, string]> {
   const { workflows } = house;
   const ids: Readonly<Record<string, string>> = { [workflowId]: workflows.workflowId, [runId]: workflows.runId };
