@@ -1,4 +1,4 @@
-// Files of a call that waits for approval: only those who may decide can open them, and only until the decision.
+// Files of a call that waits for approval: until the decision, the requester and those who may decide can open them.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashToken } from '../../src/core/secret.ts';
 import { callTool } from '../app/call.ts';
