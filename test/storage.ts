@@ -1,5 +1,5 @@
-// A storage in SQLite as the migrations make it: made once in a process, and copied for each test after. To make fifty tables
-// takes longer than most tests do. The migrations themselves are asked in test/store/schema.test.ts; for servers see store/spares.ts.
+// A migrated SQLite storage, created once per process and copied for each test, because creating fifty tables takes
+// longer than most tests. test/store/schema.test.ts tests the migrations; store/spares.ts does the same for servers.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import { loadSqliteDriver, type SqliteKind } from '../src/core/sqlite.ts';
 import { locateStorage, openDatabase } from '../src/store/database/database.ts';
 import { migrate } from '../src/store/migrations/migrations.ts';
 
-/** By driver: the one without native code keeps another kind of journal. */
+/** By driver: the one without native code uses another journal mode. */
 const made = new Map<SqliteKind, Promise<Buffer>>();
 
 async function make(sqlite: SqliteKind): Promise<Buffer> {
@@ -24,7 +24,7 @@ async function make(sqlite: SqliteKind): Promise<Buffer> {
   }
 }
 
-/** Nothing where the storage is there already, or is no file. */
+/** Does nothing if the storage exists or is not a file. */
 export async function prepareStorage({
   storageUrl: url,
   dataDir,

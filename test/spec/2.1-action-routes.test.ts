@@ -1,4 +1,4 @@
-// The addresses of actions, asked over HTTP.
+// The URLs of actions over HTTP.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeFolder, shopAgent } from '../app/agent.ts';
@@ -7,7 +7,7 @@ import { addUserIn } from '../users.ts';
 
 const account = { email: 'ada@example.com', password: 'correct horse battery' };
 
-/** How each address of the second action of orders ends. */
+/** The status of each URL of the second action of orders. */
 async function ends(useUnsafeActionEndpoint: boolean): Promise<number[]> {
   const dataDir = join(makeFolder(), 'data');
   await addUserIn(dataDir, { ...account, firstName: 'Ada', lastName: 'Byron', level: 'admin' });

@@ -1,4 +1,4 @@
-// Options of createAgent by what they bring about outside: addresses, files, ports and lines of the log.
+// Options of createAgent and their visible effects: URLs, files, ports and log lines.
 import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import { createServer } from 'node:http';
@@ -21,7 +21,7 @@ async function statusesOf(agent: Partial<AgentOptions>, paths: readonly string[]
     { agent },
   );
   const origin = new URL(place.options.agentUrl).origin;
-  // What is there asks who it is.
+  // Existing routes ask for authentication.
   const statuses = await Promise.all(paths.map(async (path) => (await fetch(`${origin}${path}`, { method: 'POST' })).status));
   await place.client.collection('customers').list();
   await place.close();
@@ -46,7 +46,7 @@ test('prefix | string | no | the API is served below it, and nowhere else; defau
 
 test('MCP_SERVER_PORT: the default is 3931; a port that code names goes before; a wrong one is told', async () => {
   const taken = createServer();
-  // Whoever has it, the agent does not get it.
+  // Another process may already have the port. Either way the agent does not get it.
   await new Promise<void>((done) => taken.on('error', () => done()).listen(3931, '127.0.0.1', done));
   onTestFinished(() => void taken.close());
   const start = async (port?: number) => {
@@ -109,7 +109,7 @@ test('loggerLevel | string | no | Debug has what Info leaves out; Info is the de
 
 test('loggerLevel | string | no | from that level on, and no other, to a logger and to standard error where there is none', async () => {
   onTestFinished(() => void vi.unstubAllEnvs());
-  // Code says otherwise, which is a warning.
+  // The option in code differs from the environment, which logs a warning.
   vi.stubEnv('SERVICE_PREFIX', '/elsewhere');
   const levels = ['Debug', 'Info', 'Warn', 'Error'] as const;
   const runsOf = async (loggerLevel: (typeof levels)[number], toLogger: boolean) => {

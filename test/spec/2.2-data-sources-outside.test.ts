@@ -1,4 +1,4 @@
-// What the options of a data source make of its tables, over HTTP and MCP.
+// How the options of a data source change its tables, over HTTP and MCP.
 import { expect, test } from 'vitest';
 import { createMemoryDataSource, type MemoryTable } from '../../src/index.ts';
 import { serveOutside } from './outside.ts';
@@ -41,7 +41,7 @@ const place = serveOutside(['CREATE TABLE own (id INTEGER PRIMARY KEY)'], (agent
   });
 });
 
-/** By collection: what the label of its record is, and where its relations lead. */
+/** The label of the record and the relations, by collection. */
 async function served(p: string): Promise<Record<string, unknown>> {
   const names: string[] = place.schema.collections.map(({ name }: { name: string }) => name);
   const mine = names.filter((name) => name.startsWith(`${p}_`));

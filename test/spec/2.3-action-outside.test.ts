@@ -1,4 +1,4 @@
-// Actions as front ends find them in the schema file, and as HTTP and MCP answer them.
+// Actions in the schema file, over HTTP and over MCP.
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createMemoryDataSource, type ResultBuilder } from '../../src/index.ts';
@@ -14,7 +14,7 @@ const tables = [
   'CREATE TABLE orders (id INTEGER PRIMARY KEY, total INTEGER, customer_id INTEGER REFERENCES customers(id))',
   'INSERT INTO orders VALUES (1, 10, 1), (2, 20, 2), (3, 20, NULL), (4, -5, 2)',
 ];
-// Orders below zero are outside of her team's rows.
+// The row scope of her team excludes orders with a total of 0 or less.
 const scopes = { orders: { field: 'total', operator: 'GreaterThan', value: 0 } };
 const note = { label: 'Note', type: 'String' } as const;
 
@@ -102,7 +102,7 @@ const open: Parameters<typeof openOutside>[1] = (agent) =>
           execute: async (context) => {
             const { collection, filter, caller, formValues } = context;
             const chosen = await collection.list(filter, ['id', 'customer:name']);
-            // Without a filter the collection is whole: only the records of the context hold the row scope.
+            // `context.collection` has no row scope by itself. Only the records of the context apply it.
             seen.push(collection.name, chosen, (await collection.list(null, ['id'])).length, caller, { ...formValues });
             seen.push('getRecord' in context, 'getField' in context, await context.getRecordIds());
           },

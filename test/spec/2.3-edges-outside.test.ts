@@ -1,4 +1,4 @@
-// Edges of actions (spec 2.3): which records are chosen, what is read of them, and what a result may hold.
+// Edge cases of actions (spec 2.3): the selected records, the values read from them, and the contents of a result.
 import { expect, test } from 'vitest';
 import { serveOutside } from './outside.ts';
 
@@ -24,7 +24,7 @@ const act = async (name: string, attributes: object, code: typeof run) => {
   run = code;
   return place.act(`/_actions/parts/${names.indexOf(name)}/${name}`, { collection_name: 'parts', ...attributes });
 };
-/** What the code of the action finds. */
+/** What the code of the action returns, or the status of a failed call. */
 const find = async (name: string, attributes: object, code: typeof run) => {
   let found: unknown = 'was not run';
   const { status } = await act(name, attributes, async (context, result) => {
@@ -32,7 +32,7 @@ const find = async (name: string, attributes: object, code: typeof run) => {
   });
   return status === 200 ? found : status;
 };
-/** One after the other. */
+/** Runs sequentially. */
 async function each<Item, Answer>(items: readonly Item[], ask: (item: Item) => Promise<Answer>): Promise<Answer[]> {
   const answers: Answer[] = [];
   for (const item of items) answers.push(await ask(item));

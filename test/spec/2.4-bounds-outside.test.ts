@@ -1,4 +1,4 @@
-// What a form may be made of: the types and options of each widget and no others; and how many values a list may have.
+// The types and options that each form widget accepts, and the maximum length of a list of values.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMemoryDataSource } from '../../src/index.ts';
 import { emptyAgent, messageOf } from '../app/agent.ts';
@@ -27,7 +27,7 @@ const optionValues: Readonly<Record<string, unknown>> = {
   ...{ currency: 'EUR', enableReorder: true, allowEmptyValues: true, allowDuplicates: true, enableOpacity: true },
   ...{ quickPalette: ['#ffffff'], format: 'DD', extensions: ['txt'], maxSizeMb: 1, maxCount: 1 },
 };
-/** Of each widget its types and its options; what it cannot be without stands in brackets. */
+/** The types and options of each widget. Required options are in brackets. */
 const widgets: Readonly<Record<string, readonly [types: string, options: string]>> = {
   Dropdown: ['String Number Date Dateonly Time StringList NumberList', '(options) search placeholder'],
   RadioGroup: ['String Number', '(options)'],

@@ -1,4 +1,4 @@
-// Edges of forms (spec 2.4): what a layout may hold, and values at the bounds of each widget.
+// Edge cases of forms (spec 2.4): contents of a layout, and values at the limits of each widget.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMemoryDataSource } from '../../src/index.ts';
 import { shopTables } from '../agent/shop.ts';

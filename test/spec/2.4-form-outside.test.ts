@@ -1,4 +1,4 @@
-// Forms as front ends read them over HTTP and assistants over MCP: every type, and each edge of a property of a field.
+// Forms over HTTP, as front ends read them, and over MCP: every type, and the edge cases of each field property.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMemoryDataSource } from '../../src/index.ts';
 import { shopTables } from '../agent/shop.ts';
@@ -23,7 +23,7 @@ const file = { name: 'a b.txt', mimeType: 'text/plain', content: 'hi' };
 const sendFile = "send a file as 'data:<media type>;name=<file name>;base64,<content>'";
 
 interface Type {
-  /** What the field says over HTTP, and over MCP beside its type. */
+  /** The field over HTTP. `mcp` has the properties over MCP, except the type. */
   readonly http: object;
   readonly mcp?: object;
   readonly taken: readonly (readonly [given: unknown, got?: unknown])[];
@@ -341,7 +341,7 @@ test('search | disabled | the entries are all there, and none is searched', asyn
     { type: 'String', options: all },
     { Shut: 'send one of Paris, Parma, Rome' },
   ]);
-  // Neither does the address for searches answer, nor the tool.
+  // The search endpoint and the tool refuse too.
   for (const field of ['Shut', 'Plain']) {
     const refused = new RegExp(`'${field}' is not searched: send one of its options`);
     await expect(place.search('search', field, 'Par')).rejects.toThrow(refused);

@@ -1,5 +1,5 @@
-// Widgets and layouts of forms: what front ends and assistants read of each with each of its options, which values are taken,
-// and what is said of those that are not.
+// Widgets and layouts of forms with each of their options: the definition that front ends and assistants read, accepted
+// values, and errors for other values.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Forms, openForms, shown } from './forms.ts';
 
@@ -11,7 +11,7 @@ interface Case {
   readonly of: object;
   /** `widgetEdit` over HTTP. */
   readonly http: readonly [name: string, parameters: object];
-  /** The field over MCP, but for its type. */
+  /** The field over MCP, without its type. */
   readonly mcp?: object;
   readonly taken: readonly (readonly [given: unknown, got?: unknown])[];
   readonly refused?: readonly (readonly [given: unknown, problem: string])[];

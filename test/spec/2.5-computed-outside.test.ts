@@ -1,4 +1,4 @@
-// Fields that code computes, over HTTP and MCP: what they hold, what code is given for them, and what ends the start.
+// Computed fields over HTTP and MCP: their values, the input of their code, and the errors at start.
 import { describe, expect, test } from 'vitest';
 import { type Agent, type ComputedDefinition, createMemoryDataSource } from '../../src/index.ts';
 import { emptyAgent, messageOf } from '../app/agent.ts';
@@ -22,7 +22,7 @@ const pngUri = `data:image/png;base64,${png.toString('base64')}`;
 const noon = '2024-03-31T10:00:00.000Z';
 const uuid = '9e7b1d2a-90c4-4f1e-8a3b-000000000003';
 type Type = ComputedDefinition['columnType'];
-/** Of each type: how it is named, two values that code gives, how they are answered, and values that are none of it. */
+/** Each type: its name, two values that code returns, their serialized form, and invalid values. */
 const types: readonly (readonly [type: string, told: string, given: unknown[], read: unknown[], wrong: unknown[]])[] = [
   ['String', 'String', ['', 12], ['', '12'], [{}, ['a']]],
   ['Number', 'Number', [0, 9007199254740993n], [0, '9007199254740993'], ['x', Number.NaN, true]],

@@ -15,13 +15,13 @@ const tables = [
   "INSERT INTO desks VALUES (10, 2, 'b1'), (11, 1, 'b2'), (12, NULL, NULL)",
   "INSERT INTO notes VALUES (20, 1, 'b2'), (21, 1, 'b1'), (22, 2, 'b1'), (23, NULL, NULL)",
   'INSERT INTO uses VALUES (1, 10), (1, 12), (2, 12)',
-  // The key does not follow the order in which the records were made.
+  // The key order differs from the insertion order.
   'CREATE TABLE marks (rank INTEGER NOT NULL, person_id INTEGER, must INTEGER NOT NULL, PRIMARY KEY (rank)) WITHOUT ROWID',
   'INSERT INTO marks VALUES (9, 1, 1), (3, 1, 1), (5, 2, 1), (7, NULL, 2)',
   'CREATE TABLE kept_uses (person_id INTEGER NOT NULL, desk_id INTEGER NOT NULL, PRIMARY KEY (person_id, desk_id))',
   'INSERT INTO kept_uses VALUES (1, 10)',
 ];
-/** What code was asked about, and by whom. */
+/** The arguments and the caller of each call to customer code. */
 const asked: unknown[] = [];
 const ranks = {
   name: 'ranks',

@@ -1,4 +1,4 @@
-// Who calls, hooks, validations, binaries and periods of charts: what code is given and what it brings about, over HTTP and MCP.
+// The caller, hooks, validations, binaries and chart periods: the input of code and its effects, over HTTP and MCP.
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Agent, CollectionCustomizer } from '../../src/index.ts';
 import { serveOutside } from './outside.ts';
@@ -24,7 +24,7 @@ function listen(items: CollectionCustomizer): void {
     for (const type of types)
       items
         .addHook(position, type, async (context) => {
-          // The second one waits for the first, however long it takes.
+          // The second hook waits for the first, even a slow one.
           await new Promise((resolve) => setTimeout(resolve, 1));
           seen.push(`${position} ${type} 1`);
           await hooks[`${position} ${type}`]?.(context);

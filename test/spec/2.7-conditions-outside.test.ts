@@ -1,4 +1,4 @@
-// Conditions, filters, projections and sort clauses: as a front end sends them, as an assistant does, and as code does.
+// Conditions, filters, projections and sort clauses from front ends, assistants and code.
 import { describe, expect, test } from 'vitest';
 import type { Agent, CustomizationContext, PlainFilter } from '../../src/index.ts';
 import { serveOutside } from './outside.ts';
@@ -18,7 +18,7 @@ const and = (...conditions: PlainFilter[]): PlainFilter => ({ aggregator: 'And',
 const or = (...conditions: PlainFilter[]): PlainFilter => ({ aggregator: 'Or', conditions });
 const all = [1, 2, 3, 4, 5];
 
-/** What the code of the chart `code` does when it is asked for. */
+/** The body of the chart `code`; a test sets it. */
 let run: (context: Pick<CustomizationContext, 'collection' | 'timezone' | 'caller'>) => unknown;
 const place = serveOutside(tables, (agent: Agent) =>
   agent
@@ -40,7 +40,7 @@ interface Asked {
   readonly segment?: string;
   readonly searchExtended?: true;
 }
-/** What is found by the conditions, over HTTP, over MCP and by code; the count of each says the same. */
+/** The ids that match over HTTP. MCP, code and the counts must agree. */
 async function found(asked: Asked) {
   const { filters, searchExtended, ...others } = asked;
   const texts = { ...others, ...(searchExtended && { searchExtended: 'true' }) };

@@ -1,4 +1,4 @@
-// Rules of fields on every source: checked before any statement, of what will be written.
+// Field validation on every source: it checks the values to be written before any statement runs.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import type { CollectionCustomizer } from '../../src/agent/customize/customizer.ts';
@@ -8,7 +8,7 @@ import { accessOf, type Shop, sellers } from '../agent/shop.ts';
 
 const all = accessOf();
 
-/** Of each rule: the field, what breaks it, what keeps it, and what is told. */
+/** Each rule: field, argument, a value that breaks it, a value that passes, and the error. */
 const rules: readonly (readonly [Operator, string, unknown, unknown, unknown, string])[] = [
   ['Present', 'city', undefined, '', 'Oslo', 'breaks the rule Present: send a value that is not empty.'],
   ['LongerThan', 'name', 2, 'Al', 'Ali', 'breaks the rule LongerThan(2): send more than 2 characters, not 2.'],

@@ -1,4 +1,4 @@
-// Hooks on every source: what they are told, what they may change, and how they stop a call. Names are those from before
+// Hooks on every source: their context, what they can change, and how they stop a call. They use the names from before
 // any renaming.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CollectionCustomizer } from '../../src/agent/customize/customizer.ts';
@@ -11,7 +11,7 @@ const rome = { field: 'city', operator: 'Equal', value: 'Rome' } as const;
 
 describe.each(sellers)('$name', (seller) => {
   let shop: Shop;
-  /** What hooks were told, in order. */
+  /** The contexts that hooks received, in order. */
   let told: unknown[];
   const hooks = new Map<string, (context: never) => unknown>();
   const on = <P extends HookPosition, T extends HookType>(

@@ -1,4 +1,4 @@
-// Each operator over HTTP on every database, in the zone that asks, at one moment: the SQL and the days, not the arrays.
+// Each operator over HTTP on every database, in the caller's time zone at a fixed moment: SQL and days, not arrays.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -8,7 +8,7 @@ import { openWorkshop, type Workshop } from '../rest/workshop.ts';
 import { runSql } from '../sql/schemas.ts';
 
 type Asked = [operator: string, field: string, value: unknown, ids: number[], zone?: string];
-/** In Greenwich still the 31st of March; in Auckland the 1st of April, so of another quarter. */
+/** Still March 31 in Greenwich, but April 1 and the next quarter in Auckland. */
 const clock = { ...systemClock, now: () => Date.parse('2024-03-31T12:00:00Z') };
 const rows = [
   [1, "'Ada'", '1', '2024-03-31 00:00:00'],
@@ -20,7 +20,7 @@ const rows = [
   [7, "'Eve'", '7', '2023-01-01 00:00:00'],
   [8, "'Dad'", '8', '2024-03-31 12:00:01'],
 ];
-/** At both sides of each edge: of years, quarters, months, weeks and days, of now, and null. */
+/** Both sides of the boundaries of years, quarters, months, weeks, days and now; and null. */
 const moments = [
   ...['2022-12-31 23:59:59', '2023-01-01 00:00:00', '2023-09-30 23:59:59', '2023-10-01 00:00:00'],
   ...['2023-12-31 23:59:59', '2024-01-01 00:00:00', '2024-01-31 23:59:59', '2024-02-01 00:00:00'],
@@ -58,7 +58,7 @@ const edges: readonly Asked[] = [
   ['Present', 'at', undefined, from(1, 21)],
   ['Blank', 'day', undefined, [22]],
 ];
-/** A list of labels. */
+/** The column type of a list of labels. */
 const lists = { mariadb: "SET('a', 'b', 'c')", postgres: 'TEXT[]' };
 const time = { sqlite: 'DATETIME', mariadb: 'DATETIME', postgres: 'TIMESTAMPTZ' };
 
@@ -117,7 +117,7 @@ const found: readonly Asked[] = [
 ]; // biome-ignore format: a table
 
 const labels = [['a', 'b'], ['a'], null, [], ['b', 'c'], ['a', 'b', 'c']];
-/** A null is no list: none of the values is in it, and not all of them are. */
+/** NULL is not a list: it includes no value, and not all values. */
 const included: typeof edges = [
   ['IncludesAll', 'tags', ['a', 'b'], [1, 6]],
   ['IncludesAll', 'tags', ['a'], [1, 2, 6]],
@@ -134,7 +134,7 @@ function tagged(dialect: (typeof servers)[number]['dialect']): string[] {
   ];
 }
 
-/** The same in memory, for the first of the servers. */
+/** The same data in memory, only for the first server. */
 const instant = (text: string) => `${text.replace(' ', 'T')}.000Z`;
 const key = { name: 'id', type: 'Number' } as const;
 const inMemory = (): MemoryTable[] => [
@@ -210,7 +210,7 @@ describe.each(servers)('$dialect', (server) => {
     expect(await ask('events', row)).toEqual([200, row[3]]);
     if (isFirst) expect(await ask('m_events', row)).toEqual([200, row[3]]);
   });
-  // A collation of MariaDB that pads takes spaces for equal to nothing.
+  // Padding collations of MariaDB treat spaces as equal to the empty string.
   test.each<Asked>([
     ['Present', 'word', undefined, [1, 3, 5]],
     ['Blank', 'word', undefined, [2, 4]],

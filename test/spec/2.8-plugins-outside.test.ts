@@ -1,4 +1,4 @@
-// The plugins over HTTP and MCP: which fields there are, what they hold, what a write does, and what ends the start.
+// The plugins over HTTP and MCP: their fields and values, the effect of a write, and the errors at start.
 import { describe, expect, test } from 'vitest';
 import { type Agent, type CollectionCustomizer, createMemoryDataSource, type MemoryTable } from '../../src/index.ts';
 import { flattenColumn, flattenJsonColumn, flattenRelation } from '../../src/plugins/index.ts';
@@ -26,7 +26,7 @@ const says: Readonly<Record<string, Omit<Column, 'columnName'>>> = {
   c_readonly: { readonly: true },
   c_free: { readonly: false },
   c_twice: { include: ['tags', 'address@@@tags', 'street', 'address:street', 'tags'] },
-  // What the options say stands, whatever the source says of the column.
+  // The options override the column type of the source.
   c_shaped: { columnType: { street: 'String', more: { a: 'Boolean' } } },
 };
 const shape = { columnType: { street: 'String', geo: { lat: 'Number', deep: { z: 'Number' } } } } as const;
@@ -80,7 +80,7 @@ const tables = [
   ]),
 ];
 
-/** The column itself stays readable by another name, so that a test sees what is stored. */
+/** Exposes the column under another name, so tests can read the stored value. */
 const whole = (each: CollectionCustomizer) =>
   each.addField('whole', {
     ...{ columnType: 'Json', dependencies: ['address'] },
@@ -111,7 +111,7 @@ function customize(agent: Agent): void {
 
 const place = serveOutside(tables, customize);
 
-/** The fields that a plugin left, as describeCollection has them; the schema file has the same names. */
+/** The fields that remain after a plugin, from describeCollection. The schema file has the same names. */
 const fieldsOf = async (collectionName: string): Promise<Record<string, string>> => {
   const { json } = await place.tool('describeCollection', { collectionName });
   const { id: _id, whole: _whole, boss_id: _boss, ...fields } = json.fields;

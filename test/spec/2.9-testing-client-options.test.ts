@@ -1,4 +1,5 @@
-// Spec 2.9, with 4.7: the options of the test client. "Here `Forest` stands for the neutral word `service` in the option names."
+// Spec 2.9, with 4.7: the options of the test client. "Here `Forest`
+// stands for the neutral word `service` in the option names."
 import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +11,7 @@ import { shopTables } from '../agent/shop.ts';
 import { emptyAgent, makeFolder, messageOf, secrets } from '../app/agent.ts';
 import { openShop } from '../app/shop.ts';
 
-/** A sandbox, and an agent that has been started with it. */
+/** A sandbox, and an agent that was started with it. */
 async function openPlace() {
   const sandbox = await createForestServerSandbox(0);
   onTestFinished(() => sandbox.close());
@@ -107,7 +108,7 @@ test('agentUrl | string | where the agent listens, with its prefix or without', 
     ...[names, names, expect.stringMatching(/cannot be reached/)],
     ...Array(4).fill(expect.stringMatching(/'agentUrl' must be the address at which the agent listens/)),
   ]);
-  // The token of the test is for this address, and goes to no other one (CWE-601).
+  // The token of the test is valid only for this URL. The client does not follow a redirect with it (CWE-601).
   const led: unknown[] = [];
   const elsewhere = createServer((req, res) => {
     led.push(req.url);
@@ -139,7 +140,7 @@ test('serverUrl | string | the address of the sandbox', async () => {
     expect.stringMatching(/'serverUrl' must be the address of the sandbox/),
     names,
   ]);
-  // A server with people and data of its own is no place for tests.
+  // Tests must not run against a server with real users and data.
   const envSecret = 'a secret of thirty-two characters or more';
   const platform = await openShop({ env: { SERVICE_ENV_SECRET: envSecret, SERVICE_PLATFORM_DOOR: 'true' } });
   onTestFinished(() => platform.stop());
@@ -174,7 +175,7 @@ test('agentSchemaPath | string | the schema file that the agent writes', async (
     expect.stringMatching(/'agentSchemaPath' must be the path of the schema file/),
   ]);
   rmSync(other);
-  // What the agent says anew is read anew.
+  // The client reads the schema again after the agent writes it.
   const client = await createAgentTestClient(options);
   onTestFinished(() => client.close());
   await messageOf(() => agent.restart());

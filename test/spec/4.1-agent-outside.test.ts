@@ -1,4 +1,4 @@
-// The operations of the agent (spec 4.1) with what follows from them for those who call it over HTTP and MCP.
+// The operations of the agent (spec 4.1) and their effects for callers over HTTP and MCP.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -20,7 +20,7 @@ const shop = () => createMemoryDataSource('shop', shopTables);
 async function open(customize: (agent: Agent) => unknown, options?: TestableAgentOptions) {
   const place = await createTestableAgent((agent) => void customize(agent), options);
   onTestFinished(() => place.close());
-  /** What a tool answers; of an error its text. */
+  /** The result of a tool, or the text of its error. */
   const tool = async (name: string, given: Record<string, unknown> = {}) =>
     place.mcp.call(name, given).catch((error: Error) => error.message);
   return { ...place, tool };

@@ -303,7 +303,7 @@ describe('programmatic operations of the agent', () => {
     agent.addDataSource(() => watched(createMemorySource('things', [things]), closed));
     writeFileSync(schemaPath, '{"collections":[]}');
     await agent.generateSchemaOnly();
-    // Production reads the file at a start; this always rebuilds it. Connections stay open until the agent is stopped.
+    // It rebuilds the file, which production reads at start. Connections stay open until the agent stops.
     expect([
       readSchema(schemaPath).collections.map(({ name }) => name),
       existsSync(typingsPath),
@@ -340,7 +340,7 @@ test.each(kinds)(
 );
 
 describe('what is written without a start asks nobody', () => {
-  /** A platform that counts who comes. */
+  /** A platform that records its requests. */
   const openPlatform = async () => {
     const asked: string[] = [];
     const server = createServer((req, res) => {
@@ -360,7 +360,7 @@ describe('what is written without a start asks nobody', () => {
     const { agent, schemaPath } = shopAgent({ serverUrl });
     await agent.generateSchemaOnly();
     expect([readSchema(schemaPath).collections.length > 0, asked]).toEqual([true, []]);
-    // A start would.
+    // start contacts the platform.
     await messageOf(() => agent.start());
     expect(asked).not.toEqual([]);
   });

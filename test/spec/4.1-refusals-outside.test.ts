@@ -1,4 +1,4 @@
-// What nobody can have meant by an operation of the agent (spec 4.1) is refused, with what is wrong and the line.
+// Invalid calls of agent operations (spec 4.1) throw an error that names the problem and the line.
 import { expect, test } from 'vitest';
 import {
   type Agent,
@@ -68,7 +68,7 @@ const cases: readonly (readonly [row: string, act: (agent: Agent) => unknown, pr
 test.each(cases)('%s: a wrong one is refused, with what is wrong and the line', async (row, act, problem) => {
   const { agent } = emptyAgent();
   const message = await messageOf(() => act(agent));
-  // An agent without a source has no line of its own to name.
+  // An error about an agent without a data source cannot name a line.
   const line = /has no data source|mount it on/.test(message) ? '' : '4.1-refusals-outside.test.ts:';
   expect([row, message.includes(problem) ? problem : message, message.includes(line) ? line : message]).toEqual([
     row,

@@ -1,4 +1,4 @@
-// Every operation of the customizer gives it back, and none of them ends the start.
+// Every operation of the customizer returns the customizer, and the agent starts.
 import { expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import type { CollectionCustomizer } from '../../src/agent/customize/customizer.ts';

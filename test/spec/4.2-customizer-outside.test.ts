@@ -1,4 +1,4 @@
-// What the operations of the customizer (spec 4.2) do for those who call over HTTP and MCP, on a real database.
+// The effects of the customizer operations (spec 4.2) for callers over HTTP and MCP, on a real database.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Agent, CollectionCustomizer } from '../../src/index.ts';
 import { type Outside, openOutside } from './outside.ts';
@@ -133,7 +133,7 @@ const status = async (path: string) => (await place.get(path)).status;
 type Json = any;
 const ask = async (name: string, given: Record<string, unknown>): Promise<{ json?: Json; error?: unknown }> =>
   (await place.tool(name, given)) as Json;
-/** Rows over MCP, or the code of the error. */
+/** Rows over MCP, or the error code. */
 const rows = async (collectionName: string, asked: object) => {
   const answer = await ask('list', { collectionName, sort: 'id', ...asked });
   return answer.json?.rows ?? String(answer.error).split(':')[0];

@@ -1,5 +1,5 @@
-// Edges of the operations of the customizer, over HTTP and MCP: what is said twice, of something renamed or removed, with 0,
-// null or nothing, and what code gives that it should not.
+// Edge cases of the customizer operations, over HTTP and MCP: duplicates, renamed or
+// removed names, values such as 0, null or undefined, and invalid results of code.
 import { expect, test } from 'vitest';
 import type { CollectionCustomizer } from '../../src/index.ts';
 import { serveOutside } from './outside.ts';

@@ -1,4 +1,4 @@
-// Operations of the customizer together in one collection, over HTTP and MCP, and in the schema file.
+// Combinations of customizer operations in one collection, over HTTP and MCP, and in the schema file.
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Agent, CollectionCustomizer } from '../../src/index.ts';
 import { serveOutside } from './outside.ts';

@@ -1,4 +1,4 @@
-// What nobody can have meant by an operation of the customizer (spec 4.2) ends the start, with what is wrong and the line.
+// Invalid customizer operations (spec 4.2) fail at start with an error that names the problem and the line.
 import { expect, test } from 'vitest';
 import { type CollectionCustomizer, createMemoryDataSource, type MemoryTable } from '../../src/index.ts';
 import { emptyAgent, messageOf } from '../app/agent.ts';

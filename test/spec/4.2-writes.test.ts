@@ -1,4 +1,4 @@
-// What the customizer says of writes, on every source: replaced fields, records written along, and overrides.
+// Customized writes on every source: replaced fields, records written along with others, and overrides.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import type { CollectionCustomizer } from '../../src/agent/customize/customizer.ts';

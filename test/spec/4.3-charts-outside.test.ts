@@ -1,4 +1,4 @@
-// Charts as a front end and an assistant are answered.
+// Charts over HTTP, as front ends read them, and over MCP.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Agent } from '../../src/index.ts';
 import { type Outside, openOutside } from './outside.ts';
@@ -13,7 +13,7 @@ const table = (columns: readonly string[], ...rows: readonly unknown[]) => ({ co
 const each = (...dates: readonly string[]) => dates.map((date) => ({ date, value: 1 }));
 const big = '9007199254740993';
 
-/** The row, what code says, what HTTP answers, and what `getChart` does. */
+/** The row, the code of the chart, the HTTP response, and the result of `getChart`. */
 const charts: readonly (readonly [row: string, make: Make, http: unknown, mcp: unknown])[] = [
   ['value', (chart) => chart.value(12, 8), { countCurrent: 12, countPrevious: 8 }, { value: 12, previous: 8 }],
   ['value', (chart) => chart.value(0), { countCurrent: 0 }, { value: 0 }],
@@ -22,13 +22,13 @@ const charts: readonly (readonly [row: string, make: Make, http: unknown, mcp: u
   ['value', async (chart) => chart.value(-1.5, -2), { countCurrent: -1.5, countPrevious: -2 }, { value: -1.5, previous: -2 }],
   ['distribution', (chart) => chart.distribution({ b: 1, a: 2, c: 0 }), pairs(['b', 1], ['a', 2], ['c', 0]), table(['key', 'value'], ['b', 1], ['a', 2], ['c', 0])],
   ['distribution', (chart) => chart.distribution({}), [], { data: [] }],
-  // Seconds around midnight of Paris, where summer time begins on that day.
+  // Seconds around midnight in Paris, on the day when summer time begins.
   ['timeBased', (chart) => chart.timeBased('Day', each('2024-03-30T22:59:59Z', '2024-03-30T23:00:00Z', '2024-03-31T22:00:00Z')), periods(['30/03/2024', 1], ['31/03/2024', 1], ['01/04/2024', 1]), table(['period', 'value'], ['30/03/2024', 1], ['31/03/2024', 1], ['01/04/2024', 1])],
   ['timeBased', (chart) => chart.timeBased('Week', each('2024-12-29', '2024-12-30', '2025-01-06')), periods(['W52-2024', 1], ['W1-2025', 1], ['W2-2025', 1]), table(['period', 'value'], ['W52-2024', 1], ['W1-2025', 1], ['W2-2025', 1])],
   ['timeBased', (chart) => chart.timeBased('Month', each('2023-12-31T22:30:00Z', '2023-12-31T23:30:00Z')), periods(['Dec 23', 1], ['Jan 24', 1]), table(['period', 'value'], ['Dec 23', 1], ['Jan 24', 1])],
   ['timeBased', (chart) => chart.timeBased('Quarter', each('2024-03-31T22:30:00Z', '2024-03-31T21:30:00Z', '2024-12-01')), periods(['Q1-2024', 1], ['Q2-2024', 1], ['Q3-2024', 0], ['Q4-2024', 1]), table(['period', 'value'], ['Q1-2024', 1], ['Q2-2024', 1], ['Q3-2024', 0], ['Q4-2024', 1])],
   ['timeBased', (chart) => chart.timeBased('Year', each('1969-12-31', '1970-01-01', '1969-01-01')), periods(['1969', 2], ['1970', 1]), table(['period', 'value'], ['1969', 2], ['1970', 1])],
-  // Sums of a period, 0 where there is no date, null where there is no value.
+  // Sums per period: 0 for a period without dates, null for a period without values.
   ['timeBased', (chart) => chart.timeBased('Month', [{ date: new Date('2024-04-10'), value: null }, { date: '2024-01-05', value: 0.1 }, { date: '2024-01-31', value: 0.2 }, { date: '2024-02-01', value: null }, { date: '2024-02-02', value: big }]), periods(['Jan 24', 0.3], ['Feb 24', big], ['Mar 24', 0], ['Apr 24', null]), table(['period', 'value'], ['Jan 24', 0.3], ['Feb 24', big], ['Mar 24', 0], ['Apr 24', null])],
   ['timeBased', (chart) => chart.timeBased('Day', each('2024-03-31T23:30:00')), periods(['31/03/2024', 1]), table(['period', 'value'], ['31/03/2024', 1])],
   ['timeBased', (chart) => chart.timeBased('Day', [{ date: '2024-01-01', value: 2 }, { date: '2024-01-01', value: null }, { date: '2024-01-02', value: null }, { date: '2024-01-02', value: 0 }]), periods(['01/01/2024', 2], ['02/01/2024', 0]), table(['period', 'value'], ['01/01/2024', 2], ['02/01/2024', 0])],

@@ -1,4 +1,4 @@
-// The tool getActionForm, over the real endpoint.
+// The tool getActionForm over the real endpoint.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ActionDefinition } from '../../src/agent/actions/definitions.ts';
 import type { Rights } from '../agent/shop.ts';

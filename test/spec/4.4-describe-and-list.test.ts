@@ -1,4 +1,4 @@
-// The tools describeCollection and list, over the real endpoint, on every database.
+// The tools describeCollection and list over the real endpoint, on every database.
 import { afterEach, describe, expect, test } from 'vitest';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { accessOf, databases, type Rights, type Seller, type Shop, shopTables } from '../agent/shop.ts';

@@ -1,4 +1,4 @@
-// Where MCP is served, in the three mounts, and the SDK's own clients through the whole way of each.
+// The MCP endpoints in the three mounts, and the whole flow of each with the SDK's own clients.
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { UnauthorizedError as FormerUnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client as FormerClient } from '@modelcontextprotocol/sdk/client/index.js';
@@ -17,7 +17,7 @@ async function seen(method: string, url: string, init: RequestInit = {}): Promis
   return [method, response.status, response.headers.get('content-type')?.split(';')[0]];
 }
 
-/** Where an authorization request of a client is sent on to: its path. `other`: what is sent otherwise, or left out. */
+/** Status and path of the redirect of an authorization request. `other` replaces or omits parameters. */
 async function authorize(
   { origin, prefix }: Mounted,
   method: 'GET' | 'POST',
@@ -83,12 +83,12 @@ describe.each([
 
   test(`${shown}/oauth/authorize | GET and POST | OAuth authorization`, async () => {
     const mounted = await at(place)();
-    // The one is sent on to the page, the other to the one.
+    // GET redirects to the interaction page. POST redirects to GET.
     expect([await authorize(mounted, 'GET'), await authorize(mounted, 'POST')]).toEqual([
       [303, `${mounted.prefix}/oauth/interaction/...`, null],
       [303, `${mounted.prefix}/oauth/authorize`, expect.any(String)],
     ]);
-    // RFC 9700 section 4.11.2: before anybody has signed in and decided, what is wrong is shown here and sends nobody anywhere.
+    // RFC 9700 section 4.11.2: before the user has signed in and decided, show errors here instead of redirecting.
     const wrong: readonly Readonly<Record<string, string | undefined>>[] = [
       { code_challenge_method: 'plain' },
       { code_challenge: undefined },
@@ -131,7 +131,7 @@ describe.each([
       await exchange({ grant_type: 'refresh_token', refresh_token: `${refresh_token}` }),
       await exchange({ grant_type: 'refresh_token', refresh_token: 'none' }),
       await exchange({ grant_type: 'password', username: account.email, password: account.password }),
-      // A code is good once, and whoever has it again ends what was made of it.
+      // A code can be used once. A second use revokes its tokens.
       await exchange({
         grant_type: 'authorization_code',
         code: `${session.code.parameters.get('code')}`,
@@ -186,7 +186,7 @@ type Conversation = {
   close(): Promise<void>;
 };
 
-/** Signs in on the pages when the SDK says so, and connects again. */
+/** Signs in on the pages when the SDK asks for it, and connects again. */
 async function connectNew(url: string): Promise<Conversation> {
   const person = createPerson();
   const open = () => new StreamableHTTPClientTransport(new URL(url), { authProvider: person.provider });

@@ -1,4 +1,4 @@
-// The tool executeAction, over the real endpoint: what runs, what it answers, and what never runs.
+// The tool executeAction over the real endpoint: which actions run, their results, and which never run.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
@@ -18,7 +18,7 @@ afterEach(async () => {
   outside = undefined;
 });
 
-/** Refund (one record), Archive (chosen ones), Close (all), each of which says what it was called with. */
+/** Refund (one record), Archive (selected records) and Close (all records); each records its arguments. */
 async function open(rights: Rights = {}, options: HouseOptions = {}) {
   const ran: unknown[] = [];
   const form = [
@@ -60,7 +60,7 @@ async function open(rights: Rights = {}, options: HouseOptions = {}) {
   };
 }
 
-/** One Global action that answers this. */
+/** One Global action with this result. */
 async function openAnswering(
   answer: (builder: ResultBuilder) => ReturnType<ActionDefinition['execute']>,
   settings = {},

@@ -1,4 +1,4 @@
-// The tool listRelated, over the real endpoint.
+// The tool listRelated over the real endpoint.
 import { afterEach, describe, expect, test } from 'vitest';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { accessOf, type Rights, shopTables } from '../agent/shop.ts';

@@ -1,5 +1,5 @@
-// Edges of the arguments and answers of the ten tools (spec 4.4), as an assistant meets them: what may be left out, written
-// otherwise, sent twice or not at all, and what each answer names.
+// Edge cases of the arguments and results of the ten tools (spec 4.4), as an assistant sees them: omitted, misspelled,
+// duplicate and missing arguments, and the names in each result.
 import { expect, test } from 'vitest';
 import { serveOutside } from './outside.ts';
 

@@ -1,5 +1,5 @@
-// The ten tools as an assistant calls them: createAgent over a real database, a token of the real sign-in, and the edges of
-// each tool: nothing, several, none, order, defaults, ids of several columns.
+// The ten tools as an assistant calls them: createAgent over a real database with a token of a
+// real sign-in. Covers empty and multiple values, order, defaults and composite keys of each tool.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Outside, openOutside } from './outside.ts';
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
           .addSegment('large', { field: 'total', operator: 'GreaterThan', value: 9 })
           .addAction('Close', { scope: 'Single', form: [{ label: 'Why', type: 'String', isRequired: true }], execute: () => undefined }),
       ),
-    // Her team sees nothing of Oslo.
+    // The row scope of her team excludes Oslo.
     { customers: { field: 'city', operator: 'NotEqual', value: 'Oslo' } },
   );
 }); // biome-ignore format: short
@@ -56,7 +56,7 @@ test('describeCollection: the index, a collection with its key, fields, relation
   expect(await ask('describeCollection', 'ordres')).toMatch(/^UNKNOWN_COLLECTION: .*orders/);
 }); // biome-ignore format: short
 
-/** Patterns in a table become matchers. */
+/** Replaces the patterns of a table with matchers. */
 function asMatchers(value: unknown): unknown {
   if (value instanceof RegExp) return expect.stringMatching(value);
   if (Array.isArray(value)) return value.map(asMatchers);

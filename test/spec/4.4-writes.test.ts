@@ -1,4 +1,4 @@
-// The five tools that write, over the real endpoint, on every database.
+// The five write tools over the real endpoint, on every database.
 import { afterEach, describe, expect, test } from 'vitest';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { accessOf, databases, type Rights, type Seller, type Shop, shopTables } from '../agent/shop.ts';
@@ -27,7 +27,7 @@ async function open(rights: Rights = {}, seller?: Seller, settings = {}) {
   const call = (tool: string, given: Given) => ask(house, tool, given);
   return {
     call,
-    /** The answer, and what the collection holds then. */
+    /** The result of the call, and the rows of the collection afterwards. */
     async wrote(tool: string, given: Given, collectionName: string, fields: readonly string[]) {
       const answer = JSON.parse(await call(tool, given));
       return [answer, JSON.parse(await call('list', { collectionName, fields })).rows];
@@ -340,19 +340,19 @@ describe('what models send', () => {
       'INVALID_ARGUMENT: attributes: give at least one; none never means all.',
       expect.stringMatching(/^INVALID_RECORD: Nothing was written to 'customers'\. id: .* nam: .*name/),
       expect.stringMatching(/^INVALID_RECORD: .* attributes\[1\]\.name: /),
-      // Another spelling of dryRun is a dry run: nothing is written.
+      // A misspelled dryRun is still a dry run.
       expect.stringMatching(/^\{"dryRun":true,"count":1,/),
       'INVALID_ARGUMENT: attributes: send an object such as {"status":"paid"}.',
       'INVALID_ARGUMENT: attributes: name at least one field to write.',
       'INVALID_VALUE: recordId: expected a number, got "one".',
       "INVALID_ARGUMENT: recordIds: it means 'recordId', which was sent too: send one of them.",
       ...Array.from({ length: 4 }, () => 'INVALID_ARGUMENT: recordIds: send at least one id; none never means all.'),
-      // The key by name means the id.
+      // A key given by its column name is the id.
       expect.stringMatching(/^RECORD_IN_USE: Nothing was written to 'customers'/),
       'INVALID_VALUE: recordIds: expected an id of 2 parts, order_id|line, got "1".',
       'INVALID_ARGUMENT: targetRecordIds: send at least one id; none never means all.',
       expect.stringMatching(/^INVALID_RECORD: Nothing was written to 'order_lines'\. order_id: may not be null/),
-      // The one relation that the singular can mean.
+      // The only relation that the singular name can refer to.
       '{"count":1,"collection":"orders","ids":["1"]}',
       expect.stringMatching(/^INVALID_ARGUMENT: relationName: 'customer' leads to one record: update 'customer_id'/),
       'INVALID_VALUE: parentRecordId: expected a number, got "one".',

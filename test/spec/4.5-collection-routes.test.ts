@@ -1,5 +1,4 @@
-// The routes of collections, in the places that an agent can be mounted at: a server of its own, under a prefix of the
-// user's, and inside an Express application.
+// The collection routes in each mount of an agent: its own server, a prefix of the user, and an Express application.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -28,7 +27,7 @@ async function standalone(options: Partial<AgentOptions>): Promise<string> {
   return server!.address;
 }
 
-/** The host reads bodies before us, and has a page where nothing of ours is. */
+/** The host parses bodies before the agent, and serves its own page on other paths. */
 async function hosted(options: Partial<AgentOptions>): Promise<string> {
   const app = express();
   const server = createServer(app);

@@ -1,4 +1,4 @@
-// The data routes of collections, as front ends use them: lists, one record, counts, relations, files, statistics, writes.
+// The data routes of collections, as front ends use them: lists, records, counts, relations, files, statistics, writes.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Outside, openOutside } from './outside.ts';
 

@@ -1,4 +1,4 @@
-// Spec 4.6: the commands of `portico cloud`, within this process; test/cli has them as users run them.
+// Spec 4.6: the commands of `portico cloud` in this process. test/cli runs them as users do.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The person at the address that is printed. */
+/** Acts as the user who opens the printed URL. */
 async function answer(): Promise<void> {
   const find = () => /(http:\/\/\S+user_code=\S+)/.exec(printed.join(''))?.[1];
   await expect.poll(find, { timeout: 20_000 }).toBeDefined();
@@ -50,7 +50,7 @@ const kept = () => {
 };
 const inFolder = (path: string) => join(folder, 'cloud-customizer', path);
 
-/** The folder that `bootstrap` makes, with its sign-in: once, by whichever test comes first. */
+/** Bootstraps the folder and signs in once, in the first test that needs it. */
 let making: Promise<void> | undefined;
 const bootstrapped = () => {
   making ??= Promise.all([bootstrap(undefined, { ...options(), envSecret, version: '0.0.0' }), answer()]).then(
@@ -109,7 +109,7 @@ test('login: refreshes the authentication token', async () => {
     false,
     `The sign-in to ${shop.address} is renewed.\n`,
   ]);
-  // With --again, and where there is none, a person answers, and the sign-in of before is over.
+  // With --again, and without a stored sign-in, the user signs in again. The previous sign-in is revoked.
   const renewed = kept();
   printed.length = 0;
   await Promise.all([login({ ...options(), again: true }), answer()]);
@@ -152,7 +152,7 @@ export function customizeAgent(agent: Agent<Schema>): void {
   );
   await updateTypings({ ...options(), envSecret, folder: here });
   expect(readFileSync(inFolder('typings.d.ts'), 'utf8')).toContain('initial: "String" | null;');
-  // It says whether anything is new, and takes away what is no longer there.
+  // The command reports whether the typings changed, and removes types that no longer exist.
   const run = async () => {
     printed.length = 0;
     await updateTypings({ ...options(), envSecret, folder: here });
@@ -166,7 +166,7 @@ export function customizeAgent(agent: Agent<Schema>): void {
   expect([same, changed, readFileSync(inFolder('typings.d.ts'), 'utf8') === typings]).toEqual([
     ...['typings.d.ts is as it was.\n', 'typings.d.ts is written anew.\n', true],
   ]);
-  // Code that does not fit leaves them as they were, and elsewhere nothing is done.
+  // Code with a type error leaves the typings unchanged. The command does nothing in other folders.
   await bootstrap('wrong', { ...options(), envSecret, version: '0.0.0' });
   const there = join(folder, 'wrong');
   linkModules(there);

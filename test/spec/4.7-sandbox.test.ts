@@ -1,4 +1,4 @@
-// Spec 4.7: the local sandbox that stands for the platform in tests of an agent.
+// Spec 4.7: the local sandbox that replaces the platform in tests of an agent.
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { createMemoryDataSource } from '../../src/index.ts';
@@ -65,7 +65,7 @@ test('createForestServerSandbox: two at once without a port, the last port too, 
   const statuses = [];
   for (const { address } of [server!, second!])
     statuses.push((await whoAmI(`${address}/service`, await makeToken())).status);
-  // The token of one person, of one authSecret, and no other.
+  // Only the token of the one user, signed with the authSecret, is valid.
   statuses.push((await whoAmI(`${server!.address}/service`, await makeToken(2))).status);
   statuses.push((await whoAmI(`${server!.address}/service`, await makeToken(1, 'another secret'))).status);
   expect([statuses, stranger]).toEqual([[200, 200, 401, 401], expect.stringMatching(/does not know this envSecret/)]);
@@ -82,7 +82,7 @@ test('createForestServerSandbox: has close()', async () => {
   expect(await messageOf(() => agentOf(sandbox).start())).toMatch(
     `serverUrl: nothing answers at ${sandbox.url}/platform (ECONNREFUSED). Start the platform there`,
   );
-  // The port is free again.
+  // The port is released.
   const another = await open(sandbox.port);
   expect(another.port).toBe(sandbox.port);
 });

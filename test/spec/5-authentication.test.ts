@@ -1,5 +1,5 @@
-// What is shown of authentication in section 5: the secrets of an agent, the token of /mcp and how a client that knows the
-// address alone comes to one, and the key of an AI provider.
+// Authentication in section 5: the secrets of an agent, the token of /mcp, how a client that
+// knows only the URL discovers the authorization server, and the key of an AI provider.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createAgent, createAiProvider } from '../../src/index.ts';
@@ -42,7 +42,7 @@ test.each(mounts)(
       await asked('x'.repeat(43)),
       await asked(''),
     ]).toEqual([200, 401, 401, 401, 401, 401]);
-    // In the header, as Bearer, and nowhere else.
+    // Only the Authorization header with the Bearer scheme is accepted.
     const sent = async (headers: Record<string, string>, query = '') =>
       (await ask(mounted.mcpUrl + query, undefined, 'tools/list', {}, { headers })).status;
     expect([
@@ -52,7 +52,7 @@ test.each(mounts)(
       await sent({ cookie: `token=${token}` }),
       await sent({}, `?access_token=${token}`),
     ]).toEqual([200, 401, 401, 401, 401]);
-    // Another client ends no token of this one.
+    // Another client cannot revoke this token.
     const { origin, prefix } = mounted;
     const { client } = await register(`${origin}${prefix}`, { client_name: 'Other', redirect_uris: [redirectUri] });
     const body = new URLSearchParams({ token, client_id: client.client_id });
@@ -84,7 +84,7 @@ test.each(mounts)(
     ]);
     const exchange = await fetch(`${server.token_endpoint}`, { method: 'POST', body: new URLSearchParams() });
     const authorize = await fetch(`${server.authorization_endpoint}`, { redirect: 'manual' });
-    // Both are there, and ask for what is missing.
+    // Both endpoints exist, and report the missing parameters.
     expect([exchange.status, authorize.status]).toEqual([400, 400]);
   },
 );

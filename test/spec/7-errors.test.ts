@@ -64,7 +64,7 @@ test('addAi called a second time | throws an error, with the lines of both calls
   expect(message).toMatch(/^addAi was called before, at .*: an agent has one AI provider\. \(.*\)$/);
   const [first, second] = [...message.matchAll(/7-errors\.test\.ts:(\d+)/g)].map(([, line]) => Number(line));
   expect(second! - first!).toBe(1);
-  // The first one stays, and the agent starts.
+  // The first provider stays, and the agent starts.
   expect(await messageOf(() => agent.start())).toBe('it worked');
 });
 

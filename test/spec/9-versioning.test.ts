@@ -1,4 +1,4 @@
-// Section 9: what versions promise. The versions are those of the agent package whose interface this is.
+// Section 9: guarantees of versions. They are versions of the agent package with this interface.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Section 1 of the public API: its paths name a project, and for most endpoints an environment.
+// Section 1 of the public API: its paths contain a project and, for most endpoints, an environment.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
 

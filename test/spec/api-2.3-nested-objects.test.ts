@@ -1,4 +1,4 @@
-// What a note holds (spec public-http-api 2.3): each object with these fields and no others.
+// The nested objects of a note (spec public-http-api 2.3): exactly these fields.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => door?.shop.stop());
 
-/** A thread of two people, of which the first message was edited. */
+/** A thread of two people; its first message was edited. */
 async function thread() {
   const { email } = await door.shop.addUser({
     email: 'xia@example.com',

@@ -1,4 +1,4 @@
-// Section 2.5 of the public API: what an application token is, as its holder is told over HTTP.
+// Section 2.5 of the public API: an application token as its holder sees it over HTTP.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
@@ -53,7 +53,7 @@ test('last used | absent before the first use, and then the time of the use, not
   const first = (await own(secret)).lastUsedAt;
   await own(behind.secret);
   await own(ahead.secret);
-  // Uses are written together, some seconds later.
+  // The server writes uses in batches, a few seconds later.
   await expect
     .poll(async () => (await own(secret)).lastUsedAt && (await own(behind.secret)).lastUsedAt > '2000', {
       timeout: 20_000,
@@ -64,7 +64,7 @@ test('last used | absent before the first use, and then the time of the use, not
   await own(ahead.secret);
   const [earlier, later] = [(await own(behind.secret)).lastUsedAt, (await own(ahead.secret)).lastUsedAt];
   late = 0;
-  // A later use moves it, and an earlier one, written late, does not.
+  // A later use updates lastUsedAt. An earlier use that is written late does not.
   expect([Date.parse(earlier) - used < 60_000, later]).toEqual([true, new Date(far).toISOString()]);
   expect((await own(secret)).createdAt).toBe(new Date(token.createdAt).toISOString());
   expect(first).toBeUndefined();

@@ -1,4 +1,4 @@
-// Spec public-http-api 2.6 does not show the fields of these records; reference 6.7 does.
+// Log records: public-http-api 2.6 does not list their fields; reference 6.7 does.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
 

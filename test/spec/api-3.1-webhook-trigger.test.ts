@@ -42,7 +42,7 @@ test('an editor regenerates the URL | from the workflow trigger settings | the o
   await door.change(id, { enabled: false });
   statuses.push((await door.call(path)).status);
   expect(statuses).toEqual([400, 202, 400]);
-  // A user who edits no workflows changes nothing.
+  // A user who may not edit workflows cannot change the trigger.
   await door.addUser({ email: 'una@example.com', level: 'user', role: 'Administrator' });
   const una = (await door.make(['all'], { email: 'una@example.com' })).secret;
   const refused = await door.ask(`${workflowsPath}/${id}/trigger`, { secret: una, method: 'PATCH', body });

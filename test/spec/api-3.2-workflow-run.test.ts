@@ -14,7 +14,7 @@ test('queued | a run is created and queued by the webhook call; processed afterw
   const { path } = await door.hook();
   const { status, json } = await door.call(path);
   expect(status).toBe(202);
-  // The step waits for a person: the run got there after the answer.
+  // The run reaches the input step after the response was sent.
   await vi.waitFor(async () => expect(await stateOf(json?.runId)).toBe('awaiting-input'), { timeout: 20_000 });
 });
 

@@ -1,5 +1,5 @@
-// The list of notes (spec public-http-api 4.1): its parameters by themselves. All of them together against a naive memory:
-// test/api/notes-random.ts.
+// The list of notes (spec public-http-api 4.1): each parameter by itself.
+// test/api/notes-random.ts compares combinations with a naive implementation.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type NoteDoor, notesPath, openNoteDoor } from '../api/note-door.ts';
 
@@ -11,7 +11,7 @@ interface Made {
 }
 
 let door: NoteDoor;
-/** Oldest first; each was changed after the next was made, and archived in that order. */
+/** Oldest first. All were archived, and so updated, in this order after the last was created. */
 let notes: readonly Made[];
 beforeAll(async () => {
   door = await openNoteDoor();
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => door?.shop.stop());
 
-/** Places in `notes`, as the list gives them. */
+/** The indexes in `notes` of the listed notes. */
 const found = async (query: string) =>
   (await door.ids(`?${query}`)).map((id) => notes.findIndex((note) => note.id === id));
 const status = async (path: string) => (await door.ask('GET', path)).status;
@@ -204,7 +204,7 @@ describe('api 4.1 List notes', () => {
     const some = await door.ids('?limit=1&collectionName=orders');
     expect([all, some]).toEqual([all.toSorted((a, b) => b - a), some.toSorted((a, b) => b - a)]);
     expect([all.length, some.length]).toEqual([3, 1]);
-    // A page is the newest of what is asked for, in each way of finding it.
+    // A page has the newest matching notes, with each index.
     for (const by of ['', '&createdAt.gte=2000-01-01', '&updatedAt.gte=2000-01-01', '&archivedAt.gte=2000-01-01'])
       expect(
         [await found(`limit=2${by}`), await found(`limit=1${by}`), await found(`limit=1&recordId=1${by}`)],

@@ -35,7 +35,7 @@ test('{webhook_url} | copied in full from the trigger settings; a forged or modi
   expect(new Set(statuses)).toEqual(new Set([400, 404]));
   expect(statuses.filter((status) => status === 404)).toHaveLength(1);
   expect((await door.call(`${path}?x=1`)).status).toBe(202);
-  // Only POST triggers it, and the parts of one address do not make another.
+  // Only POST triggers a run. Parts of two URLs cannot be combined into a valid one.
   const { path: other } = await door.hook();
   const [own, theirs] = [path.split('.'), other.split('.')];
   expect((await door.call([theirs[0], own[1], theirs[2]].join('.'))).status).toBe(400);
@@ -93,7 +93,7 @@ test('record_id | string | yes | record to run on; composite primary keys are gi
   expect((await door.call(path, { record_id: 'x'.repeat(401) })).status).toBe(400);
   const { json } = await door.call(path, { record_id: '12|a\\|b' });
   expect((await door.store.runs.find(String(json?.runId)))?.recordId).toBe('12|a\\|b');
-  // A record of two key columns is found by it, and by nothing else.
+  // A record with a composite key is found only by its whole key.
   const items = await door.hook({
     ...reading,
     collection: 'order_items',

@@ -1,4 +1,4 @@
-// Spec public-http-api 4.3 and, of what it leaves open, reference 6.7.
+// Spec public-http-api 4.3, and reference 6.7 for the parts that 4.3 leaves open.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
 
@@ -124,7 +124,7 @@ describe('other endpoints', () => {
       { userId: sam.id, renderingId: south.renderingId, action: 'get', collection: 'customers', recordIds: ['7'], clientName: 'Two', outcome: 'denied' as const },
       { userId: sam.id, renderingId: south.renderingId, action: 'update', type: 'write' as const, clientName: 'Two', outcome: 'failed' as const },
     ];
-    // Two at one time.
+    // The last two have the same time.
     for (const [index, row] of rows.entries()) activity.record({ ...made, ...row, startedAt: at(Math.min(index, 2)) });
     await activity.flush();
     const logs = '/project/My%20project/environment/Production/activity-logs?createdAt.lt=2024-05-02';
@@ -171,7 +171,7 @@ describe('other endpoints', () => {
     const idsOf = async (path: string) => (await door.ask('GET', `${path}&limit=100`)).body.data.map(({ id }: { id: string }) => id);
     expect(await pages(logs)).toEqual(await idsOf(logs));
     const admin = '/project/My%20project/admin-logs?type=update&resource=user-project';
-    // Changes of one moment, by two.
+    // Changes of the same moment by two users.
     await members.change(sam.id, { firstName: 'Sam' }, 1);
     for (const level of ['editor', 'user', 'developer', 'admin'] as const) await members.change(sam.id, { level }, 1);
     await members.change(sam.id, { lastName: 'S' }, sam.id);

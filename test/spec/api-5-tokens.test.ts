@@ -1,4 +1,4 @@
-// Section 5 of the public API: which token opens what, at the moment of the call.
+// Section 5 of the public API: the access that each token has at the moment of the call.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
@@ -18,7 +18,7 @@ const tokens = '/project/My%20project/tokens';
 const activity = '/project/My%20project/environment/Production/activity-logs';
 const adminLogs = '/project/My%20project/admin-logs';
 
-/** Of reading notes, writing one, the activity log, the admin log, and the list of tokens. */
+/** The statuses of: list notes, create a note, activity log, admin log, list tokens. */
 async function statuses(scopes: readonly string[], email?: string) {
   const secret = await door.secret(scopes, email);
   const asked = [
@@ -61,7 +61,7 @@ test('Admin role | the generating user must have it; tokens of non-admin users c
 test('SSO | when the project uses it, the token must be generated while logged in through it', async () => {
   const upstream = await openUpstream();
   onTestFinished(() => upstream.stop());
-  // Passwords stay open beside it, for the session that must not make one.
+  // Password sign-in stays enabled, to open a session that must not create a token.
   const other = await openNoteDoor({ env: { ...upstream.env, SERVICE_SSO_PASSWORDS: 'true' } });
   onTestFinished(() => other.shop.stop());
   const at = (page: string) => other.shop.consoleUrl + page;
@@ -91,7 +91,7 @@ test('revoked | at any time; takes effect immediately, and calls then return 401
   const before = (await door.ask('GET', '{notes}', { secret })).status;
   const gone = await door.ask('DELETE', `${tokens}/${token.id}`);
   expect([before, gone.status, (await door.ask('GET', '{notes}', { secret })).status]).toEqual([200, 204, 401]);
-  // Once; and what is no token of the project is said to be none.
+  // A second deletion returns 404, and an unknown or invalid id an error.
   const others = [];
   for (const id of [token.id, 999_999, 0, 'x', '1.5', `${token.id}x`, 9_999_999_999])
     others.push((await door.ask('DELETE', `${tokens}/${id}`)).status);
@@ -180,7 +180,7 @@ test.each([
   ['all', 'full API access', [200, 201, 200, 200, 200]],
 ] as const)('%s | %s', async (scope, _, expected) => {
   expect(await statuses([scope])).toEqual(expected);
-  // What it opens, the others together do not.
+  // All other scopes together do not grant this access.
   const others = ['notes:read', 'notes:write', 'activity_logs:read', 'admin_logs:read', 'workflows:trigger'].filter(
     (each) => each !== scope,
   );

@@ -1,4 +1,4 @@
-// Section 5, 7 of the public API: whose rights a webhook's run has.
+// Sections 5 and 7 of the public API: the rights that a run started by a webhook has.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openWebhookDoor, type WebhookDoor } from '../api/webhook-door.ts';
 

@@ -82,7 +82,7 @@ test('4XX | client error; body has `code` and `message`', async () => {
 test('5XX | server error; body has `code` and `message`', async () => {
   const { secret } = await ways.make(['notes:read']);
   const before = await ways.ask(notesPath, { secret });
-  // The storage has lost a table.
+  // Simulates a missing table in the storage.
   const tables = openDatabase({ url: ways.storage, dataDir: '/', sqlite: 'auto' });
   await tables.knex.schema.renameTable('notes', 'notes_elsewhere');
   const broken = await ways.ask(notesPath, { secret });
@@ -91,7 +91,7 @@ test('5XX | server error; body has `code` and `message`', async () => {
   const after = await ways.ask(notesPath, { secret });
   expect([before.status, broken.status, broken.json?.code, after.status]).toEqual([200, 500, 'INTERNAL', 200]);
   expect([shapeOf(broken), broken.json?.error]).toEqual([errorShape, 'Failed']);
-  // What happened is for the log.
+  // The details go only to the log.
   expect(broken.text).not.toMatch(/notes|table|select|sqlite/i);
   expect(ways.observed.filter(({ type }) => type === 'failure')).toHaveLength(1);
 });

@@ -56,7 +56,7 @@ test('403 | valid token whose user is not authorized for the organization, rende
   const theirs = await door.call(path, { record_id: '1' }, { secret: admin });
   expectRefused(theirs, 403, 'DENIED');
   expect(theirs.json?.message).toContain('another team');
-  // It is refused before the body is looked at, and makes no run.
+  // The call is refused before the body is parsed, and creates no run.
   expectRefused(await door.call(path, '{', { secret: admin }), 403, 'DENIED');
   expect((await door.call(path)).status).toBe(202);
 });
@@ -128,7 +128,7 @@ test('429 | of each webhook by itself', async () => {
   const statuses = [];
   for (const record_id of ['1', '2', '3', '4']) statuses.push((await door.call(one.path, { record_id })).status);
   statuses.push((await door.call(other.path)).status);
-  // Whoever calls it, by which address.
+  // The limit also applies with another token and after the URL changed.
   const { secret } = await door.make(['all']);
   statuses.push((await door.call(one.path, { record_id: '5' }, { secret })).status);
   await door.change(one.id, { regenerate: true });

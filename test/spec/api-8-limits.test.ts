@@ -38,7 +38,7 @@ test('webhook rate | each webhook separately | about 60 requests per minute; exc
     429,
     true,
   ]);
-  // Not of the calls of the public API.
+  // This limit is separate from the limit of the public API.
   expect((await ways.call(other.path)).status).toBe(202);
 });
 
@@ -48,7 +48,7 @@ test('webhook rate | configurable', async () => {
   const { id, path } = await few.hook();
   const statuses = [];
   for (const record_id of ['1', '2', '3']) statuses.push((await few.call(path, { record_id })).status);
-  // Of the webhook, not of the token nor of the address that it has just now.
+  // The limit belongs to the webhook, not to the token or the current URL.
   const { secret } = await few.make(['all']);
   statuses.push((await few.call(path, { record_id: '4' }, { secret })).status);
   await few.change(id, { regenerate: true });
@@ -60,7 +60,7 @@ test('active runs | per workflow and record | one; further calls get 409', async
   const [{ path }, other] = [await ways.hook(), await ways.hook()];
   const calls = await Promise.all(Array.from({ length: 12 }, () => ways.call(path)));
   expect(calls.map(({ status }) => status).sort()).toEqual([202, ...Array<number>(11).fill(409)]);
-  // Another record, and the same record of another workflow.
+  // Another record, and the same record in another workflow.
   const beside = [await ways.call(path, { record_id: 'other' }), await ways.call(other.path)];
   expect([...beside, await ways.call(path, { record_id: 'other' })].map(({ status }) => status)).toEqual([
     202, 202, 409,
@@ -84,6 +84,6 @@ test('public API rate | per token | enforced; 429 with Retry-After; responses ca
     true,
     true,
   ]);
-  // Of the same user, but another token.
+  // Another token of the same user.
   expect((await ways.ask(notesPath, { secret: other.secret })).headers.get('x-ratelimit-remaining')).toBe('19');
 });

@@ -1,26 +1,26 @@
-// Forms where users stand: each the form of an action, as front ends read and send it over HTTP and assistants over MCP.
+// Action forms, as front ends read and send them over HTTP and assistants over MCP.
 import { type Outside, openOutside } from './outside.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 export type Told = Record<string, unknown> & { readonly field: string };
 
 export interface Forms extends Outside {
-  /** Over HTTP; `changed` is the field whose value made the front end ask. */
+  /** Loads the form over HTTP; `changed` is the field that changed. */
   load(name: string, values?: Values, changed?: string): Promise<Readonly<Record<string, Told>>>;
   layout(name: string): Promise<unknown>;
-  /** What `getActionForm` answers. */
+  /** The result of `getActionForm`. */
   // biome-ignore lint/suspicious/noExplicitAny: JSON that the tests compare.
   form(name: string, given?: Values): Promise<any>;
-  /** The values that the code got, or what is wrong by field; null for another failure. */
+  /** The values that the code received, or the problems by field; null for another failure. */
   submit(name: string, values: Values): Promise<unknown>;
   execute(name: string, given: Values): Promise<unknown>;
-  /** The options of a field that a search finds. */
+  /** The options that a search of a field returns. */
   search(name: string, field: string, text: string, values?: Values): Promise<unknown>;
 }
 
 const slug = (name: string) => name.toLowerCase().replaceAll(' ', '-');
 
-/** The forms are those of global actions of `cities`, by the names of the actions. */
+/** The forms belong to global actions of `cities`; the keys are the action names. */
 export async function openForms(
   tables: readonly string[],
   forms: Readonly<Record<string, unknown>>,
@@ -83,7 +83,7 @@ export async function openForms(
   };
 }
 
-/** A file of a form as code gets it, with its content as text. */
+/** A file of a form as code receives it, with its content as text. */
 export const shown = (value: unknown): unknown =>
   Array.isArray(value)
     ? value.map(shown)

@@ -1,5 +1,5 @@
-// The ledger of the specification: every row has a test, docs/spec-coverage.md says which, and a sample of the rows notices
-// when what it promises is switched off.
+// The ledger of the specification: every row has a test, docs/spec-coverage.md is up to date, and the tests of sampled
+// rows fail when the behavior of the row is switched off.
 import { expect, test } from 'vitest';
 import { runScript } from './ledger/run.ts';
 

@@ -1,4 +1,4 @@
-// The small shop over arrays, with what a test says of it, closed after the test.
+// The small shop over arrays, customized by a test and closed after it.
 import { afterEach } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import type { CollectionCustomizer } from '../../src/agent/customize/customizer.ts';
@@ -6,9 +6,9 @@ import type { ListRequest } from '../../src/agent/requests.ts';
 import { accessOf, type Rights, type Shop, type ShopOptions, sellers } from '../agent/shop.ts';
 
 export interface Opened extends Shop {
-  /** The rows of a list; of at most 99 records. */
+  /** The rows of a list, at most 99. */
   list(request: Partial<ListRequest> & { readonly collection: string }, rights?: Rights): Promise<readonly unknown[][]>;
-  /** The ids of the orders that a list gives. */
+  /** The ids of the listed orders. */
   orders(request: Partial<ListRequest>, rights?: Rights): Promise<unknown[]>;
 }
 
@@ -35,6 +35,6 @@ export async function openShop(
   };
 }
 
-/** With one collection customized. */
+/** Opens the shop with one customized collection. */
 export const openWith = (name: string, say: (collection: CollectionCustomizer) => unknown, options?: ShopOptions) =>
   openShop((agent) => agent.customizeCollection(name, (collection) => void say(collection)), options);

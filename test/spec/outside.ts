@@ -1,5 +1,5 @@
-// An agent as a user has it, for the tests of a whole file: createAgent over a real SQLite database, on a server of its own,
-// with somebody signed in through the pages. It answers over HTTP and MCP, and by its schema file.
+// An agent for the tests of a whole file, as users run it: createAgent over a real SQLite database on its own
+// server, with a user signed in through the pages. Tests use it over HTTP and MCP, and read its schema file.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,28 +29,28 @@ export interface Answered {
 export interface Outside {
   get(path: string): Promise<Answered>;
   post(path: string, body?: unknown, method?: string): Promise<Answered>;
-  /** The endpoint of an action: `/_actions/<collection>/<index>/<slug>`, with what follows it. */
+  /** Calls the endpoint of an action: `/_actions/<collection>/<index>/<slug>` and further segments. */
   act(path: string, attributes: object): Promise<Answered>;
-  /** Rows of a list, each as its attributes. */
+  /** The attributes of each row of a list. */
   list(path: string): Promise<Record<string, unknown>[]>;
-  /** The ids of a list, in its order. */
+  /** The ids of a list, in order. */
   ids(path: string): Promise<number[]>;
-  /** Creates a record, or updates the one of the id. */
+  /** Creates a record, or updates the one with the id. */
   save(collection: string, id: number | null, attributes: object): Promise<Answered>;
   remove(collection: string, id: number): Promise<Answered>;
-  /** The JSON that a tool answers; an error as `{ error }`. */
+  /** The JSON result of a tool; an error as `{ error }`. */
   // biome-ignore lint/suspicious/noExplicitAny: JSON that the tests compare.
   tool(name: string, given: Record<string, unknown>): Promise<any>;
   // biome-ignore lint/suspicious/noExplicitAny: JSON that the tests compare.
   readonly schema: any;
-  /** The messages of the causes that were logged so far. */
+  /** The messages of all errors logged so far. */
   readonly causes: readonly string[];
-  /** The warnings that were logged so far. */
+  /** The warnings logged so far. */
   readonly warnings: readonly string[];
   stop(): Promise<void>;
 }
 
-/** The same, for all tests of a file. A start that fails is the failure of each of them. */
+/** The same for all tests of a file. If the start fails, each test fails with its error. */
 export function serveOutside(tables: readonly string[], customize?: (agent: Agent) => unknown): Outside {
   let place: Outside | undefined;
   let failure: unknown;
@@ -68,11 +68,11 @@ export function serveOutside(tables: readonly string[], customize?: (agent: Agen
   return new Proxy<Outside>({} as Outside, { get });
 }
 
-/** The person is Ada Byron, an administrator in Paris, with the tag `region: south`. */
+/** The user is Ada Byron, an administrator in Paris with the tag `region: south`. */
 export async function openOutside(
   tables: readonly string[],
   customize: (agent: Agent) => unknown = () => {},
-  /** Of her team, by collection. */
+  /** The row scopes of her team, by collection. */
   scopes: Readonly<Record<string, unknown>> = {},
 ): Promise<Outside> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-outside-'));

@@ -1,7 +1,7 @@
-// What the specification leaves open and the design settles, a row for each point: the tests that show it where a user
-// stands, wherever they are kept, by file and title; or, in `pending.ts`, why none does yet.
+// Points that the specification leaves open and the design decides, one row each, with the tests that prove it by file
+// and title. A row without tests has its reason in `pending.ts`.
 
-/** `titles` as they are written in the source: a template stands for all of its tests. */
+/** `titles` are written as in the source: a template matches all of its tests. */
 export interface Proof {
   readonly file: string;
   readonly titles: readonly string[];
@@ -12,7 +12,7 @@ type Points = Readonly<
 >;
 
 const points: Points = {
-  // What the specification does not name, and rests on.
+  // Requirements that the specification assumes but does not name.
   contract: {
     'two data sources with one name': [['spec/4.1-agent', 'addDataSource: two sources with one name are told apart by rename alone'], ['spec/4.1-refusals-outside', '%s: a wrong one is refused, with what is wrong and the line']],
     'relative dates are those of the zone': [['spec/2.7-operators-outside', '%s of %s, %j: over HTTP'], ['spec/2.7-operators-outside', '%s of %s, %j: at its edges, over HTTP']],

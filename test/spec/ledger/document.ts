@@ -1,4 +1,4 @@
-// docs/spec-coverage.md, made of the rows and of the tests that quote them.
+// Generates docs/spec-coverage.md from the rows and the tests that quote them.
 import { readFileSync } from 'node:fs';
 import { judgeLedger } from './judge.ts';
 import { pending } from './pending.ts';
@@ -24,13 +24,13 @@ export function makeDocument(tests: readonly SpecTest[]): string {
   return [opening, `${proved.length} rows of ${rows.length} are proved.\n`, ...sections].join('\n');
 }
 
-/** What is wrong with the rows, their tests and the page, one line for each. */
+/** Problems with the rows, their tests and the page, one line each. */
 export function findOffences(tests: readonly SpecTest[]): string[] {
   const isOld = readFileSync(documentPath, 'utf8') !== makeDocument(tests);
   return [...judgeLedger(tests), ...(isOld ? [`${documentPath} is old: npm run ledger`] : [])];
 }
 
-/** Tests that differ in the database alone are told once. */
+/** Lists tests that differ only in the database once. */
 function line({ id, proofs, ...row }: Row, tests: readonly SpecTest[]): string {
   const told = proofs
     ? proofs.flatMap(({ file, titles }) => titles.map((title) => link(file, title)))

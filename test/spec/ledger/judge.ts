@@ -1,4 +1,4 @@
-// What is wrong with the ledger, one line for each offence.
+// Finds problems in the ledger, one line each.
 import { existsSync, readFileSync } from 'node:fs';
 import type { Proof } from './decisions.ts';
 import { mutations, points } from './mutations.ts';
@@ -26,7 +26,7 @@ export function judgeLedger(tests: readonly SpecTest[]): string[] {
   ];
 }
 
-/** Its tests are looked for in the text of their files, so that these need not be loaded. */
+/** Searches the tests in the text of their files, to avoid loading the files. */
 function judgeDecision(id: string, proofs: readonly Proof[]): string[] {
   if (proofs.length === 0)
     return pending.has(id) ? [] : [`${id} has no test: name one in test/spec/ledger/decisions.ts`];

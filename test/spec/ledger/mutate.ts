@@ -1,5 +1,5 @@
-// npm run ledger:mutate [-- --sample 30 --seed 7] [row ...]: switches the behaviour of each row off and demands that its
-// tests go red, of themselves, after they were green, and that the ledger is whole. Prints a line for each row that fails this, and ends with 1 then.
+// npm run ledger:mutate [-- --sample 30 --seed 7] [row ...]: checks that the ledger is complete, and that the tests
+// of each row pass, and fail with its behavior switched off. Prints a line for each failure, and then exits with 1.
 import { parseArgs } from 'node:util';
 import { createRandom } from '../../agent/oracle/random.ts';
 import { findOffences } from './document.ts';
@@ -47,7 +47,7 @@ async function judgeRed({ tests, run }: SpecRunner): Promise<string[]> {
     for (const mutation of mutations.get(row.id)!) {
       const problem = problemOf(await run(testsOf(row, tests), mutation));
       if (!problem) continue;
-      // At once, since a whole run takes minutes.
+      // Printed at once, because a whole run takes minutes.
       console.log(`${row.id}: '${mutation.text}' into '${mutation.into}': ${problem}`);
       found.push(row.id);
     }
@@ -59,11 +59,11 @@ function problemOf({ failed, errors, isSwapped }: Outcome): string | undefined {
   if (!isSwapped) return 'its tests never read the place, or it is not there';
   const unreadable = errors.find((error) => /^Error \[?TransformError|Transform failed|SyntaxError/.test(error));
   if (unreadable) return `its tests could not run: ${unreadable}`;
-  // Where the agent of a file does not start any more, all its tests are red.
+  // If the agent of a file no longer starts, all tests of the file fail.
   return failed + errors.length === 0 ? 'its tests do not notice' : undefined;
 }
 
-/** That a good mutation is told from one that is not there, one that changes nothing and one that cannot be read. */
+/** Checks that this tool detects mutations that are missing, change nothing or do not compile. */
 async function judgeItself({ tests, run }: SpecRunner): Promise<string[]> {
   const row = rows.find(({ id }) => id === '2.3 · result builder · redirectTo')!;
   const { file, text, into } = mutations.get(row.id)![0]!;

@@ -1,5 +1,5 @@
-// For every row, one place in src/ or several, and what to put there instead, so that what the row promises no longer
-// holds. The text stands once in its file: where it moves or changes, the ledger's test asks for the point to be named anew.
+// For every row, at least one mutation in src/ that breaks the behavior of the row. The text occurs exactly once in its
+// file. If it moves or changes, the test of the ledger asks for a new one.
 import { actions } from './mutations/actions.ts';
 import { agent } from './mutations/agent.ts';
 import { apiNotes } from './mutations/api-notes.ts';

@@ -1,4 +1,4 @@
-/** Rows that nothing proves yet, with the reason. Only ever shortened: a row that has a test, or that does not exist, may not stand here. */
+/** Rows without a proof, with the reason. The list only shrinks: rows with a test and unknown rows are errors. */
 export const pending: ReadonlyMap<string, string> = new Map([
   [
     'decisions · changes · sort ends with the key in the direction of the last field',

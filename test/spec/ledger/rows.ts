@@ -1,24 +1,24 @@
-// What the specification promises, as names alone: one row for everything that a user can write or call. A row is proved
-// by tests of its section (`test/spec/<section>-*.test.ts`) whose name quotes it; see `quotes`. Sections of the public API's
-// document are 'api 2.1' and so on, with tests in `test/spec/api-2.1-*.test.ts`. The points that the design settles are rows of
-// 'decisions' (decisions.ts), each with the tests that show it.
+// The promises of the specification as names: one row for everything that a user can write or call. Tests
+// of its section (`test/spec/<section>-*.test.ts`) prove a row by quoting it in their name; see `quotes`.
+// Sections of the public API are 'api 2.1' and so on, with tests in `test/spec/api-2.1-*.test.ts`. The rows
+// of 'decisions' (decisions.ts) are the points that the design decides, with the tests that prove them.
 
 import { decisions, type Proof } from './decisions.ts';
 
 export interface Row {
-  /** Such as '2.3 · result builder · success'. */
+  /** For example '2.3 · result builder · success'. */
   readonly id: string;
   readonly section: string;
   readonly name: string;
-  /** Which of the tests of the section are about rows of this group, where two groups have a name in common. */
+  /** Whether a test of the section is about this group, if two groups share a name. */
   readonly isAbout: (title: string) => boolean;
-  /** Of a decision: the tests that show it, wherever they are. Such a row is quoted by no test. */
+  /** For a decision: the tests that prove it, in any file. Test names do not quote such a row. */
   readonly proofs?: readonly Proof[];
 }
 
 interface Group {
   readonly group?: string;
-  /** With a space between them; a list where names have spaces. */
+  /** Separated by spaces; a list if names contain spaces. */
   readonly names: string | readonly string[];
   readonly about?: RegExp;
   readonly notAbout?: RegExp;
@@ -235,9 +235,9 @@ export const rows: readonly Row[] = [
 ];
 
 /**
- * Whether the name of a test (its suites and itself joined by ' > ') quotes the name of a row. Each part is read as cells
- * between ' | ', ': ' and '; ', and a cell as a list, arguments and quotation marks aside. The name is an item of some list,
- * or begins one of the first cell; a name that is no English word may stand anywhere in that.
+ * Whether the name of a test (its suites and title joined by ' > ') quotes the name of a row. The function splits each
+ * part into cells at ' | ', ': ' and '; ', and each cell into a list. It ignores arguments and quotation marks. The
+ * name must be an item of a list, or start an item of the first cell. A camelCase name can be anywhere in such an item.
  */
 export function quotes({ name, isAbout }: Row, title: string): boolean {
   const plain = name.replaceAll('.', '\\.');

@@ -1,7 +1,7 @@
-// Starts the scripts of the ledger as a reader would, in a process of their own: they hold a Vitest themselves.
+// Runs the scripts of the ledger in a child process, because they start a Vitest of their own.
 import { execFile } from 'node:child_process';
 
-/** What the script printed, whether it ended well or not. */
+/** The output of the script, also if it fails. */
 export function runScript(name: 'write' | 'mutate', args: readonly string[] = []): Promise<string> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !key.startsWith('VITEST')));
   const options = { env: { ...env, NODE_ENV: 'test' }, maxBuffer: 10 ** 7 };

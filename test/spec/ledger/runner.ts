@@ -1,6 +1,6 @@
-// Runs the tests of the specification in one Vitest, which can be made to see a module of src/ with one text in it
-// replaced by another. Nothing is written to disk: the module is swapped while Vitest reads it. The files of one run share the
-// processes of its workers, which end with it, so that no run sees what another one has loaded.
+// Runs the tests of the specification in one Vitest, optionally with one text of a module of src/
+// replaced by another. A Vite plugin swaps the module on load and writes no file. The files of
+// one run share worker processes, which end with the run, so no run sees modules of another run.
 import { basename, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { createVitest, type TestModule, type TestSpecification } from 'vitest/node';
@@ -11,11 +11,11 @@ export interface SpecTest {
   readonly section: string;
   /** Relative to the root of the package. */
   readonly file: string;
-  /** Suites and test, joined by ' > '. */
+  /** Suites and title, joined by ' > '. */
   readonly title: string;
 }
 
-/** Switches a behaviour off: `text` stands exactly once in `file`. */
+/** Switches a behavior off: `text` occurs exactly once in `file`. */
 export interface Mutation {
   readonly file: string;
   readonly text: string;
@@ -27,9 +27,9 @@ export interface Outcome {
   readonly failed: number;
   /** Title and first line of each failure. */
   readonly failures: readonly string[];
-  /** What kept tests from running at all. */
+  /** Errors that prevented tests from running. */
   readonly errors: readonly string[];
-  /** Whether a run read the module that was to be swapped; true without a mutation. */
+  /** Whether the run loaded the swapped module; true without a mutation. */
   readonly isSwapped: boolean;
 }
 
@@ -46,18 +46,18 @@ export const testsOf = (row: Row, tests: readonly SpecTest[]): SpecTest[] =>
       : test.section === row.section && quotes(row, test.title),
   );
 
-/** Whether a test has this title, which may be a template of `test.each`. */
+/** Whether the name of a test ends with this title, which may be a template of `test.each`. */
 function isOf(title: string, whole: string): boolean {
   const parts = title.split(/%[sj]|\$\w+/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`(^| > | )${parts.join('.*')}$`).test(whole);
 }
 
-/** How often `text` stands in `whole`. */
+/** The number of occurrences of `text` in `whole`. */
 export const timesIn = (whole: string, text: string): number => whole.split(text).length - 1;
 
 const specFile = /^((?:api-)?[\d.]+)-[^/]*\.test\.ts$/;
 
-/** `elsewhere`: files of tests that are not those of the specification. */
+/** `elsewhere`: test files outside test/spec. */
 export async function openRunner(elsewhere: readonly string[] = []): Promise<SpecRunner> {
   const root = process.cwd();
   let current: (Mutation & { readonly path: string }) | undefined;
@@ -66,10 +66,10 @@ export async function openRunner(elsewhere: readonly string[] = []): Promise<Spe
     'test',
     {
       root,
-      // Not that of npm test, which has several projects.
+      // The config of npm test has several projects.
       config: false,
       pool: 'forks',
-      // To load everything for each file costs two seconds of a processor, and all files are listed.
+      // Vitest lists all files, and isolation would cost two seconds of CPU per file.
       isolate: false,
       maxWorkers: 2,
       testTimeout: 30_000,
@@ -99,7 +99,7 @@ export async function openRunner(elsewhere: readonly string[] = []): Promise<Spe
   const broken = [...unhandledErrors, ...testModules.flatMap((module) => module.errors())];
   if (broken.length > 0) throw new Error(`The tests cannot be listed: ${messageOf(broken[0])}`);
   const modules = new Map<string, TestModule>();
-  // Vitest lists files by what it remembers of earlier runs.
+  // Vitest orders files by its cache of earlier runs.
   const sorted = testModules.toSorted((a, b) => (a.relativeModuleId < b.relativeModuleId ? -1 : 1));
   const tests = sorted.flatMap((module) => {
     const [, section = 'elsewhere'] = specFile.exec(basename(module.moduleId)) ?? [];
@@ -131,7 +131,7 @@ export async function openRunner(elsewhere: readonly string[] = []): Promise<Spe
       try {
         const result = await vitest.runTestSpecifications(specificationsOf(asked), false);
         const wanted = new Set(asked.map(({ id }) => id));
-        // Those of earlier runs are told again.
+        // The result also contains modules of earlier runs.
         const files = new Set(asked.map(({ file }) => file));
         const ran = result.testModules.filter(({ relativeModuleId }) => files.has(relativeModuleId));
         const chosen = ran.flatMap((module) => [...module.children.allTests()]).filter(({ id }) => wanted.has(id));

@@ -1,4 +1,4 @@
-// npm run ledger: writes docs/spec-coverage.md. With --check it writes nothing, and prints what is wrong as a JSON array.
+// npm run ledger: writes docs/spec-coverage.md. With --check it only prints the problems as a JSON array.
 import { writeFileSync } from 'node:fs';
 import { documentPath, findOffences, makeDocument } from './document.ts';
 import { openRunner } from './runner.ts';

@@ -1,4 +1,4 @@
-// Where the rows of 2.3 and 2.4 are switched off.
+// Mutations for the rows of 2.3 and 2.4.
 import type { Points } from '../mutations.ts';
 
 export const actions: Points = {

@@ -1,4 +1,4 @@
-// Where the rows of 2.1, 2.2, 4.1, 5 and 7 are switched off.
+// Mutations for the rows of 2.1, 2.2, 4.1, 5 and 7.
 import type { Points } from '../mutations.ts';
 
 export const agent: Points = {

@@ -1,7 +1,7 @@
-// Where notes, logs and errors of the public API are switched off.
+// Mutations for notes, logs and errors of the public API.
 import type { Points } from '../mutations.ts';
 
-/** All three times are compared in one place. */
+/** One function compares all three times. */
 const comparing = (comparison: string, point: readonly [text: string, into: string]) =>
   Object.fromEntries(
     ['createdAt', 'updatedAt', 'archivedAt'].map((time) => [`api 4.1 · ${time}.${comparison}`, point] as const),

@@ -1,4 +1,4 @@
-// Where the tokens of the public API are switched off, and what its paths name.
+// Mutations for tokens of the public API and the names in its paths.
 import type { Points } from '../mutations.ts';
 
 export const apiTokens: Points = {

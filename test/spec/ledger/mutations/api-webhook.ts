@@ -1,4 +1,4 @@
-// Where the webhook of workflows, its settings and its limits are switched off.
+// Mutations for the webhook of workflows, its settings and its limits.
 import type { Points } from '../mutations.ts';
 
 export const apiWebhook: Points = {

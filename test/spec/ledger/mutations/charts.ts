@@ -1,4 +1,4 @@
-// Where the rows of charts are switched off.
+// Mutations for the rows of charts.
 import type { Points } from '../mutations.ts';
 
 export const charts: Points = {

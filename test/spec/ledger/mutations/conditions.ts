@@ -1,4 +1,4 @@
-// Where the rows of 2.7 are switched off.
+// Mutations for the rows of 2.7.
 import type { Points } from '../mutations.ts';
 
 const caller = 'Object.freeze({ caller, timezone, collection, ai })';
@@ -10,7 +10,7 @@ const callerWith = (change: string): readonly [string, string] => [
 const operators =
   'Equal NotEqual GreaterThan LessThan In NotIn Present Blank Contains NotContains StartsWith EndsWith Like ILike Before After Today Yesterday PreviousWeek PreviousMonth PreviousQuarter PreviousYear Past Future IncludesAll IncludesNone';
 const find = 'const is = findOperator(operator);';
-/** Each operator is true of everything. */
+/** Makes each operator match every value. */
 const withoutOperators = Object.fromEntries(
   operators
     .split(' ')

@@ -1,4 +1,4 @@
-// Where the rows of 2.6 and 4.2 are switched off.
+// Mutations for the rows of 2.6 and 4.2.
 import type { Points } from '../mutations.ts';
 
 const withoutSort = (by: string): readonly [string, string] => [

@@ -1,4 +1,4 @@
-// Where points that the design settles are switched off, or answered at an edge otherwise than it says.
+// Mutations for the points that the design decides: switched off, or wrong in an edge case.
 import type { Points } from '../mutations.ts';
 
 export const ofDecisions: Points = {

@@ -1,4 +1,4 @@
-// Edges of 2.3 and 2.4: what is wrong here is there by name, and answers otherwise than the specification says.
+// Mutations for edge cases of 2.3 and 2.4: the feature exists, but differs from the specification.
 import type { Points } from '../mutations.ts';
 
 export const edgesOfActions: Points = {

@@ -1,4 +1,4 @@
-// Edges of 2.1, 2.2, 2.9 and 4.1: what is wrong here is there by name, and answers otherwise than the specification says.
+// Mutations for edge cases of 2.1, 2.2, 2.9 and 4.1: the feature exists, but differs from the specification.
 import type { Points } from '../mutations.ts';
 
 export const edgesOfAgent: Points = {

@@ -1,4 +1,4 @@
-// Edges of the public API: what is wrong here is there by name, and answers otherwise than the specification says.
+// Mutations for edge cases of the public API: the feature exists, but differs from the specification.
 import type { Points } from '../mutations.ts';
 
 export const edgesOfApi: Points = {

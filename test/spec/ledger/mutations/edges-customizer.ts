@@ -1,4 +1,4 @@
-// Edges of 4.2: what is wrong here is there by name, and answers otherwise than the specification says.
+// Mutations for edge cases of 4.2: the feature exists, but differs from the specification.
 import type { Points } from '../mutations.ts';
 
 export const edgesOfCustomizer: Points = {

@@ -1,4 +1,4 @@
-// Edges that were drawn at random and that the row's own tests did not notice (bench/RESULTS.md).
+// Random mutations that the tests of their rows did not detect at first (bench/RESULTS.md).
 import type { Points } from '../mutations.ts';
 
 export const edgesDrawn: Points = {

@@ -1,5 +1,5 @@
-// Edges of the rows of 2.5 to 2.8, of options and of operations: what is wrong here is there by name, and answers otherwise than
-// the specification says.
+// Mutations for edge cases of 2.5 to 2.8, of options and of operations: the feature exists, but differs from the
+// specification.
 import type { Points } from '../mutations.ts';
 
 export const edgesOfEngine: Points = {

@@ -1,4 +1,5 @@
-// Edges of rows of the library that their tests did not notice before: wrong options, the second of two, 0 and nothing, what is closed.
+// Mutations of library rows that no test detected before: invalid
+// options, the second of two, 0 and empty, closed access.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of src
 import type { Points } from '../mutations.ts';
 

@@ -1,4 +1,4 @@
-// Edges of rows of the public API that their tests did not notice before: limits, blanks, who is gone, each filter, each refusal.
+// Mutations of public API rows that no test detected before: limits, blanks, removed users, each filter, each error.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of src
 import type { Points } from '../mutations.ts';
 

@@ -1,4 +1,5 @@
-// Edges of charts, tools, data routes and the public API: there by name, and answered otherwise than the specification says.
+// Mutations for edge cases of charts, tools, data routes and the public API: the feature exists, but differs from the
+// specification.
 import type { Points } from '../mutations.ts';
 
 export const edgesOfTools: Points = {

@@ -1,4 +1,4 @@
-// Where the tools of relations and actions are switched off.
+// Mutations for the tools of relations and actions.
 import type { Points } from '../mutations.ts';
 
 export const mcpActions: Points = {

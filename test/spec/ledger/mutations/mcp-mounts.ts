@@ -1,4 +1,4 @@
-// Where the addresses of MCP are switched off.
+// Mutations for the URLs of MCP.
 import type { Points } from '../mutations.ts';
 
 const issuedElsewhere = ['{issuer}/oauth/', '{url.origin}/oauth/'] as const;

@@ -1,4 +1,4 @@
-// Where the tools that read are switched off.
+// Mutations for the read tools.
 import type { Points } from '../mutations.ts';
 
 export const mcpReads: Points = {

@@ -1,7 +1,7 @@
-// Where the tools that write are switched off.
+// Mutations for the write tools.
 import type { Points } from '../mutations.ts';
 
-/** Everything is done and taken back. */
+/** Every write is rolled back. */
 const takenBack: readonly [string, string] = ['preview: dryRun', 'preview: true'];
 
 export const mcpWrites: Points = {

@@ -1,4 +1,4 @@
-// Where the rows of plugins are switched off.
+// Mutations for the rows of plugins.
 import type { Points } from '../mutations.ts';
 
 const parts = ['dig(record[column], path)', 'null'] as const;

@@ -1,4 +1,4 @@
-// Where the agent's HTTP API is switched off.
+// Mutations for the HTTP API of the agent.
 import type { Points } from '../mutations.ts';
 
 export const rest: Points = {

@@ -1,6 +1,6 @@
 import type { Points } from '../mutations.ts';
 
-/** Spec 2.9 and 4.7: what agents are tested with. */
+/** Spec 2.9 and 4.7: the tools for testing an agent. */
 export const testing: Points = {
   'src/testing/options.ts': {
     '2.9 · agentForestEnvSecret': ["envSecret: secret('Env'),", "envSecret: 'another',"],

@@ -1,4 +1,4 @@
-// Where the rows of added fields and of column types are switched off.
+// Mutations for the rows of added fields and of column types.
 import type { Points } from '../mutations.ts';
 
 export const types: Points = {

@@ -1,12 +1,12 @@
-// Where hooks and field validation are switched off.
+// Mutations for hooks and field validation.
 import type { Points } from '../mutations.ts';
 
-/** The rules with one operator are not looked at. */
+/** Skips the rules with one operator. */
 const without = (operator: string): readonly [string, string] => [
   'return (column.rules ?? []).filter((rule) =>',
   `return (column.rules ?? []).filter((rule) => rule.operator !== '${operator}').filter((rule) =>`,
 ];
-/** The hooks of one position or type are not called. */
+/** Skips the hooks of one position or type. */
 const silent = (condition: string): readonly [string, string] => [
   'if (hooks.length === 0) return;',
   `if (hooks.length === 0 || ${condition}) return;`,
