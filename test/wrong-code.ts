@@ -2,7 +2,7 @@ import { TOTP } from 'otpauth';
 
 const STEP_MS = 30_000;
 
-/** Six digits that an app for codes shows at no second near this one: any that are fixed are right for one secret in a million. */
+/** Six digits that are no valid TOTP code near this moment. A fixed code would be valid for one secret in a million. */
 export function wrongCode(secret: string, timestamp = Date.now()): string {
   const app = new TOTP({ secret });
   const near = [-2, -1, 0, 1, 2].map((steps) => app.generate({ timestamp: timestamp + steps * STEP_MS }));

@@ -1,5 +1,5 @@
-// What is asked of many activity entries (fill-activity.ts): every filter by itself, and the pairs that people ask for, with entries in
-// common and without.
+// Filters for searches over many activity entries (fill-activity.ts): each
+// filter by itself, and common pairs of filters, with and without matches.
 import type { ActivityFilter } from '../../src/store/audit/activity-types.ts';
 import { timeOf } from './fill-activity.ts';
 

@@ -22,7 +22,7 @@ const entry = (n: number): ActivityEntry => ({
   durationMs: 1.5,
 });
 
-/** A clock whose timers go off by hand. */
+/** A clock with timers that the test fires. */
 function createHandClock() {
   const timers = new Set<() => void>();
   const clock: Clock = {
@@ -103,7 +103,7 @@ describe.each(variants)('the activity log on $name', (variant) => {
     const before = await other.activity.list({ limit: 500 });
     await systemClock.sleep(200);
 
-    // On a machine under load the rows may come a little later; the timer itself is what `one timer a batch` proves.
+    // On a machine under load the rows may arrive later. The test `one timer a batch` checks the timer itself.
     let after = await other.activity.list({ limit: 500 });
     for (let turn = 0; turn < 400 && after.length < 120; turn++) {
       await systemClock.sleep(50);

@@ -1,4 +1,4 @@
-// Changes that people make: only by who is an administrator when they are made, never of himself, so that one is always left.
+// Changes by people: only administrators can make them, and not on themselves, so one administrator always remains.
 import { describe, expect, test } from 'vitest';
 import { createPlace, variants } from './stores.ts';
 
@@ -6,7 +6,7 @@ describe.each(variants)('$name', (variant) => {
   test('of administrators who take each other’s level away at once, one is left', async () => {
     const place = await createPlace(variant);
     const one = await place.open();
-    // Two of one process would keep each other from the one lock that SQLite has.
+    // Two stores in one process would block each other on the single lock of SQLite.
     const other = variant.name.startsWith('sqlite') ? one : await place.open();
     const people = await Promise.all(
       ['a', 'b', 'c', 'd'].map((name) => one.identity.addUser({ email: `${name}@example.com`, level: 'admin' })),

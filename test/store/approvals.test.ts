@@ -1,4 +1,4 @@
-// Requests for approval on every store, and the steps that only one of several processes may make.
+// Approval requests on every store, and the steps that only one of several processes can take.
 import { describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import type { Approval, ApprovalRequest } from '../../src/store/approvals/types.ts';
@@ -24,7 +24,7 @@ const request = (more: Partial<ApprovalRequest> = {}): ApprovalRequest => ({
   ...more,
 });
 
-/** A clock that is moved by hand. */
+/** A clock that the test moves. */
 function movable(): { readonly clock: Clock; move(ms: number): void } {
   let now = systemClock.now();
   return {
@@ -182,7 +182,7 @@ describe.each(variants)('approvals on $name', (variant) => {
     ]);
   });
 
-  // CWE-770: who asks fifty times takes no place of who asks once.
+  // CWE-770: a user with fifty requests must not crowd out a user with one.
   test('who waits takes turns in the list, and its end is reached in pages', async () => {
     const { clock, move } = movable();
     const { approvals } = await (await createPlace(variant)).open({ clock });

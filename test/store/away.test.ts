@@ -1,4 +1,5 @@
-// A storage that is not there: what its errors mean, what the operator is told, and that what was noted meanwhile is not lost.
+// Unavailable storage: the meaning of its errors, the messages
+// for the operator, and that buffered entries are not lost.
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { isAway } from '../../src/core/errors/away.ts';
@@ -29,7 +30,7 @@ test.each<[string, unknown, boolean]>([
 
 test.each(['mysql', 'postgres'])('%s: the error is one of ours, without values, and is told once', async (scheme) => {
   const observed: Observation[] = [];
-  // Port 1 is nobody's.
+  // Port 1 is not in use.
   const url = `${scheme}://root:secret@127.0.0.1:1/nothing`;
   const database = openDatabase({ url, dataDir: '/', sqlite: 'auto', observe: (one) => observed.push(one) });
   const asked = [

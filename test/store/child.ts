@@ -1,4 +1,4 @@
-// Another process with the same storage: loads everything, says so, and does what it is told.
+// Another process with the same storage. It loads everything, sends 'ready', and runs the actions it receives.
 import { systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import { randomToken } from '../../src/core/secret.ts';

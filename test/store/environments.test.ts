@@ -1,4 +1,4 @@
-// Several environments in one storage: each process serves one, and its permissions and row scopes are its own.
+// Several environments in one storage: each process serves one, with its own permissions and row scopes.
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/core/config.ts';
 import { cleanUpAfterEach, createPlace, type Place, variants } from './stores.ts';
@@ -57,7 +57,7 @@ describe('which one is served', () => {
       message:
         "SERVICE_ENVIRONMENT: the storage holds several environments, and a process serves one. Set it to one of 'Live', 'Staging'.",
     });
-    // What is about the whole project needs no choice.
+    // Operations on the whole project need no environment.
     await second.identity.addUser({ email: 'bo@b.example' });
   });
 

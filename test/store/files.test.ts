@@ -1,4 +1,4 @@
-// Rows of files on every store, and the moves that only one of several processes may make.
+// Rows of files on every store, and the transitions that only one of several processes can make.
 import { describe, expect, test } from 'vitest';
 import type { Clock } from '../../src/core/clock.ts';
 import { systemClock } from '../../src/core/clock.ts';

@@ -1,18 +1,18 @@
-// Fills the activity log with millions of entries, quickly: one statement that the server runs by itself, into a table whose
-// indexes are taken away before and made again after, as the server says that they were. An entry at a time would be put in its
-// place in each of them, most of which lie on the disk by then.
+// Fills the activity log with millions of entries in one statement on the server. The indexes
+// are dropped before and recreated from the server's own definitions afterwards. Otherwise
+// each insert would update every index, and most index pages would be on disk by then.
 import { clientKeyOf } from '../../src/store/audit/activity-keys.ts';
 import { RECORDS, TABLE } from '../../src/store/audit/activity-row.ts';
 import type { Database } from '../../src/store/database/database.ts';
 
-/** Of the first entry; each next one is 10 ms later. */
+/** Time of the first entry; each next one is 10 ms later. */
 export const FROM = 1_700_000_000_000;
 export const timeOf = (n: number): number => FROM + n * 10;
 
-/** One entry in 20,000 is rare in every respect, and is about a record. */
+/** One entry in 20,000 is rare in every column, and has a record. */
 const rare = 'n % 20000 = 7';
 
-/** What entry n is. By remainders, so that it is known which of them meet: user 3 never updates, and never sees c7. */
+/** The columns of entry n. Remainders make the combinations predictable: user 3 never updates, and never reads c7. */
 const valuesWith = (renderings: readonly number[]): Readonly<Record<string, string>> => ({
   environment_id: '1',
   user_id: `case when ${rare} then 9999 else n % 500 end`,
@@ -34,7 +34,7 @@ const valuesWith = (renderings: readonly number[]): Readonly<Record<string, stri
   duration_ms: '1.5',
 });
 
-/** `renderings`: the last is of what is rare, the others of the rest in turn. */
+/** `renderings`: rare entries use the last one, and the others alternate between the rest. */
 export async function fillActivity(database: Database, rows: number, renderings: readonly number[]): Promise<void> {
   const values = valuesWith(renderings);
   const { knex, dialect } = database;
@@ -53,7 +53,7 @@ export async function fillActivity(database: Database, rows: number, renderings:
   for (const table of [TABLE, RECORDS]) await knex.raw(isMysql ? `analyze table ${table}` : `analyze ${table}`);
 }
 
-/** All but the primary key, in the words of the server. */
+/** Drops all indexes except the primary key, and recreates them from the server's definitions. */
 async function withoutIndexes({ knex, dialect }: Database, table: string, fill: () => Promise<void>): Promise<void> {
   if (dialect === 'mysql') {
     const [[row]] = await knex.raw(`show create table ${table}`);

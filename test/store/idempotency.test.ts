@@ -8,7 +8,7 @@ cleanUpAfterEach();
 
 const call = { userId: 1, clientId: 'c', tool: 'create', key: 'k', args: '{}', rights: '[]' };
 
-/** A clock that is ahead. */
+/** A clock that runs ahead by `ms`. */
 const ahead = (ms: number): Clock => ({ ...systemClock, now: () => systemClock.now() + ms });
 
 function mine(claim: IdempotencyClaim): Extract<IdempotencyClaim, { state: 'mine' }> {

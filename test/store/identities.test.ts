@@ -1,4 +1,4 @@
-// Users who are known elsewhere, on every store: who becomes whom, and what the issuer's word changes.
+// External identities on every store: how they map to users, and what changes in claims of the issuer do.
 import { describe, expect, test } from 'vitest';
 import type { ExternalIdentity } from '../../src/store/users/types.ts';
 import { cleanUpAfterEach, createPlace, openPair, variants } from './stores.ts';
@@ -30,7 +30,7 @@ describe.each(variants)('identities on $name', (variant) => {
     expect(await two.identities.findUserId(issuer, 'n-1')).toBe(ids[0]);
     expect(await one.identities.has(ids[0] as number, issuer)).toBe(true);
     expect(await one.identities.has(ids[0] as number, 'https://another.example')).toBe(false);
-    // Names compare by their bytes, and nothing is padded.
+    // Issuer and subject compare byte by byte, without padding.
     for (const [by, subject] of [
       [issuer, 'N-1'],
       [issuer, 'n-1 '],
@@ -67,7 +67,7 @@ describe.each(variants)('identities on $name', (variant) => {
       permissionLevel: 'admin',
       tags: {},
     });
-    // What the issuer does not say is left as it is.
+    // Missing claims leave the values unchanged.
     await one.identities.admit({ ...nina, rights: {} }, apart);
     expect((await two.identity.findUser(id))!).toMatchObject({ role: 'Administrator', level: 'admin' });
     const log = await place

@@ -1,22 +1,22 @@
-// What a process that is to be killed (killed.ts) and its parent say to one another.
+// The messages between a process that will be killed (killed.ts) and its parent.
 
-/** How often it does something. */
+/** The interval between actions. */
 export const TICK_MS = 10;
 
 export interface KilledWish {
   readonly env: Readonly<Record<string, string>>;
-  /** What its entries are found by. */
+  /** Identifies the entries of this process. */
   readonly clientId: string;
   /** Per second. */
   readonly reads: number;
   readonly writes: number;
 }
-/** Numbers of reads and writes are counted apart, each from 0. Times are milliseconds since the epoch. */
+/** Reads and writes are numbered separately, each from 0. Times are milliseconds since the epoch. */
 export type KilledTold =
   | { readonly ready: true }
   | { readonly reads: readonly [first: number, last: number]; readonly at: number }
   | { readonly begun: number }
   | { readonly completed: number }
-  /** A batch of reads is written from then on, and was. */
+  /** A batch of reads starts to be written, or is written. */
   | { readonly batch: 'begins' | 'ends'; readonly at: number }
   | { readonly warning: string };

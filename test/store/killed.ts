@@ -1,6 +1,6 @@
-// A process that fills the activity log until it is killed: reads at a steady rate, and writes that it begins and completes.
-// What it has done it tells its parent, in the order in which it did it: a read when it was recorded, a write when its mark
-// stood and when it was completed. A message that was sent before the kill arrives after it.
+// A process that fills the activity log until it is killed: it records reads at a steady rate,
+// and begins and completes writes. It reports each step to its parent in order: a recorded read,
+// a write with its mark stored, a completed write. A message sent before the kill still arrives.
 import { systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import type { Observation } from '../../src/core/observe.ts';

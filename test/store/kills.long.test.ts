@@ -1,6 +1,6 @@
-// A process that takes in 5,000 reads a second and writes beside them is killed 20 times on each database, at random moments: no
-// write that was begun is missing, none that was completed is told otherwise, no entry is there twice, and reads are missing
-// only of the last moment. TEST_KILLS makes it more, TEST_SEED tries one again.
+// Kills a process that records 5,000 reads per second plus writes, 20 times on each database, at random
+// moments. No begun write is missing, completed writes stay completed, no entry is duplicated, and only
+// reads of the last moment are missing. TEST_KILLS sets a higher number, TEST_SEED repeats a run.
 import { expect, test } from 'vitest';
 import { randomOf } from '../workflow/faults.ts';
 import { type Kill, killAfter, promised } from './kills.ts';

@@ -1,4 +1,4 @@
-// A process that is killed in the middle of its work: kills.long.test.ts does it often, on every database.
+// Kills a process in the middle of its work, once. kills.long.test.ts does it often, on every database.
 import { expect, test } from 'vitest';
 import { loadSqliteDriver } from '../../src/core/sqlite.ts';
 import { killAfter, promised } from './kills.ts';
@@ -6,7 +6,7 @@ import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 
 cleanUpAfterEach();
 
-// The WebAssembly driver has one lock for reading and writing: several processes on one storage keep each other out.
+// The WebAssembly driver has one lock for reads and writes, so several processes cannot share a storage.
 const isShared = loadSqliteDriver().kind === 'native';
 
 test.runIf(isShared)('a process that is killed has lost no write, and reads of the last moment alone', async () => {

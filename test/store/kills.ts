@@ -1,4 +1,4 @@
-// What is left of the activity log of a process that was killed, held against what it said that it had done (killed.ts).
+// Compares the activity log of a killed process with the steps that it reported (killed.ts).
 
 import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -9,9 +9,9 @@ import { type KilledTold, type KilledWish, TICK_MS } from './killed-words.ts';
 import type { Place } from './stores.ts';
 
 /**
- * How long a read waits at most: for its batch 50 ms, and where another is being written, for that; then for its own to be
- * written. The 200 ms that are promised leave 150 for both, which a server that is not overloaded does not need; where
- * the machine does much else, what they took beyond that is counted, and for how long the process was not let run.
+ * The longest time that a read waits: 50 ms for its batch, the write of the previous batch if one is running,
+ * and its own write. The documented 200 ms leave 150 ms for both writes, which is enough on a server that is not
+ * overloaded. On a busy machine, this adds longer writes and pauses in the scheduling of the process.
  */
 export const promised = ({ batchMs, stillMs }: Pick<Kill, 'batchMs' | 'stillMs'>): number =>
   Math.max(200, 50 + 2 * batchMs) + stillMs;
@@ -19,22 +19,22 @@ export const promised = ({ batchMs, stillMs }: Pick<Kill, 'batchMs' | 'stillMs'>
 export interface Kill {
   readonly reads: number;
   readonly writes: number;
-  /** Writes of which the log does not know what was told of them. */
+  /** Writes in the log with another state than the process reported. */
   readonly wrong: readonly string[];
-  /** Entries that are there more than once. */
+  /** Duplicate entries. */
   readonly twice: number;
-  /** How old the oldest read was that is missing, at the kill; 0 where none is. */
+  /** The age of the oldest missing read at the kill; 0 if no read is missing. */
   readonly lostMs: number;
-  /** For how long the process was not let run at a time, on a machine that does other things, in the second before the kill. */
+  /** The longest pause in the scheduling of the process on a busy machine, in the last second before the kill. */
   readonly stillMs: number;
-  /** The longest that one of the last batches was written, the one at the kill included. */
+  /** The longest write among the last batches, including the one at the kill. */
   readonly batchMs: number;
-  /** Reads that are missing though a later one is there. */
+  /** Missing reads that are followed by a stored one. */
   readonly gaps: number;
   readonly warnings: readonly string[];
 }
 
-/** Runs a process on the storage for so long, kills it, and looks. */
+/** Runs a process on the storage for `ms`, kills it, and compares the log. */
 export async function killAfter(place: Place, wish: Omit<KilledWish, 'env' | 'clientId'>, ms: number): Promise<Kill> {
   const { knex } = place.tables();
   const clientId = randomUUID();
@@ -59,7 +59,7 @@ export async function killAfter(place: Place, wish: Omit<KilledWish, 'env' | 'cl
     child.kill('SIGKILL');
   }
   await Promise.all([exited, disconnected]);
-  // A server finishes what was sent to it before the kill.
+  // A server completes the statements sent before the kill.
   await systemClock.sleep(300);
 
   const rows: { action: string; type: string; outcome: string }[] = await knex('activity_logs')

@@ -1,4 +1,4 @@
-// Counts of attempts, shared by every process on one storage.
+// Counters of attempts, shared by all processes on one storage.
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { createSharedLimiter } from '../../src/core/limit.ts';
@@ -64,7 +64,7 @@ describe.each(variants)('attempts on $name', (variant) => {
     };
     const first = await takeAll();
     await limiter.giveBack('somebody');
-    // The refused one counted as well.
+    // The refused attempt counted as well.
     await limiter.giveBack('somebody');
     const afterOne = await takeAll();
     await limiter.reset('somebody');

@@ -1,4 +1,4 @@
-// One-time links on every store: each opens once, in whichever process, and what ends when it is used.
+// One-time links on every store: each can be used once across processes, and its use ends sessions.
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { cleanUpAfterEach, createPlace, openPair, variants } from './stores.ts';
@@ -16,7 +16,7 @@ describe.each(variants)('one-time links on $name', (variant) => {
     const { token } = await one.links.make(user.id, 'invite');
     const before = await one.identity.verifyPassword(ada.email, '');
     const found = await two.links.find(token);
-    // Looking uses nothing up, and nor does a password that cannot be one.
+    // Neither reading a link nor an invalid password uses it up.
     const refused = await two.links.use(token, 'short').catch((error: Error) => error.message);
     const answers = await Promise.all([one, two, one, two].map(({ links }) => links.use(token, chosen)));
     const { knex } = place.tables();
@@ -84,7 +84,7 @@ describe.each(variants)('one-time links on $name', (variant) => {
     const { token } = await links.make(id, 'reset');
     now += 1000;
     await links.use(token, chosen);
-    // Whoever typed the old password before, and is answered after.
+    // A sign-in that began with the old password and completes after the reset.
     const late = await sessions.begin({ userId: id, browser: '', since: began });
     const own = await sessions.begin({ userId: id, browser: '' });
     expect([

@@ -1,5 +1,5 @@
-// How long the logs are kept, on every database, by a clock that is moved. Between two transactions of a sweep its pause is
-// used to look at the logs as their readers do.
+// Retention of the logs on every database, with a clock that the test moves. In the pause between two transactions of a
+// sweep, the tests read the logs as other readers do.
 import { expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import type { ActivityEntry, LoggedActivity } from '../../src/store/audit/activity-types.ts';
@@ -18,13 +18,13 @@ interface Still {
   readonly clock: Clock;
 }
 
-/** Stands still until it is moved; a pause lasts as long as what is done in it. */
+/** A clock that the test moves. A pause lasts as long as the callback in it. */
 function createStill(inPause: () => Promise<unknown> = async () => undefined) {
   const clock: Clock = {
     ...systemClock,
     now: () => still.at,
     sleep: async () => void (await inPause()),
-    // The log's own timers are of no matter here: what is recorded is flushed by hand.
+    // The test flushes the log itself and does not need its timers.
     after(ms, run) {
       still.timers.push({ ms, run });
       return () => undefined;
@@ -127,7 +127,7 @@ test.each(variants)(
     expect(await sweepsOf(store)).toEqual([sweepOf('activity', 522, NOW - 30 * DAY)]);
     expect(place.observed.filter(({ type }) => type === 'store.swept')).toEqual([{ type: 'store.swept', rows: 522 }]);
 
-    // Nothing is old enough: nothing is told.
+    // No entry is old enough, so no sweep is logged.
     still.at += 3_600_000 / 2;
     await store.retention!.sweep();
     expect(await store.activity.list({ limit: 9 })).toHaveLength(2);
@@ -136,7 +136,7 @@ test.each(variants)(
     expect(await store.activity.list({ limit: 9 })).toHaveLength(1);
     still.at += 500 * DAY;
     await store.retention!.sweep();
-    // Of the admin log everything was older, what was told of the sweeps included.
+    // All entries of the admin log were older, including those about the sweeps.
     const changes = await store.adminLog.search({ limit: 100 });
     expect(changes.map(({ action, subject }) => [action, subject])).toEqual([
       ['log.sweep', 'admin'],
@@ -169,7 +169,7 @@ test.each(variants)('on $name pages and exports stay right while a sweep runs', 
     seen.push({ pages: await readPages(store, 300), walked: (await walkAll(store, since, newest)).seen });
   });
   store = await place.open({ clock: still.clock, env });
-  // Old and new by turns: what is to stay lies between what goes.
+  // Old and new alternate, so the entries to keep are between the deleted ones.
   await write(
     store,
     old(1400).flatMap((entry, n) => (n % 4 === 0 ? [entry, entryOf(3, { startedAt: NOW - 3 * DAY + n })] : [entry])),
@@ -178,7 +178,7 @@ test.each(variants)('on $name pages and exports stay right while a sweep runs', 
   newest = all[0]!.id;
   since = newest - 1000;
   const kept = (await walkAll(store, 0, newest)).seen.filter(({ startedAt }) => startedAt > NOW - 30 * DAY);
-  // What a reader has the first page of when the sweep begins.
+  // A reader has read the first page before the sweep begins.
   const first = await store.activity.search({ limit: 200 });
   const after = { at: first.at(-1)!.startedAt, id: first.at(-1)!.id };
 
@@ -210,7 +210,7 @@ test.each(variants)('on $name an export passes over the ids that are gone', asyn
   const { seen, steps } = await walkAll(store, 0, far);
   expect(seen.map(({ id }) => id)).toEqual([first.id, far]);
   expect(steps).toBeLessThan(5);
-  // Nothing comes after an id that was seen before it went.
+  // There are no entries after the last id, which was read before.
   expect((await walkAll(store, far, far)).seen).toEqual([]);
 });
 
@@ -218,13 +218,13 @@ test.each(variants)('on $name of several processes one sweeps', async (variant) 
   const place = await createPlace(variant);
   const first = createStill();
   const stores = [await place.open({ clock: first.clock, env }), await place.open({ clock: first.clock, env })];
-  // SQLite waits for a lock without letting go of the event loop: there they come one after the other.
+  // SQLite waits for a lock and blocks the event loop, so there the sweeps run one after the other.
   const isServer = variant.server.dialect !== 'sqlite';
   await write(stores[0]!, old(600));
   if (isServer) await Promise.all(stores.map((store) => store.retention!.sweep()));
   else for (const store of stores) await store.retention!.sweep();
   expect(await sweepsOf(stores[0]!)).toEqual([sweepOf('activity', 600, NOW - 30 * DAY)]);
-  // Who has other settings has something else to do.
+  // A process with other settings still has entries to delete.
   const other = await place.open({ clock: first.clock, env: { SERVICE_ACTIVITY_DAYS: '10' } });
   await write(other, [entryOf(20)]);
   await other.retention!.sweep();
@@ -237,13 +237,13 @@ test.each(variants)('on $name what was begun and not ended is told of and gone o
   const still = createStill(() => pauses.shift()?.() ?? Promise.resolve());
   const store = await place.open({ clock: still.clock, env });
   await write(store, old(1700));
-  // It stops in an orderly way after the first step.
+  // The first sweep stops cleanly after its first step.
   pauses.push(async () => void store.retention!.stop());
   await store.retention!.sweep();
   expect(await countOf(place, 'activity_logs')).toBe(1200);
   expect(await sweepsOf(store)).toEqual([]);
 
-  // The next one dies after its second.
+  // The second sweep fails after its second step.
   const second = await place.open({ clock: still.clock, env });
   pauses.push(
     async () => undefined,

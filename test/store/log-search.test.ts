@@ -1,5 +1,5 @@
-// Searches of the activity log against a naive answer, on every database: random entries with few times, so that many are equal;
-// random filters; pages by cursor while entries are written.
+// Compares searches of the activity log with a naive search, on every database: random entries with few distinct times,
+// random filters, and cursor pages while entries are written.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ActivityEntry, ActivityFilter, LoggedActivity } from '../../src/store/audit/activity-types.ts';
@@ -60,7 +60,7 @@ function isMeant(entry: ActivityEntry, wanted: ActivityFilter): boolean {
   );
 }
 
-/** All pages; `between` runs after each. */
+/** Reads all pages; `between` runs after each. */
 async function readAll(store: OpenedStore, wanted: ActivityFilter, limit: number, between: () => Promise<void>) {
   const seen: LoggedActivity[] = [];
   for (let after: LogPlace | undefined; ; ) {
@@ -133,7 +133,7 @@ test.each(variants)(
           });
           const newest = Math.max(...told.map(({ id }) => id));
           expect(before === newest || variant.server.dialect !== 'sqlite').toBe(true);
-          // Nothing lost and nothing twice of what was there; what came meanwhile may be there or not, in its place.
+          // Existing entries appear exactly once. Entries written meanwhile may appear, in order.
           expect(found.map(({ id }) => id).filter((id) => id <= newest)).toEqual(expected);
           expect(new Set(found.map(({ id }) => id)).size).toBe(found.length);
           expect(found.every((entry) => isMeant(entry, wanted as ActivityFilter) && entry.team === 'Operations')).toBe(

@@ -1,4 +1,4 @@
-// Notes in the storage: what a list costs, what its filters mean to the byte, and what holds when several write at once.
+// Notes in the storage: the cost of a list, the exact meaning of its filters, and concurrent writes.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { createNotes, threadMost } from '../../src/store/notes/notes.ts';
@@ -29,7 +29,7 @@ describe.each(variants)('notes on $name', (variant) => {
     opened = await open(variant);
   });
   let subjects = 0;
-  /** Each test writes about a record of its own. */
+  /** Each test uses its own record. */
   const begin = () => ({ ...opened, about: { ...opened.about, recordId: `record ${++subjects}` } });
 
   test('a page is one statement, and its messages one more; a person, a team and a range of another time are asked before', async () => {
@@ -37,7 +37,7 @@ describe.each(variants)('notes on $name', (variant) => {
     for (let note = 0; note < 5; note++) await store.notes.create({ ...about, content: `first of ${note}` });
     const database = place.tables();
     const notes = createNotes(database, createPlaceReader(null), systemClock);
-    // Which environment it is, is asked once in the life of a process.
+    // A process reads its environment once.
     await notes.list({ limit: 1 });
     const statements: string[] = [];
     database.knex.on('query', ({ sql }: { sql: string }) => statements.push(sql));

@@ -101,7 +101,7 @@ describe.each(variants)('permissions on $name', (variant) => {
         [true, null],
         [false, null],
       ],
-      // What is not understood lets nothing through.
+      // Invalid scopes allow no access.
       [
         [true, nothing],
         [false, null],
@@ -226,9 +226,9 @@ describe.each(variants)('permissions on $name', (variant) => {
 
 describe('scope variables', () => {
   const equal = (value: unknown): PlainFilter => ({ field: 'f', operator: 'Equal', value });
-  /** Each filter as the scope of a collection of its own, as Ada gets it. */
+  /** Sets each filter as the scope of its own collection, and returns the scopes that apply to Ada. */
   const fill = async (filters: readonly PlainFilter[]) => {
-    // With a hash that a variable could show.
+    // Ada has a password hash, which a variable must not expose.
     const { store, ada } = await openWithAda(await createPlace(variants[0]!), { password: 'correct horse' });
     for (const [index, filter] of filters.entries()) await store.permissions.setScope('South', `c${index}`, filter);
     const access = (await store.permissions.accessOf(ada.id))!;

@@ -1,4 +1,4 @@
-// What needs somebody's yes, as it is set for a role and as an Access tells it.
+// Approval policies: the settings of a role, and the resulting Access.
 import { describe, expect, test } from 'vitest';
 import type { Access } from '../../src/core/caller.ts';
 import type { OpenedStore } from '../../src/store/open.ts';

@@ -1,4 +1,5 @@
-// Calls counted in three windows at once, in the storage and in Redis: the same answers as a naive count, and for all processes.
+// Calls counted in three windows at once, in the storage and in
+// Redis: equal to a naive counter, and shared by all processes.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,9 +12,9 @@ import { cleanUpAfterAll, createPlace, openPair, type Place, variants } from './
 
 interface Counter {
   readonly name: string;
-  /** Two processes' views of the same counts, with one clock. */
+  /** The same counters in two processes, with one clock. */
   open(now: () => number): Promise<readonly [Quotas, Quotas]>;
-  /** How many keys are kept. Absent where what is over goes by itself. */
+  /** The number of stored keys. Absent if expired keys disappear by themselves. */
   rows?(): Promise<number>;
 }
 
@@ -56,7 +57,7 @@ const counters: readonly Counter[] = [
       ]),
 ];
 
-/** What is to be true, said without a table: each window is a list of the times at which points were taken. */
+/** A naive counter in memory, to compare with. */
 function createNaive(limits: QuotaLimits) {
   const windows = quotaWindows.map(({ name, ms }) => ({ limit: limits[name], ms, taken: 0, endsAt: 0 }));
   return (now: number): Quota => {
@@ -68,7 +69,7 @@ function createNaive(limits: QuotaLimits) {
       resetSeconds: Math.max(1, Math.ceil((endsAt - now) / 1000)),
     });
     if (full.length > 0) {
-      // A window that is not full and had ended begins with the next call that counts.
+      // A window that has ended and is not full begins with the next counted call.
       for (const one of windows) if (one.taken === 0) one.endsAt = 0;
       const longest = full.sort((a, b) => b.endsAt - a.endsAt)[0]!;
       return { ...show(longest), isExceeded: true };
@@ -126,7 +127,7 @@ describe.each(counters)('calls counted in $name', ({ open, rows }) => {
     now += 60_000;
     const second = await many();
     const taken = (quotas: readonly Quota[]) => quotas.filter(({ isExceeded }) => !isExceeded);
-    // Each point was given once.
+    // Each point was granted once.
     expect(
       taken(first)
         .map(({ remaining }) => remaining)
@@ -141,7 +142,7 @@ describe.each(counters)('calls counted in $name', ({ open, rows }) => {
     const key = randomUUID();
     const limits = { minute: 1, hour: 100, day: 100 };
     await quotas.take(key, limits);
-    // As another process, whose clock is behind.
+    // Simulates another process with a clock that is behind.
     now -= 30_000;
     const behind = await quotas.take(key, limits);
     now -= 3_600_000;

@@ -1,4 +1,4 @@
-// Who may do what, as one list that is read and made so in one transaction.
+// The rights as one list, which is read and applied in one transaction.
 import { describe, expect, test } from 'vitest';
 import { diffRights } from '../../src/store/permissions/rights.ts';
 import type { CollectionPermission, Right } from '../../src/store/permissions/types.ts';

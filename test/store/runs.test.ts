@@ -1,4 +1,5 @@
-// Workflows and runs in the storage: what is one at a time, who holds what, and what somebody who is late can no longer write.
+// Workflows and runs in the storage: concurrency limits, leases,
+// and that a worker with a lost lease can no longer write.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Claim, NewRun, Workflow } from '../../src/store/workflows/types.ts';
@@ -202,7 +203,7 @@ describe.each(variants)('workflows on $name', (variant) => {
     const taking = store.runs.claim(wish);
     const answering = store.runs.answer(id, { position: 1, by: userId, value: 1 });
     const [[taken], isAnswered] = await Promise.all([taking, answering]);
-    // Either it was taken while it waited, and the answer came too late; or it is there with its answer, now or at the next look.
+    // Either the claim won and the answer came too late, or the run has the answer, in this claim or the next.
     const known = taken ?? (await store.runs.claim(wish))[0];
     expect(known!.steps.map(({ answeredBy }) => answeredBy)).toEqual([isAnswered ? userId : null]);
   });
@@ -253,7 +254,7 @@ describe.each(variants)('workflows on $name', (variant) => {
       until: systemClock.now() + LEASE,
     } as const;
     expect(await store.runs.wait(held, waits)).toBe('cancel');
-    // Whoever dies now leaves it to be taken over and ended, and not to wait for an answer that nobody may give.
+    // If the worker dies now, another takes the run over and ends it. It must not wait for an answer that cannot come.
     expect([await store.runs.find(id), await store.runs.steps(id)]).toMatchObject([{ state: 'running' }, []]);
     expect(await store.runs.endCancelled(held)).toBe(true);
     const row = await place.tables().knex('workflow_runs').where({ id }).first('state', 'cancelled_by');
@@ -283,7 +284,7 @@ describe.each(variants)('workflows on $name', (variant) => {
     const working = first.filter(({ id }) => id !== open).map(({ id }) => id);
     for (const id of working) await claim(id);
     expect(await due(all)).toEqual([{ id: open, fence: 0 }]);
-    // What a crash left is due though there is room for no other.
+    // A run that a crash left behind is due even if the workflow is at its limit.
     const [left] = working;
     await opened.place.tables().knex('workflow_runs').where({ id: left! }).update({ due_at: 1 });
     expect(await due(held)).toEqual([{ id: left, fence: 1 }]);

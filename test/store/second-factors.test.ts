@@ -1,4 +1,5 @@
-// Codes of an app and recovery codes on every store: which are taken, that each is taken once, and what is kept of them.
+// TOTP codes and recovery codes on every store: which are
+// accepted, that each is accepted once, and how they are stored.
 import { TOTP } from 'otpauth';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';

@@ -1,4 +1,4 @@
-// Sessions of the console on every store: what is kept of them, and all that ends them.
+// Console sessions on every store: how they are stored, and everything that ends them.
 import { describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { cleanUpAfterEach, createPlace, openPair, variants } from './stores.ts';

@@ -1,6 +1,6 @@
-// Databases of a server with our tables in them, kept from one test for the next, of other files too: to make fifty tables takes
-// a server longer than most tests do. Given back, a database is as the migrations made it: the same rows, ids from the
-// beginning. SQLite has none, where a file is copied (../storage.ts).
+// Migrated databases of a server that tests reuse, across files, because creating fifty tables
+// takes longer than most tests. A released database is reset to the state after the migrations:
+// the same rows, and ids from the beginning. SQLite copies a file instead (../storage.ts).
 import type { Knex } from 'knex';
 import { systemClock } from '../../src/core/clock.ts';
 import { type Database, openDatabase } from '../../src/store/database/database.ts';
@@ -10,7 +10,7 @@ import { prepareStorage } from '../storage.ts';
 
 export interface Spare {
   readonly url: string;
-  /** Empties it and keeps it for the next test; what cannot be emptied is dropped. */
+  /** Resets the database for the next test, or drops it if that fails. */
   release(): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ type Rows = ReadonlyMap<string, readonly Readonly<Record<string, unknown>>[]>;
 
 interface Kept {
   readonly database: TestDatabase;
-  /** As the migrations made them; by table. */
+  /** The rows after the migrations, by table. */
   readonly rows: Rows;
 }
 
@@ -39,7 +39,7 @@ export async function takeSpare(server: TestServer): Promise<Spare> {
   };
 }
 
-/** What `takeSpare` gives, for who wants a database of its own; on SQLite a file with our tables. */
+/** Like `takeSpare`, for tests that need a database of their own; on SQLite a file with our tables. */
 export async function createStorage(server: TestServer): Promise<TestDatabase> {
   if (server.dialect === 'sqlite') {
     const database = await server.create();
@@ -50,7 +50,7 @@ export async function createStorage(server: TestServer): Promise<TestDatabase> {
   return { dialect: server.dialect, url, drop: release };
 }
 
-/** Where they do not go with the run (../run.ts). */
+/** Unless they are dropped with the whole run (../run.ts). */
 export async function dropSpares(): Promise<void> {
   if (process.env.TEST_RUN !== undefined) return;
   const all = [...kept.values()].flat();
@@ -85,14 +85,14 @@ async function readRows(knex: Knex): Promise<Rows> {
   return rows;
 }
 
-/** A table that a test made or dropped makes this fail. */
+/** Fails if a test created or dropped a table. */
 async function reset({ dialect, knex }: Database, rows: Rows): Promise<void> {
   const now = [...(await readRows(knex))];
   if (now.length !== rows.size) throw new Error('a test made or dropped a table');
   const changed = now.filter(([table, present]) => JSON.stringify(present) !== JSON.stringify(rows.get(table)));
   const names = changed.map(([table]) => table);
   if (names.length === 0) return;
-  // One connection, since the checks are switched off for it alone.
+  // One connection, because it disables the checks only for itself.
   await knex.transaction(async (trx) => {
     if (dialect === 'mysql') {
       await trx.raw('SET FOREIGN_KEY_CHECKS = 0');
@@ -110,7 +110,7 @@ async function reset({ dialect, knex }: Database, rows: Rows): Promise<void> {
   });
 }
 
-/** PostgreSQL counts ids apart from the rows. */
+/** PostgreSQL keeps the next id in a sequence. */
 async function restart(trx: Knex.Transaction, table: string, seeds: number): Promise<void> {
   const found = await trx('information_schema.columns')
     .where({ table_name: table, column_name: 'id' })

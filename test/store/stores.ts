@@ -1,4 +1,4 @@
-// The store on every database that there is, and on the WebAssembly SQLite as well.
+// The store on every available database, and on the WebAssembly SQLite.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -30,7 +30,7 @@ export interface OpenOptions {
   readonly clock?: Clock;
   readonly secret?: string;
   readonly environment?: string;
-  /** Further variables. */
+  /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -38,16 +38,16 @@ export interface Place {
   readonly url: string;
   readonly dataDir: string;
   readonly observed: Observation[];
-  /** Another store on the same database, as another process would open it. */
+  /** Opens another store on the same database, as another process would. */
   open(options?: OpenOptions): Promise<OpenedStore>;
-  /** The tables themselves, to arrange what no door of the store allows. */
+  /** Direct access to the tables, for states that the store cannot create. */
   tables(): Database;
   child(): Promise<StoreChild>;
 }
 
 const undo: (() => unknown)[] = [];
 
-/** A database with nothing but our tables, and a data folder, taken back after the test with everything that was opened on it. */
+/** A database with only our tables, and a data folder. The cleanup removes both and closes everything opened on them. */
 export async function createPlace(variant: Variant): Promise<Place> {
   if (variant.server.dialect === 'sqlite') {
     const place = await createEmptyPlace(variant);
@@ -59,7 +59,7 @@ export async function createPlace(variant: Variant): Promise<Place> {
   return placeAt(spare.url, variant);
 }
 
-/** The same with a new database that has no table yet. */
+/** The same with a new, empty database. */
 export async function createEmptyPlace(variant: Variant): Promise<Place> {
   const database = await variant.server.create();
   undo.push(() => database.drop());
@@ -96,15 +96,15 @@ function placeAt(url: string, { sqlite }: Variant): Place {
 }
 
 /**
- * Two stores whose transactions may overlap. SQLite waits for a lock without letting go of the event loop, so two
- * writers in one process would wait for each other: there it is one store twice. Processes are what `child` is for.
+ * Two stores with transactions that can overlap. SQLite waits for a lock and blocks the event loop, so two
+ * writers in one process would deadlock. There, both are the same store; use `child` for separate processes.
  */
 export async function openPair(place: Place, { server }: Variant): Promise<readonly [OpenedStore, OpenedStore]> {
   const one = await place.open();
   return [one, server.dialect === 'sqlite' ? one : await place.open()];
 }
 
-/** Registers the clean-up; call it once in each test file. */
+/** Registers the cleanup; call it once in each test file. */
 export function cleanUpAfterEach(): void {
   afterEach(async () => {
     for (const step of undo.splice(0).reverse()) await step();
@@ -112,7 +112,7 @@ export function cleanUpAfterEach(): void {
   afterAll(dropSpares);
 }
 
-/** The same for what was made before all tests of a `describe`, within which it is called. */
+/** The same for a `describe` that creates its places before all tests; call it in the `describe`. */
 export function cleanUpAfterAll(): void {
   afterAll(async () => {
     for (const step of undo.splice(0).reverse()) await step();

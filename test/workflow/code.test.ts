@@ -1,4 +1,4 @@
-// Workflows that code defines: checked at the start, published for the teams that are named, and those of the demo shop among them.
+// Workflows defined in code: validated at start and published for the named teams. Includes those of the demo shop.
 import { readFileSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
@@ -121,7 +121,7 @@ test('the demo shop has workflows, which run from its start on', async () => {
   const created = await store.runs.create(run);
   if (created.state !== 'created') expect.fail(created.state);
   const { runId } = created as { readonly runId: string };
-  // The server looks by itself.
+  // The server polls by itself.
   await expect
     .poll(async () => (await store.runs.find(runId))!.state, { timeout: 20_000, interval: 50 })
     .toBe('awaiting-input');

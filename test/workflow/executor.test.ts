@@ -1,4 +1,4 @@
-// Runs from their start to their end: the executor, and what holds whatever a step does.
+// Runs from start to end: the executor, and its guarantees for every step.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dropSpares } from '../store/spares.ts';
 import { cleanUpAfterAll, variants } from '../store/stores.ts';
@@ -91,7 +91,7 @@ describe.each(variants)('runs on $name', (variant) => {
     expect(ended).toMatchObject({ state: 'failed', failure: { code: 'FORBIDDEN' } });
     expect(ended.failure!.message).toContain('is of another team now');
     expect(await totalOf(5)).toBe(5);
-    // Nor is he shown a run of the team that he left, though it is his.
+    // The user also no longer sees the run of the former team, although they started it.
     expect(await at.room.question(await access(userId), run.id)).toBeUndefined();
   });
 
@@ -154,7 +154,7 @@ describe.each(variants)('runs on $name', (variant) => {
     const run = await at.go(id);
     expect(run).toMatchObject({ state: 'awaiting-input', reason: 'uncertain', position: 1 });
     expect(await totalOf(3)).toBe(20);
-    // Whoever was taken for gone comes back: nothing of what he says counts.
+    // The worker that lost its lease comes back, and its writes have no effect.
     await at.another().execute(gone!);
     expect(await at.store.runs.find(id)).toMatchObject({ state: 'awaiting-input', reason: 'uncertain' });
     expect(await yes(run, at.userId, 'again')).toBe(true);
@@ -162,7 +162,7 @@ describe.each(variants)('runs on $name', (variant) => {
     expect(await totalOf(3)).toBe(6);
   });
 
-  // CWE-400: a step that ends each process that comes to it would end all of them, one after the other.
+  // CWE-400: a step that crashes its process would otherwise crash every process that takes over the run.
   test('a run whose processes were gone three times at one step waits for a person; one that moves is counted anew', async () => {
     const id = await at.start(await at.publish([{ ...look, next: 'set' }, set(9)]), '3');
     const lose = async () => {

@@ -1,5 +1,5 @@
-// Two hundred workers that are killed at random points, and two hundred more beside one that lives, with a Redis that is emptied
-// now and then: spread over the databases. TEST_SEED repeats a run.
+// Kills two hundred workers at random points, and two hundred more beside a surviving one with a
+// Redis that is flushed from time to time, spread over the databases. TEST_SEED repeats a run.
 import { afterEach, describe, expect, test } from 'vitest';
 import { servers } from '../databases.ts';
 import { proveFaults } from './faults.ts';
@@ -15,7 +15,7 @@ describe.each(servers)('workers that are killed, on $dialect', { timeout: 1_800_
     const seen = await proveFaults(server, { kills, seed });
     console.log(`${server.dialect}: ${JSON.stringify(seen)}`);
     expect(seen.uncertain).toBeGreaterThan(0);
-    // Killed before the change, and after it.
+    // Some workers died before the change, and some after it.
     expect([seen.kills, seen.done > 0, seen.again > 0]).toEqual([kills, true, true]);
   });
 

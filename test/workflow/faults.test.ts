@@ -1,4 +1,4 @@
-// A sample of what the long test proves: workers that are killed where it hurts.
+// A sample of the long test: workers that are killed at critical points.
 import { afterAll, describe, expect, test } from 'vitest';
 import { loadSqliteDriver } from '../../src/core/sqlite.ts';
 import { servers } from '../databases.ts';
@@ -9,7 +9,7 @@ const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 31)
 let redis: OwnRedis | undefined;
 afterAll(() => redis?.kill());
 
-// The WebAssembly driver has one lock for reading and writing: several processes on one storage keep each other out.
+// The WebAssembly driver has one lock for reads and writes, so several processes cannot share a storage.
 describe.runIf(loadSqliteDriver().kind === 'native')('workers that are killed', { timeout: 300_000 }, () => {
   test(`4 of them, one after the other (TEST_SEED=${seed})`, async () => {
     const seen = await proveFaults(servers[0]!, { kills: 4, seed });

@@ -1,5 +1,5 @@
-// What must be true of runs whatever dies: none is lost, no change is made twice, what nobody can know waits for a person, and
-// no record is held by a run that nobody holds. The same at two sizes: a sample with every run of the tests, the whole in the long ones.
+// Invariants of runs after any crash: no run is lost, no change happens twice, uncertain steps wait for
+// a person, and no ended run blocks a record. The normal tests run a sample, the long tests everything.
 import { expect } from 'vitest';
 import type { Run } from '../../src/store/workflows/types.ts';
 import type { TestServer } from '../databases.ts';
@@ -9,14 +9,14 @@ import type { OwnRedis } from './own-redis.ts';
 export interface Faults {
   readonly kills: number;
   readonly seed: number;
-  /** With it a second worker lives on while one after the other dies, and Redis is emptied now and then. */
+  /** If set, a second worker survives while the others die, and Redis is flushed from time to time. */
   readonly redis?: OwnRedis;
 }
 
 export interface FaultsSeen {
   readonly runs: number;
   readonly kills: number;
-  /** How many of the kills left a step of which nobody knew whether it was done; and what was answered. */
+  /** The number of steps with an unknown outcome after a kill. `done` and `again` count the answers. */
   readonly uncertain: number;
   readonly done: number;
   readonly again: number;
@@ -24,10 +24,10 @@ export interface FaultsSeen {
 }
 
 const EACH = 4;
-/** About as many points as the runs of a round pass. */
+/** The approximate number of points that the runs of a round pass. */
 const POINTS = 13 * EACH;
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+/** Numbers from 0 to 1, deterministic for a seed (mulberry32). */
 export function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -91,7 +91,7 @@ export async function proveFaults(server: TestServer, { kills, seed, redis }: Fa
   }
 }
 
-/** Until it has killed itself, or has no more to do: then it is killed where it idles. */
+/** Waits until the worker has killed itself. Kills an idle worker that has no more work. */
 async function dead(field: Field, worker: Worker, ids: readonly string[]): Promise<void> {
   let isGone = false;
   void worker.gone.then(() => {
@@ -109,14 +109,14 @@ export async function unfinished(field: Field): Promise<readonly Run[]> {
   return (await Promise.all(states.map((state) => field.store.runs.list({ state, limit: 100 })))).flat();
 }
 
-/** As if the half minute had passed in which the lease of the dead goes on; what lives renews its own. */
+/** Expires the leases of dead workers, as after half a minute. The survivor keeps its own. */
 async function endLeases(field: Field, survivor: Worker | undefined): Promise<void> {
   const owners = (await field
     .tables('workflow_runs')
     .where({ state: 'running' })
     .distinct('owner')
     .pluck('owner')) as string[];
-  // What was under way in the database when its client died is over.
+  // Waits for statements that were running when their client died.
   await pause(100);
   const living = survivor?.owner();
   await field
@@ -129,7 +129,7 @@ async function endLeases(field: Field, survivor: Worker | undefined): Promise<vo
     .update({ due_at: 1 });
 }
 
-/** Answers what is uncertain as it really happened. */
+/** Answers uncertain steps with what really happened. */
 export async function answer(field: Field, seen: { uncertain: number; done: number; again: number }): Promise<void> {
   const waiting = await field.store.runs.list({ state: 'awaiting-input', limit: 100 });
   if (waiting.length === 0) return;
@@ -144,7 +144,7 @@ export async function answer(field: Field, seen: { uncertain: number; done: numb
   }
 }
 
-/** Nothing is lost, nothing was done twice, and no record is held. */
+/** Checks that no run is lost, no change happened twice, and no record is blocked. */
 export async function judge(field: Field, ids: readonly string[]): Promise<void> {
   const rows = (await field.tables('workflow_runs').select('id', 'state', 'record_id', 'active_key', 'owner')) as {
     id: string;

@@ -1,6 +1,6 @@
-// A storage, a served database that counts for itself what is done to its orders, and worker processes over both. The steps of a
-// run change the order twice: an update, then an action. A trigger of the database writes down each change, so that what was
-// done twice shows, whoever did it.
+// A storage, a served database that counts changes of its orders, and worker
+// processes over both. The steps of a run change the order twice: an update, then an
+// action. A database trigger records each change, so duplicate changes are visible.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { readDefinition } from '../../src/workflows/definition/definition.ts';
 import type { Dialect, TestServer } from '../databases.ts';
 import type { WorkerOrder, WorkerTold, WorkerWish } from './worker.ts';
 
-/** Of a run on an order: what each change of it leaves in `effects`. */
+/** The changes of a run to an order, as recorded in `effects`. */
 export const changing = ['change', 'charge'] as const;
 export type Changing = (typeof changing)[number];
 
@@ -43,30 +43,30 @@ export const fourSteps = [
 
 export interface Worker {
   readonly process: ChildProcess;
-  /** What it warned of. */
+  /** The warnings that the worker logged. */
   readonly warnings: readonly string[];
-  /** What its claims are made with; undefined before the first. */
+  /** The owner id of its claims; undefined before the first claim. */
   owner(): string | undefined;
   order(order: WorkerOrder): void;
-  /** When it is no more. */
+  /** Resolves when the process has exited. */
   readonly gone: Promise<unknown>;
 }
 
 export interface Field {
   readonly store: OpenedStore;
-  /** Of the storage, to look at what no door tells. */
+  /** The tables of the storage, for checks that the store does not offer. */
   readonly tables: Knex;
   readonly served: Knex;
   readonly userId: number;
   readonly storageUrl: string;
   readonly servedUrl: string;
   publish(steps: readonly object[], more?: object): Promise<Workflow>;
-  /** Ids of new orders. */
+  /** Creates orders, and returns their ids. */
   orders(count: number): Promise<readonly string[]>;
   start(workflow: Workflow, order: string): Promise<string>;
-  /** Loads everything and waits for `go`. */
+  /** Starts a worker that loads everything and waits for `go`. */
   worker(env?: Readonly<Record<string, string>>): Promise<Worker>;
-  /** How often each change was made of each order. */
+  /** How often each change was made to each order. */
   effects(): Promise<ReadonlyMap<string, Readonly<Record<Changing, number>>>>;
   close(): Promise<void>;
 }
@@ -84,7 +84,7 @@ const trigger: Readonly<Record<Dialect, readonly string[]>> = {
   ],
 };
 
-/** `serves`: where the served database is, when it is not beside the storage. */
+/** `serves`: the server of the served database, if it differs from the storage's. */
 export async function openField(server: TestServer, serves: TestServer = server): Promise<Field> {
   const [storage, database] = [await server.create(), await serves.create()];
   const folder = mkdtempSync(join(tmpdir(), 'portico-field-'));

@@ -1,4 +1,5 @@
-// What a run that is worked at is told meanwhile: that it is to end, and that another has it. The heart beats when the test says so.
+// What a worker learns from the heartbeat of its run: a cancellation,
+// or the loss of its lease. The tests trigger the heartbeat.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { dropSpares } from '../store/spares.ts';
@@ -8,7 +9,7 @@ import { openWorkflowPlace, type WorkflowPlace } from './place.ts';
 afterAll(dropSpares);
 cleanUpAfterAll();
 
-/** As the executor's. */
+/** Equal to those of the executor. */
 const [RENEW_MS, LEASE_MS] = [10_000, 30_000];
 
 let hearts: (() => void)[] = [];
@@ -24,14 +25,14 @@ const clock: Clock = {
     };
   },
 };
-/** Resolves when the lease was renewed, or was not. */
+/** Resolves after an attempt to renew the lease. */
 const beat = (): Promise<void> =>
   new Promise((resolve) => {
     beaten = resolve;
     for (const run of hearts.splice(0)) run();
   });
 
-/** Of the action of a step: that it has begun, its signal, and what lets it end. */
+/** An action that has begun: its signal, and a function that completes it. */
 interface Work {
   readonly signal: AbortSignal;
   end(): void;
@@ -79,7 +80,7 @@ test.each([
   expect(await at.room.cancel(await access(), id)).toBe(true);
   if (beats) await beat();
   expect(await at.store.runs.find(id)).toMatchObject({ state: 'running', cancelAsked: true });
-  // What was begun is ended, so that it is known what was done.
+  // An action that has begun runs to its end, so its outcome is known.
   expect(signal.aborted).toBe(false);
   end();
   expect(await going).toMatchObject({ state: 'cancelled', position: 1 });
@@ -146,7 +147,7 @@ test.each([
   await going;
   expect(await at.store.runs.find(id)).toMatchObject({ state: 'running', position: 1 });
   expect(await at.steps(id)).toMatchObject([{ stepId: 'slow', state: 'begun' }]);
-  // Who has it now cannot know what was done, and asks.
+  // The new owner cannot know whether the step was done, and asks.
   await at.another().execute(taken!);
   expect(await at.store.runs.find(id)).toMatchObject({ state: 'awaiting-input', reason: 'uncertain' });
 });

@@ -1,5 +1,5 @@
-// Steps that a language model answers, asked over HTTP as a provider is: what is taken of its answers, and what happens where it
-// gives none that can be used, or does not answer.
+// Steps that a language model answers over HTTP, like a real provider: which
+// answers are accepted, and how a step handles unusable or missing answers.
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Run } from '../../src/store/workflows/types.ts';
@@ -13,7 +13,7 @@ cleanUpAfterAll();
 
 const variant = variants.find(({ name }) => name === 'sqlite')!;
 
-/** The replies are content of the model, or what the server sends in its place. */
+/** Each reply is either the content of the model, or the whole response of the server. */
 async function open(...replies: (string | Reply)[]) {
   const sent = replies.map((one) =>
     typeof one === 'string' && one !== 'cut' ? saying('openai', one) : (one as Reply),
@@ -104,7 +104,7 @@ test('a provider that does not answer is asked again for some seconds; one that 
   const back = await open(failing('openai', 503), failing('openai', 503), failing('openai', 503), says('no'));
   expect(await back.at.run([mood])).toMatchObject({ state: 'succeeded' });
   expect(back.slept()).toBe(500);
-  // `otherwise` is for an agent without a model: that one does not answer is not the same.
+  // `otherwise` handles an agent without a model. An unavailable provider is a different case.
   const away = await open(failing('openai', 503));
   const run = await away.at.run([{ ...mood, otherwise: 'no' }]);
   expect(run).toMatchObject({ state: 'failed', failure: { code: 'AI_UNAVAILABLE' } });

@@ -1,27 +1,27 @@
-// The way to a server, which can be made one-way: what is said to it arrives, and what it answers is lost. So ends a connection whose
-// server dies between doing what it was asked and saying so, which a kill alone almost never hits: the time between the two is too
-// short. While the server is down nothing listens here, so that a connection is refused as it would be there.
+// A proxy to a server that can drop responses while it still forwards requests. This simulates a
+// server that dies after it executed a statement and before it replied. A kill almost never hits that
+// short moment. While the server is down, the proxy does not listen, so connections are refused.
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 export interface MuteProxy {
   readonly port: number;
-  /** Listens, and hands on both ways; at once where it does. */
+  /** Starts to listen and forward in both directions; returns at once if it already does. */
   open(): Promise<void>;
   /**
-   * What the server says is lost from here on, or from the next COMMIT on that is asked of it, until it is opened anew. Resolves
-   * then, and after `mostMs` at the latest.
+   * Drops responses from now on, or from the next COMMIT of a client, until the next `open`. Resolves when it starts to
+   * drop, at the latest after `mostMs`.
    */
   mute(from: 'now' | 'commit', mostMs: number): Promise<void>;
-  /** Refuses, and breaks what is connected. */
+  /** Refuses new connections, and breaks existing ones. */
   close(): Promise<void>;
 }
 
-/** From the first port to the second, both of this machine. */
+/** Forwards from the first port to the second, both on this machine. */
 export function createMuteProxy(port: number, target: number): MuteProxy {
   let listening: Server | undefined;
   let isMute = false;
-  /** Told of the COMMIT that is waited for. */
+  /** Called at the COMMIT that `mute` waits for. */
   let hush: (() => void) | undefined;
   const sockets = new Set<Socket>();
   const join = (near: Socket): void => {
@@ -32,7 +32,7 @@ export function createMuteProxy(port: number, target: number): MuteProxy {
     ] as const) {
       sockets.add(one);
       one.setNoDelay(true);
-      // It breaks whenever the server does.
+      // The connection breaks when the server dies.
       one.on('error', () => other.destroy());
       one.on('close', () => {
         sockets.delete(one);
@@ -40,7 +40,7 @@ export function createMuteProxy(port: number, target: number): MuteProxy {
       });
       one.on('data', (bytes) => {
         if (one === far && isMute) return;
-        // Both servers are sent it as text.
+        // Both protocols send COMMIT as text.
         if (one === near && hush && /commit/i.test(bytes.toString('latin1'))) hush();
         if (!other.write(bytes)) one.pause();
       });

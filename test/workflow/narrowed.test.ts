@@ -1,4 +1,4 @@
-// A consent, or an address, that is limited to some collections limits the runs of workflows that are started under it.
+// A consent or an MCP URL restricted to some collections also restricts the workflow runs started under it.
 
 import * as oauth from 'oauth4webapi';
 import { expect, test } from 'vitest';

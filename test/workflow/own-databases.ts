@@ -1,7 +1,7 @@
-// Database servers of the test's own, which it may kill and start again on the same files: a child process on a free port, with a
-// folder and buffers of their own, small, so that a start takes about a second. What was committed is on the disk before that is
-// said. Who uses one reaches it by a way that can lose its answers. A machine without the programs says so loudly, and fails with
-// CI=true, as for the databases that all tests share.
+// Database servers that a test may kill and restart on the same files: child processes on free ports,
+// each with its own folder and with small buffers, so a start takes about a second. A COMMIT is flushed
+// to disk before it is acknowledged. Clients connect through a proxy that can drop responses. Without
+// the programs, this prints a warning, and with CI=true it fails, like the shared test databases.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -15,27 +15,27 @@ import { createMuteProxy } from './mute-proxy.ts';
 
 export type ServerDialect = Exclude<Dialect, 'sqlite'>;
 
-/** What it did for so long before it died, from then or from the next COMMIT on, it told nobody. */
+/** The time before a kill in which clients get no responses, and its start: now or the next COMMIT. */
 export interface Unheard {
   readonly ms: number;
   readonly from: 'now' | 'commit';
 }
 
-/** Databases are made while it runs, and go with it. */
+/** Its databases must be created while it runs, and are removed with it. */
 export interface OwnServer extends TestServer {
   readonly dialect: ServerDialect;
-  /** Resolves when it answers; at once where it does. */
+  /** Resolves when the server accepts connections; at once if it already does. */
   start(): Promise<void>;
-  /** As if the power had failed: nothing of it is left but its files. */
+  /** Simulates a power failure: only the files remain. */
   kill(unheard?: Unheard): Promise<void>;
-  /** As an operator stops it: who is connected is sent away. */
+  /** Stops the server as an operator would, and disconnects its clients. */
   stop(): Promise<void>;
-  /** It, and its files. */
+  /** Removes the server and its files. */
   remove(): Promise<void>;
 }
 
 interface Kind {
-  /** What makes its files in a folder that is empty. */
+  /** The command that initializes the data folder. */
   readonly make: (program: string, folder: string) => readonly [string, readonly string[]];
   readonly args: (folder: string, port: number) => readonly string[];
   readonly stops: NodeJS.Signals;
@@ -55,7 +55,7 @@ const kinds: Readonly<Record<ServerDialect, Kind>> = {
       ],
     ],
     args: (folder, port) => [
-      // A server empties its temporary folder when it starts: never that of another one.
+      // A server empties its temporary folder at start, so it must not be shared.
       ...['--no-defaults', `--datadir=${join(folder, 'data')}`, `--tmpdir=${join(folder, 'tmp')}`],
       ...[`--port=${port}`, '--bind-address=127.0.0.1', `--socket=${join(folder, 'socket')}`],
       ...['--innodb-flush-log-at-trx-commit=1', '--skip-name-resolve', ...small],
@@ -64,7 +64,7 @@ const kinds: Readonly<Record<ServerDialect, Kind>> = {
     url: (port, database) => `mysql://root@127.0.0.1:${port}/${database}`,
     async say(url, sql) {
       const connection = await mysql.createConnection(url);
-      // It may go at any time: the statement tells that.
+      // The connection may break at any time. The query then rejects.
       connection.on('error', () => undefined);
       try {
         await connection.query(sql);
@@ -106,7 +106,7 @@ const programs: Readonly<Record<ServerDialect, readonly [make: string, serve: st
   postgres: ['initdb', 'postgres'],
 };
 
-/** Debian puts those of PostgreSQL in no path, the newest last. */
+/** Debian does not put the PostgreSQL programs in PATH. The newest version is the last folder. */
 function findPrograms(dialect: ServerDialect): readonly [make: string, serve: string] | undefined {
   const versions = '/usr/lib/postgresql';
   const own = existsSync(versions) ? readdirSync(versions).map((version) => join(versions, version, 'bin')) : [];
@@ -117,7 +117,7 @@ function findPrograms(dialect: ServerDialect): readonly [make: string, serve: st
   return make && serve ? [make, serve] : undefined;
 }
 
-/** PostgreSQL does not run as root, and nothing of a server that is killed need be able to reach beyond its folder. */
+/** PostgreSQL refuses to run as root. A server to be killed does not need access outside its folder either. */
 function otherUser(dialect: ServerDialect): Pick<SpawnOptions, 'uid' | 'gid'> {
   const users = readFileSync('/etc/passwd', 'utf8').split('\n');
   for (const wanted of [dialect === 'mariadb' ? 'mysql' : 'postgres', 'nobody']) {
@@ -127,7 +127,7 @@ function otherUser(dialect: ServerDialect): Pick<SpawnOptions, 'uid' | 'gid'> {
   throw new Error(`there is no user to run ${dialect} as`);
 }
 
-/** The kinds that can be started here. */
+/** The servers that are installed on this machine. */
 export const ownDialects: readonly ServerDialect[] = (['mariadb', 'postgres'] as const).filter((dialect) => {
   if (findPrograms(dialect)) return true;
   const message = `NO PROGRAMS OF ${dialect.toUpperCase()}: what its restart does to runs is not tested`;
@@ -136,11 +136,11 @@ export const ownDialects: readonly ServerDialect[] = (['mariadb', 'postgres'] as
   return false;
 });
 
-/** How long a COMMIT is waited for, which comes at once where there is work. */
+/** The longest wait for a COMMIT. Under load, one comes at once. */
 const COMMIT_MS = 1000;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Made, and not started yet. */
+/** Initializes a server without starting it. */
 export async function makeServer(dialect: ServerDialect): Promise<OwnServer> {
   const kind = kinds[dialect];
   const [making, serving] = findPrograms(dialect)!;
@@ -164,7 +164,7 @@ export async function makeServer(dialect: ServerDialect): Promise<OwnServer> {
     child = undefined;
     if (!going || going.exitCode !== null || going.signalCode !== null) return;
     const gone = once(going, 'exit');
-    // PostgreSQL's are orphans otherwise, which end a little later.
+    // The child processes of PostgreSQL would survive as orphans for a while.
     const others = signal === 'SIGKILL' ? childrenOf(going.pid!) : [];
     going.kill(signal);
     for (const pid of others) kill(pid);
@@ -188,7 +188,7 @@ export async function makeServer(dialect: ServerDialect): Promise<OwnServer> {
         if (isThere) return proxy.open();
         if (Date.now() > give) throw new Error(`${serving} does not start`);
         await pause(30);
-        // What it finds of the one that was killed may not be over yet.
+        // The server exits while remains of the killed one are still there. Try again.
         if (child.exitCode !== null) child = run(serving, kind.args(folder, port));
       }
     },
@@ -222,6 +222,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It was quicker.
+    // The process has already exited.
   }
 }

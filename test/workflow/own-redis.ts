@@ -1,5 +1,5 @@
-// A Redis of the test's own, which it may empty and kill: a child process on a free port, without files. A machine without
-// the program says so loudly, and fails with CI=true, as for the databases.
+// A Redis that a test may flush and kill: a child process on a free port, without files.
+// Without the program, this prints a warning, and with CI=true it fails, like the databases.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
@@ -14,14 +14,14 @@ if (!hasRedisServer) {
 export interface OwnRedis {
   readonly url: string;
   start(): Promise<void>;
-  /** Everything in it is gone, and it goes on. */
+  /** Deletes all keys; the server keeps running. */
   flush(): Promise<void>;
-  /** How many keys it holds of a name; what a run leaves behind shows here. */
+  /** The keys that match; shows what a run leaves behind. */
   keys(pattern: string): Promise<readonly string[]>;
   kill(): Promise<void>;
 }
 
-/** Not started yet. */
+/** Does not start the server. */
 export async function makeRedis(): Promise<OwnRedis> {
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}/0`;

@@ -1,5 +1,5 @@
-// Workflows where they run: a storage and a shop on the same kind of database, and executors that are given each run, so that
-// nothing in a test waits for a second to pass.
+// Workflows in tests: a storage and a shop on the same kind of database,
+// and executors that take each run directly, so no test waits for polling.
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
@@ -33,19 +33,19 @@ export interface WorkflowPlace {
   readonly executor: Executor;
   readonly room: WorkflowRoom;
   readonly observed: readonly Observation[];
-  /** How often it was told that a run is over. */
+  /** The number of notifications that a run has ended. */
   ends(): number;
   /** Moves the clock of the storage and of the executors. */
   wait(ms: number): void;
-  /** Id of the user of every run, unless another is named. */
+  /** The default user of every run. */
   readonly userId: number;
   addUser(user: Partial<NewUser> & { readonly email: string }): Promise<number>;
   another(parts?: Partial<ExecutorParts>): Executor;
   publish(steps: readonly object[], more?: object): Promise<Workflow>;
   start(workflow: Workflow, recordId?: string, userId?: number): Promise<string>;
-  /** Takes it, and says how far it came. */
+  /** Takes the run, and returns it as it is afterwards. */
   go(runId: string): Promise<Run>;
-  /** Publishes, starts on the order 1, and goes. */
+  /** Publishes a workflow, starts it on order 1, and takes the run. */
   run(steps: readonly object[], more?: object): Promise<Run>;
   steps(runId: string): Promise<readonly RunStep[]>;
   close(): Promise<void>;
@@ -61,7 +61,7 @@ export async function openWorkflowPlace(variant: Variant, options: PlaceOptions 
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + ahead };
   const place = await createPlace(variant);
   const silent = await place.open({ clock });
-  // As in the application.
+  // Wraps the store like the application does.
   let ends = 0;
   const store = { ...silent, runs: tellingOfEnds(silent.runs, () => void ends++) };
   const seller = databases.find(({ name }) => name === variant.server.dialect)!;

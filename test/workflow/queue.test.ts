@@ -1,5 +1,5 @@
-// Runs that Redis carries: every one is worked at once, whatever becomes of Redis. Each test has a Redis of its own, and the
-// real storage; what works at a run claims it there and ends it.
+// Runs queued in Redis: each is executed at once, even if Redis fails. Each test has its
+// own Redis and a real storage. The test's worker claims the runs there and ends them.
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import type { OpenedStore } from '../../src/store/open.ts';
@@ -8,7 +8,7 @@ import { createRunQueue, type RunQueue } from '../../src/workflows/runs/queue.ts
 import { cleanUpAfterEach, createPlace, openPair, type Variant, variants } from '../store/stores.ts';
 import { hasRedisServer, makeRedis, type OwnRedis } from './own-redis.ts';
 
-/** Rests and sweeps are a tenth as long. */
+/** Shortens intervals to a tenth. */
 const quick: Clock = { ...systemClock, after: (ms, run) => systemClock.after(ms / 10, run) };
 const waitFor = (check: () => unknown) => expect.poll(check, { timeout: 20_000, interval: 20 });
 
@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 cleanUpAfterEach();
 
-/** One that can be opened by several at once, where there is one. */
+/** Prefers a database that several processes can open at once. */
 const variant: Variant = variants.find(({ server }) => server.dialect === 'mariadb') ?? variants[0]!;
 
 async function open() {
@@ -47,10 +47,10 @@ async function open() {
 
 interface Works {
   readonly queue: RunQueue;
-  /** Of the runs that were worked at here, in order. */
+  /** The runs executed by this queue, in order. */
   readonly worked: string[];
   readonly warnings: string[];
-  /** The most that were at once. */
+  /** The highest number of concurrent runs. */
   most: number;
 }
 
@@ -95,7 +95,7 @@ describe.skipIf(!hasRedisServer)('runs carried by Redis', { timeout: 60_000 }, (
     const workflow = await publish();
     const ids = await Promise.all(Array.from({ length: 60 }, (_, n) => start(workflow, `${n}`)));
     for (const id of ids) a.queue.nudge(id);
-    // As many as both together work at: the quicker one does not do all.
+    // Both queues are full, so the faster one cannot execute all runs.
     await waitFor(async () => (await store.runs.list({ state: 'running', limit: 50 })).length).toBe(8);
     go();
     await waitFor(() => a.worked.length + b.worked.length).toBe(60);
@@ -118,7 +118,7 @@ describe.skipIf(!hasRedisServer)('runs carried by Redis', { timeout: 60_000 }, (
     const workflow = await publish();
     const ids = await Promise.all(Array.from({ length: 20 }, (_, n) => start(workflow, `${n}`)));
     for (const id of ids.slice(0, 10)) queue.nudge(id);
-    // Four are being worked at, and six wait in Redis.
+    // Four runs are being executed, and six wait in Redis.
     await waitFor(async () => (await store.runs.list({ state: 'running', limit: 50 })).length).toBe(4);
     await redis.flush();
     go();

@@ -1,4 +1,4 @@
-// A sample of what the long test proves.
+// A sample of the long test.
 import { servers } from '../databases.ts';
 import { proveRaces } from './races.ts';
 

@@ -1,6 +1,6 @@
-// Many programs that call webhooks at once, over HTTP, at one server process and at three on one storage: of any number of calls on a
-// record one starts a run, and each step of it is done once, as the served database counts. The same at two sizes: a sample with
-// every run of the tests, the whole in the long ones.
+// Many clients call webhooks over HTTP at once, on one server process and on three with
+// one storage. Of all calls on a record, one starts a run, and each step runs once, as
+// the served database counts. The normal tests run a sample, the long tests everything.
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { buildOnce, makePlace, type Place, type StartedServer, startServer } from '../cli/command.ts';
@@ -10,22 +10,22 @@ import { type Field, openField, threeSteps } from './field.ts';
 export interface Size {
   readonly server: TestServer;
   readonly processes: number;
-  /** On one record. */
+  /** The calls on one record. */
   readonly callers: number;
-  /** Each called `TIMES` times. */
+  /** The number of records that are called `TIMES` times each. */
   readonly records: number;
 }
 
-/** So many calls on each of the records, side by side. */
+/** The concurrent calls on each of the records. */
 const TIMES = 2;
 const SIDE_BY_SIDE = 40;
 const token = { name: 'ci', scopes: ['all'] } as const;
 
 interface Raced {
   readonly field: Field;
-  /** One call of the webhook of a workflow, at one process after the other; its status. */
+  /** Calls the webhook of a workflow on the next process, and returns the status. */
   trigger(path: string, recordId: string): Promise<number>;
-  /** Publishes, and enables the trigger; the path of its address. */
+  /** Publishes a workflow with a trigger, and returns the path of its URL. */
   publish(steps: readonly object[]): Promise<{ readonly id: string; readonly path: string }>;
   close(): Promise<void>;
 }
@@ -33,7 +33,7 @@ interface Raced {
 const env: Readonly<Record<string, string>> = {
   SERVICE_SECRET: 'of all workers',
   SERVICE_LOG_LEVEL: 'Error',
-  // As an operator raises them; that they hold by default is the webhook's own test.
+  // Limits raised as an operator would. Another test checks the defaults.
   SERVICE_WEBHOOK_PER_MINUTE: '1000000',
   SERVICE_API_PER_MINUTE: '1000000',
   SERVICE_API_PER_HOUR: '1000000',
@@ -87,7 +87,7 @@ interface Asked {
   readonly body: object;
 }
 
-/** Each with a connection of its own: a hundred programs share none. */
+/** Uses a new connection for each call, because real clients share none. */
 function askJson(url: string, { method, secret, body }: Asked) {
   return new Promise<{ readonly status: number; readonly json: unknown }>((resolve, reject) => {
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json', connection: 'close' };
@@ -113,7 +113,7 @@ interface Counted {
 const counted = (statuses: readonly number[]): Readonly<Record<number, number>> =>
   statuses.reduce<Record<number, number>>((all, one) => Object.assign(all, { [one]: (all[one] ?? 0) + 1 }), {});
 
-/** Until its end, a run holds its record: it waits for a person when the rest is done. */
+/** The last step waits for a person, so the run keeps its record to itself. */
 const [look, size, change] = threeSteps;
 const told = { id: 'told', type: 'guidance', text: 'Look at it.' } as const;
 

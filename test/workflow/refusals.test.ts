@@ -1,5 +1,5 @@
-// Steps that the user of a run may not do any more: nothing is done, and the log says that it was denied, by the rule of every way in,
-// whenever in the step it was found out.
+// Steps that the user of a run may no longer do: the step changes no data, and the log records the denial, at whichever
+// point of the step it is detected.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { dropSpares } from '../store/spares.ts';
 import { cleanUpAfterAll, variants } from '../store/stores.ts';
@@ -8,7 +8,7 @@ import { everything, openWorkflowPlace, type WorkflowPlace } from './place.ts';
 cleanUpAfterAll();
 let at: WorkflowPlace;
 let userId: number;
-/** After the mark of a change, and before it is made. */
+/** Runs after the mark of a change is written, and before the change. */
 let meanwhile: () => Promise<void>;
 beforeAll(async () => {
   at = await openWorkflowPlace(variants[0]!);
@@ -26,7 +26,7 @@ afterAll(async () => {
 const step = { id: 'set', type: 'update-record', mode: 'automatic', values: { total: 99 } };
 const wait = { id: 'wait', type: 'guidance', text: 'Wait.', next: 'set' };
 
-/** Runs it, and gives what became of it, what the log says of it, and what the order holds. */
+/** Runs the steps, and returns the outcome of the run, its log entries, and the order. */
 async function run(steps: readonly object[], before?: () => Promise<void>) {
   const { activity } = at.store;
   const begin: typeof activity.begin = async (entry) => {

@@ -1,5 +1,5 @@
-// Databases that are killed, or stopped, at random points under working executors, and started again: each kind, with one worker and
-// with three, with Redis and without, holding the storage, what is served, or both. TEST_SEED repeats a run.
+// Kills or stops databases at random points under working executors, and restarts them: each kind, with one worker
+// and with three, with and without Redis, for the storage, the served database, or both. TEST_SEED repeats a run.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { servers } from '../databases.ts';
 import { makeServer, type OwnServer, ownDialects } from './own-databases.ts';
@@ -38,7 +38,7 @@ describe.each(ownDialects)('%s is restarted', { timeout: 1_200_000 }, (dialect) 
     const seen = await proveRestarts(server, stays, { ...wish, restarts: 20, seed, ...(redis && { redis }) });
     console.log(`${dialect}: ${JSON.stringify({ ...wish, redis: has, ...seen })}`);
     expect(seen.killed).toBeGreaterThan(0);
-    // It died before a change and after one, neither of which any worker heard of.
+    // The database died before a change and after one, and no worker got a response.
     if (wish.holds === 'served') expect([seen.done > 0, seen.again > 0]).toEqual([true, true]);
     if (wish.holds === 'both') expect(seen.uncertain).toBeGreaterThan(0);
   });

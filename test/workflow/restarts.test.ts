@@ -1,4 +1,4 @@
-// A sample of what the long test proves: a database that is killed under a working executor, and started again.
+// A sample of the long test: kills a database under a working executor, and restarts it.
 import { afterAll, describe, expect, test } from 'vitest';
 import { servers } from '../databases.ts';
 import { makeServer, type OwnServer, ownDialects } from './own-databases.ts';
@@ -8,10 +8,10 @@ const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 31)
 let server: OwnServer | undefined;
 afterAll(() => server?.remove());
 
-// A file must hold a test.
+// Vitest requires a test in each file.
 if (ownDialects.length === 0) test.skip('on a server of its own', () => {});
 
-// The one that is made quickest.
+// The server that is initialized fastest.
 describe.each(ownDialects.slice(-1))('%s is restarted', { timeout: 120_000 }, (dialect) => {
   test(`once, with the storage and what is served (TEST_SEED=${seed})`, async () => {
     server = await makeServer(dialect);

@@ -1,6 +1,6 @@
-// What must be true of runs whatever becomes of the databases under them: those that hold the storage, what is served, or both are
-// killed, or stopped as an operator does it, in the middle of the work, and started again. It is judged as where workers die
-// (faults.ts); beside that, the workers are the same from the beginning to the end, and nobody helps them.
+// Invariants of runs after restarts of their databases: the storage, the served
+// database, or both are killed or stopped in the middle of the work, and started again.
+// The checks are those of faults.ts. In addition, the same workers recover without help.
 import { expect } from 'vitest';
 import type { TestServer } from '../databases.ts';
 import { answer, judge, pause, randomOf, unfinished } from './faults.ts';
@@ -9,7 +9,7 @@ import type { OwnServer } from './own-databases.ts';
 import type { OwnRedis } from './own-redis.ts';
 
 export interface Restarts {
-  /** What it holds; the rest is on a server that stays. */
+  /** The databases on the restarted server; the others are on a server that keeps running. */
   readonly holds: 'both' | 'storage' | 'served';
   readonly restarts: number;
   readonly workers: number;
@@ -21,26 +21,26 @@ export interface RestartsSeen {
   readonly runs: number;
   readonly killed: number;
   readonly stopped: number;
-  /** Steps of which nobody knew whether they were done; and what was answered. */
+  /** Steps with an unknown outcome. `done` and `again` count the answers. */
   readonly uncertain: number;
   readonly done: number;
   readonly again: number;
   /** Seconds from the last start of the database to the end of the last run. */
   readonly seconds: number;
-  /** What the workers warned of, each text once. */
+  /** The distinct warnings of the workers. */
   readonly warnings: readonly string[];
 }
 
 const EACH = 8;
-/** How long a round may take to come to rest; what a lease holds goes on meanwhile. */
+/** The longest wait for the end of a round. Runs with a lease may continue after it. */
 const ROUND_MS = 10_000;
-/** Workers look every second, and are handed what Redis was not told of every five. */
+/** Workers poll every second. Every five seconds they queue runs that Redis does not know. */
 const LOOKED_MS = 6000;
-/** The longest that it is away, beside the time of its start. */
+/** The longest downtime, in addition to the start of the server. */
 const AWAY_MS = 1500;
-/** The longest that one does what it is asked and is not heard, before it is killed. */
+/** The longest time in which responses are dropped before the kill. */
 const UNHEARD_MS = 100;
-/** A lease of those that died goes on for half a minute. */
+/** Includes leases of half a minute after a failure. */
 const MOST_MS = 90_000;
 
 export async function proveRestarts(
@@ -63,7 +63,7 @@ export async function proveRestarts(
       for (const order of await field.orders(EACH)) all.push(await field.start(workflow, order));
       await begun(field);
     };
-    // One that nothing happens to says how long the runs of a round are worked at.
+    // A first round without a failure measures how long a round takes.
     await begin();
     const from = performance.now();
     await settle(field, seen);
@@ -99,7 +99,7 @@ export async function proveRestarts(
   }
 }
 
-/** Until one of the runs is worked at. */
+/** Waits until a run is being executed. */
 async function begun(field: Field): Promise<void> {
   for (const until = performance.now() + LOOKED_MS; performance.now() < until; ) {
     if (await field.tables('workflow_runs').where({ state: 'running' }).first('id')) return;
@@ -107,7 +107,7 @@ async function begun(field: Field): Promise<void> {
   }
 }
 
-/** Until all is done, or so long that it waits for a lease. */
+/** Waits until all runs have ended, at most `ROUND_MS`, as some may wait for a lease. */
 async function settle(field: Field, seen: { uncertain: number; done: number; again: number }): Promise<void> {
   for (const until = performance.now() + ROUND_MS; performance.now() < until; ) {
     await answer(field, seen);

@@ -1,4 +1,4 @@
-// What each type of step does in each of its modes, on the records of a real database.
+// Each type of step in each of its modes, on the records of a real database.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EngineAgent } from '../../src/agent/agent.ts';
 import type { Run } from '../../src/store/workflows/types.ts';
@@ -8,7 +8,7 @@ import { everything, openWorkflowPlace, type WorkflowPlace } from './place.ts';
 
 afterAll(dropSpares);
 
-/** What the action was executed with, by order. */
+/** The arguments of the executed action, by order. */
 const executed: unknown[] = [];
 
 function customize(agent: EngineAgent): void {
@@ -50,7 +50,7 @@ describe.each(variants)('steps on $name', (variant) => {
 
   const access = async (userId = at.userId) => (await at.store.permissions.accessOf(userId))!;
   const question = async (run: Run, userId?: number) => (await at.room.question(await access(userId), run.id))!;
-  /** Answers as a person would on the page, and goes on. */
+  /** Answers like a user on the page, and continues the run. */
   const answer = async (run: Run, decision: string, values: object = {}, userId?: number): Promise<Run> => {
     const given = { decision, values: values as Record<string, unknown> };
     expect(await at.room.answer(await access(userId), run.id, run.position, given)).toBe(true);
@@ -301,7 +301,7 @@ describe.each(variants)('steps on $name', (variant) => {
     expect([done.state, (await last(done)).data]).toEqual(['succeeded', { article: 'ink' }]);
     const none = await answer(await on('1', steps), 'none');
     expect([none.state, (await last(none)).stepId]).toEqual(['succeeded', 'end']);
-    // There is nothing to choose from.
+    // There is no record to choose from.
     const nothing = await on('5', steps);
     expect([nothing.state, (await last(nothing)).stepId]).toEqual(['succeeded', 'end']);
   });

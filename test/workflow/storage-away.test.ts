@@ -1,5 +1,5 @@
-// Runs and triggers over databases that are away for a while, without a database that is: what is left goes on as soon as it can, and
-// what only reads has patience.
+// Runs and triggers during an outage of their databases, simulated. Interrupted work continues as soon as possible, and
+// reads are retried.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { AppError } from '../../src/core/errors.ts';
@@ -74,7 +74,7 @@ test('a run that waits for a database is put back when its process ends', async 
   expect(await at.go(id)).toMatchObject({ state: 'succeeded' });
 });
 
-// RFC 4291 section 2.5.1: who has one address of an IPv6 network has all of it.
+// RFC 4291 section 2.5.1: a client with one address of an IPv6 network has the whole network.
 test('unknown keys are looked for a few times for all of an IPv6 /64 together', async () => {
   let looked = 0;
   const { keys } = at.store;
@@ -107,7 +107,7 @@ test('an address that could not be looked up while the storage was away is good 
   let isThere = false;
   const flaky = { ...keys, of: (...args: Parameters<typeof keys.of>) => (isThere ? keys.of(...args) : away()) };
   const addresses = createTriggerAddresses({ ...parts, store: { ...at.store, keys: flaky } });
-  // More often than a client may have unknown keys looked for.
+  // More attempts than the limit of unknown keys per client.
   for (let attempt = 0; attempt < 10; attempt++) await expect(addresses.read(signed, 'client')).rejects.toThrow();
   isThere = true;
   expect(await addresses.read(signed, 'client')).toMatchObject({ workflowId: workflow.id });

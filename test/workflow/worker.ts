@@ -1,6 +1,6 @@
-// A process that executes runs: storage, engine, executor and queue as the server puts them together, without its fronts. It
-// counts the points that it passes (every call of the storage that moves a run, before and after; the hooks around a
-// change, and the code of an action), and where it is told to, it kills itself there: nothing of it is said goodbye to.
+// A process that executes runs: storage, engine, executor and queue, wired like the server, without HTTP.
+// It counts points: before and after every storage call that moves a run, the hooks around a change, and
+// the code of an action. At the requested point it kills itself with SIGKILL, without cleanup.
 import { createEngineAgent } from '../../src/agent/agent.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -12,10 +12,10 @@ import type { Runs } from '../../src/store/workflows/types.ts';
 
 export interface WorkerWish {
   readonly env: Readonly<Record<string, string>>;
-  /** Of the served database. */
+  /** The URL of the served database. */
   readonly url: string;
 }
-/** `dieAt`: the point at which it kills itself. `stop`: it drains and ends. */
+/** `dieAt`: the point at which the worker kills itself. `stop`: it drains and exits. */
 export type WorkerOrder = { readonly go: true; readonly dieAt?: number } | { readonly stop: true };
 export type WorkerTold = { readonly ready: true } | { readonly warning: string } | { readonly owner: string };
 
@@ -33,7 +33,7 @@ function pass(point: string): void {
   throw new Error(`killed at ${point}`);
 }
 
-/** Each call of the storage that moves a run is two points. */
+/** Counts two points for each storage call that moves a run. */
 function watched(runs: Runs): Runs {
   const names: readonly string[] = ['claim', 'begin', 'finish', 'wait', 'fail', 'release'] satisfies (keyof Runs)[];
   const around =
@@ -90,7 +90,7 @@ const rooms = openWorkflows({
 
 let starting: Promise<void> | undefined;
 let isStopping = false;
-// Whoever started it is gone, and would have stopped it.
+// Exits if the parent process is gone, because it can no longer stop this one.
 process.on('disconnect', () => {
   if (!isStopping) process.exit(1);
 });

@@ -1,5 +1,5 @@
-// Accounts at remote servers that have people sign in. The remote server is another Portico, with its real authorization server
-// and its real pages; two rooms over one storage stand for two processes.
+// Accounts at remote servers with user sign-in. The remote server is another Portico with its
+// real authorization server and pages. Two instances over one storage simulate two processes.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Stop } from '../../../src/core/clock/stop.ts';
 import { createRemoteFetch } from '../../../src/server/remotes.ts';
@@ -18,7 +18,7 @@ let shop: Shop;
 let clock: HeldClock;
 let userId: number;
 let made = 0;
-/** What was sent to the token endpoint, and what is answered in its place. */
+/** The requests to the token endpoint. `spoil` replaces its response. */
 const tokenRequests: URLSearchParams[] = [];
 let spoil: (() => Response | Promise<Response>) | undefined;
 

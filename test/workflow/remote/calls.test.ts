@@ -1,5 +1,5 @@
-// Calls of tools of remote servers: what is checked before anything is sent, what is told of servers that fail in every way, and
-// that no address is reached which the guard does not allow.
+// Calls of remote tools: the checks before a request, the errors for servers that fail in different ways, and that only
+// allowed addresses are reached.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -131,7 +131,7 @@ test('a tool that answers with an error is told as that', async () => {
 
 describe('a server that', () => {
   const isCall = (body: string) => body.includes('tools/call');
-  /** Answers calls alone in another way. */
+  /** Replaces the response only to tool calls. */
   const atCall = (run: Parameters<typeof createServer>[1] & {}) => {
     remote.before = (req, res) => {
       const method = req.headers['mcp-method'];
@@ -261,7 +261,7 @@ describe('an address', () => {
     expect((await fetchOf(['127.0.0.1.'])(remote.url, post)).status).toBeGreaterThan(0);
   });
 
-  // CWE-918: SERVICE_REMOTE_HOSTS opens a host to the server that is there, and to nobody else.
+  // CWE-918: SERVICE_REMOTE_HOSTS allows a host only for the server with that URL.
   test.each([
     ['a server on the internet', 'https://remote.example/mcp', undefined],
     ['a server at another port of that host', 'http://127.0.0.1:1/mcp', undefined],

@@ -1,6 +1,6 @@
-// As which client people sign in at a remote server: one that was entered, our document, or one that is registered on the way, in
-// that order; and that what a client is known by at one authorization server goes to no other. The remote server is another
-// Portico, whose metadata the test changes on the way; the other authorization server is one of the test's own.
+// The OAuth client for sign-in at a remote server: an entered client, our metadata document, or dynamic
+// registration, in this order. Credentials for one authorization server never go to another. The remote server
+// is another Portico with metadata that the tests change; the other authorization server belongs to the test.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -26,14 +26,14 @@ let clock: HeldClock;
 let room: RemoteRoom;
 let userId: number;
 let made = 0;
-/** What is sent to authorization servers, as `place: header and body`. */
+/** Requests to authorization servers, as `path: header and body`. */
 const sent: string[] = [];
 let change: (metadata: Record<string, unknown>) => object;
 let spoil: ((place: string) => Response | undefined) | undefined;
 let other: Server;
 let otherIssuer: string;
 const otherGot: string[] = [];
-/** Stands for an authorization server on the internet. */
+/** Makes the other authorization server look like one on the internet. */
 let isOtherPublic = false;
 
 beforeAll(async () => {
@@ -94,7 +94,7 @@ beforeEach(() => {
 const add = () => room.add({ name: `shop ${++made}`, url: shop.mcpUrl, signIn: 'oauth', by: userId });
 const person = { sessionId: 'a console session' };
 const begin = (server: RemoteServer) => room.begin(server, { userId, ...person });
-/** Signs in, and says as which client. */
+/** Signs in, and returns the client id. */
 async function connect(server: RemoteServer): Promise<string> {
   const address = await begin(server);
   const { searchParams } = await signIn(address, shop.account);
@@ -117,7 +117,7 @@ const placesOf = () => sent.map((one) => one.split(':')[0]);
 const stateOf = async (serverId: string) => (await shop.store.remotes.grantOf({ serverId, userId }))?.state;
 const current = async ({ id }: RemoteServer) => (await shop.store.remotes.find(id))!;
 
-/** Registered there by hand, for that server. */
+/** Registers a client manually, and enters it for the server. */
 async function enter(server: RemoteServer): Promise<string> {
   const { client } = await register(issuerOf(shop), {
     redirect_uris: [room.callback(server.id)],
@@ -152,7 +152,7 @@ test('a client that was entered stands before both, and its secret goes to the t
   expect((await current(server)).client).toEqual({ id, issuer: issuerOf(shop) });
   expect(await connect(await current(server))).toBe(id);
   expect(sent).toEqual([expect.stringMatching(/^\/oauth\/token: Basic /)]);
-  // The secret is in one place, so that a new one is used at once.
+  // The secret is stored in one place, so a new secret applies at once.
   const held = JSON.stringify((await shop.store.remotes.grantOf({ serverId: server.id, userId }))!.held);
   expect(held).not.toContain(`${await shop.store.remotes.secretOf(server.id)}`);
   clock.pass(15 * 60_000);
@@ -205,7 +205,7 @@ test('a client is of one authorization server: where people sign in elsewhere no
   ]);
 });
 
-// CWE-918: the metadata of a server is a stranger's, and its own host was named, not that of the other port.
+// CWE-918: metadata of a server is untrusted. The administrator allowed the host with its own port, not another port.
 test('an authorization server at another port of a named host is reached only where an administrator typed it', async () => {
   const server = await add();
   change = (metadata) => ('resource' in metadata ? { ...metadata, authorization_servers: [otherIssuer] } : metadata);

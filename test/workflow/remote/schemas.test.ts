@@ -1,4 +1,4 @@
-// The schema of a remote tool is a stranger's text: what it makes the check take holds up nobody else.
+// The schema of a remote tool is untrusted: an expensive validation must not block other users.
 import { expect, test } from 'vitest';
 import type { RemoteServer } from '../../../src/store/remotes/types.ts';
 import { checkValues, type Tool } from '../../../src/workflows/remote-mcp/client.ts';

@@ -1,5 +1,5 @@
-// A remote MCP server on this machine, made with the official SDK: two tools, which can be changed and taken away; and a clock of
-// which the test says how late it is.
+// A remote MCP server on this machine, built with the official SDK. It has two
+// tools that tests can change and remove. Also has a clock that tests move.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { toNodeHandler } from '@modelcontextprotocol/node';
@@ -11,15 +11,15 @@ export interface RemoteFixture {
   readonly url: string;
   /** Arguments of the calls of `charge`, oldest first. */
   readonly charged: unknown[];
-  /** The Authorization header of each request, '' for none. */
+  /** The Authorization header of each request, or ''. */
   readonly authorizations: string[];
-  /** Sees every request before the server; true: it has answered. */
+  /** Sees every request before the server; true if it sent the response. */
   before: (req: IncomingMessage, res: ServerResponse) => boolean;
-  /** The type of the amount. */
+  /** The schema of the amount. */
   amount: z.ZodType;
-  /** By `fail`. */
+  /** The text that `fail` returns. */
   said: string;
-  /** Of `charge`. */
+  /** The annotations of `charge`. */
   annotations: ToolAnnotations | undefined;
   readonly tools: Set<string>;
   stop(): Promise<void>;
@@ -69,11 +69,11 @@ export async function openRemote(): Promise<RemoteFixture> {
 }
 
 export interface HeldClock extends Clock {
-  /** Lets time pass, and what is due happen. */
+  /** Moves the clock, and runs due timers. */
   pass(ms: number): void;
 }
 
-/** Stands still until time is let pass; what sleeps is awake at once. */
+/** A clock that moves only with `pass`. `sleep` returns at once. */
 export function holdClock(): HeldClock {
   let now = systemClock.now();
   const waiting = new Map<() => void, number>();
@@ -97,7 +97,7 @@ export function holdClock(): HeldClock {
   };
 }
 
-/** Waits for what happens elsewhere. */
+/** Polls until the condition is met. */
 export async function until(met: () => boolean): Promise<void> {
   while (!met()) await systemClock.sleep(5);
 }

@@ -1,4 +1,4 @@
-// Steps that call tools of remote servers, in runs: on the first database alone, since what they write is what every step writes.
+// Workflow steps that call remote tools, only on the first database, because they write what all steps write.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { createRemoteFetch } from '../../../src/server/remotes.ts';
@@ -89,7 +89,7 @@ test('else a person sees the tool, its server and the arguments first, and what 
     { ask: 'call', server: 'till', tool: 'charge', arguments: { amount: 10.5 } },
     [],
   ]);
-  // Nobody says yes to what he is not shown.
+  // A user cannot confirm a call without seeing its arguments.
   const editor = await at.addUser({ email: 'tom@b.example', level: 'editor' });
   const asEditor = (await at.store.permissions.accessOf(editor))!;
   expect(JSON.stringify(await at.room.question(asEditor, id))).not.toContain('amount');
@@ -168,7 +168,7 @@ test('what a tool says that fails is kept sealed, cut, and is in no log', async 
     code: 'REMOTE_TOOL_FAILED',
   });
   const rows = await at.place.tables().knex('workflow_run_steps').where({ run_id: id });
-  // Not the number alone, which ids and times hold by chance.
+  // Searches the whole text, because ids and times can contain 4242 by chance.
   expect(JSON.stringify([log, at.observed, rows])).not.toContain('card 4242');
 });
 
@@ -190,7 +190,7 @@ test('a step may say where to go on when its tool fails, and later steps have wh
   );
 });
 
-/** A server that nobody has asked for its tools yet. */
+/** Creates a server with tools that have not been listed yet. */
 let added = 0;
 async function another() {
   const server = `till ${++added}`;
