@@ -1,4 +1,4 @@
-// The house rules of docs/architecture.md hold for src/, and each rule is shown to notice what it forbids.
+// Checks that src/ follows the rules of docs/architecture.md, and that each rule detects violations.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readEntryPoints } from '../site/exports.ts';
@@ -22,7 +22,7 @@ test('every public export says what it is', () => {
   const silent = entries.flatMap(({ name: entry, exports }) =>
     exports.filter(({ doc }) => doc === '').map(({ name }) => `${name} of ${entry}`),
   );
-  // A docstring above the declaration becomes the page of `npm run docs`.
+  // `npm run docs` builds the reference from the docstrings of exports.
   expect(silent).toEqual([]);
 });
 

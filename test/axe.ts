@@ -1,4 +1,4 @@
-// A page judged by axe-core. The pages' policy must be set aside for it (`bypassCSP`), since they allow no script but ours.
+// Checks a page with axe-core. This needs `bypassCSP`, because the policy of the pages allows only our own script.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
@@ -13,11 +13,11 @@ interface Judged {
   readonly passes: readonly unknown[];
 }
 
-/** A line for each fault, which begins with `name`; none when the page is as it should be. */
+/** One line for each fault, starting with `name`; empty if the page has no faults. */
 export async function findFaults(page: Page, name: string): Promise<string[]> {
   await page.evaluate(judge);
   const { violations, passes } = (await page.evaluate('axe.run({ resultTypes: ["violations"] })')) as Judged;
-  // A judge that finds nothing to judge would find nothing wrong.
+  // With too few passed rules, axe-core did not really check the page.
   if (passes.length < 10) return [`${name}: judged by ${passes.length} rules only`];
   return violations.flatMap(({ id, nodes }) =>
     nodes.slice(0, 3).map(({ html, failureSummary }) => `${name}: ${id} ${html.slice(0, 200)} ${failureSummary}`),

@@ -1,5 +1,5 @@
-// The bench of the tools runs: every operation on SQLite, and all contestants answer the same bytes. Its figures are
-// looked at by people, on a quiet machine (bench/RESULTS.md). The bare servers have the native driver of SQLite and no other.
+// Checks that the bench of the tools runs: every operation on SQLite, with the same bytes from all contestants. People
+// read its figures, from a quiet machine (bench/RESULTS.md). The bare servers support only the native SQLite driver.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

@@ -1,5 +1,5 @@
-// What assistants pay, in tokens (gpt-tokenizer, o200k_base), and the limits that answers must hold; and what the database
-// pays, in statements a call.
+// The cost of calls for assistants in tokens (gpt-tokenizer, o200k_base), the
+// size limits of results, and the cost for the database in statements per call.
 import { createHash } from 'node:crypto';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -72,7 +72,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The one text of the answer of a tool. */
+/** The only text in the result of a tool. */
 async function ask(name: string, given: Record<string, unknown> = {}): Promise<string> {
   const call = modern('tools/call', { name, arguments: given });
   const { body } = await post(house, call.body, call.headers);
@@ -83,9 +83,9 @@ interface Listed {
   tools: { name: string; title: string; description: string; inputSchema: unknown; annotations: object }[];
 }
 
-/** What we have more than the specification. */
+/** Tools beyond the specification. */
 const beside = new Set(['aggregate', 'getChart', 'requestActionFileUpload']);
-/** Offered to those alone who have workflows. */
+/** Listed only for users with workflows. */
 const ofWorkflows = ['listWorkflows', 'triggerWorkflow', 'getWorkflowRun'];
 
 const modelView = ({ name, description, inputSchema }: Listed['tools'][number]) =>
@@ -306,7 +306,7 @@ describe('errors', () => {
   });
 });
 
-// The same in every run.
+// Deterministic, so the numbers are the same in every run.
 let drawn = 0;
 const randomBytes = (length: number): Buffer =>
   Buffer.concat(
@@ -378,7 +378,7 @@ describe.each(databases)('statements a call on $name, BEGIN and COMMIT aside', (
             .addSegment('dear', { field: 'total', operator: 'GreaterThan', value: 5 })
             .addFieldValidation('total', 'GreaterThan', 0)
             .replaceFieldWriting('total', (value) => ({ total: value }));
-          // None of these costs a statement.
+          // None of these customizations adds a statement.
           for (const position of ['Before', 'After'] as const)
             for (const type of ['List', 'Create', 'Update', 'Delete', 'Aggregate'] as const)
               orders.addHook(position, type, () => {});

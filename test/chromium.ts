@@ -1,5 +1,5 @@
-// The browser of the page tests: CHROMIUM_PATH, or the usual place on Linux. A machine without one says so loudly, and fails
-// with CI=true, as for the databases.
+// The browser for tests of pages: CHROMIUM_PATH, or the usual path on Linux. Without
+// one, this prints a warning, and with CI=true it fails, like the databases.
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
@@ -12,7 +12,7 @@ if (!hasChromium) {
   console.warn(`\n*** ${message}\n`);
 }
 
-/** Nothing of it asks the machine's network by itself. Whoever opens it closes it. */
+/** Starts a browser that sends no requests of its own. The caller closes it. */
 export function openChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath,

@@ -1,11 +1,10 @@
-// How long a server itself takes for what a piece of code asks of it: the statements that it sends are listened to, and each is
-// explained afterwards by running it (PostgreSQL's EXPLAIN ANALYZE, MariaDB's ANALYZE). The wire, the driver and this process are
-// not in it.
+// Measures the server time of the statements that a function sends. It records them and runs each again with
+// PostgreSQL's EXPLAIN ANALYZE or MariaDB's ANALYZE. The result excludes network, driver and this process.
 import type { Knex } from 'knex';
 import type { Database } from '../src/store/database/database.ts';
 
 export interface DatabaseTime {
-  /** Of all statements together, each in the quickest of its runs: what else the machine does is not meant. */
+  /** The sum over all statements, each with its fastest run, to exclude other work of the machine. */
   readonly ms: number;
   readonly statements: readonly Explained[];
 }
@@ -13,7 +12,7 @@ export interface DatabaseTime {
 export interface Explained {
   readonly sql: string;
   readonly ms: number;
-  /** JSON, in the form of the database. */
+  /** The JSON plan in the format of the database. */
   readonly plan: string;
 }
 
@@ -41,7 +40,7 @@ export async function measureDatabase(database: Database, run: () => Promise<unk
 
 async function explain({ knex, dialect }: Database, { sql, bindings = [] }: Sent): Promise<Explained> {
   if (dialect === 'postgres') {
-    // What the driver was sent has its own places for values.
+    // Converts the placeholders of the driver to those of knex.raw.
     const text = sql.replace(/\$\d+/g, '?');
     const { rows } = await knex.raw(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, [...bindings] as Knex.RawBinding[]);
     const [told] = rows[0]['QUERY PLAN'];
@@ -51,10 +50,10 @@ async function explain({ knex, dialect }: Database, { sql, bindings = [] }: Sent
     try {
       const [[row]] = await knex.raw(`ANALYZE FORMAT=JSON ${sql}`, [...bindings] as Knex.RawBinding[]);
       const plan = JSON.parse(row.ANALYZE);
-      // Without a time where no table had to be read.
+      // MariaDB reports no time if it read no table.
       return { sql, ms: plan.query_block.r_total_time_ms ?? 0, plan: JSON.stringify(plan) };
     } catch (error) {
-      // Another server that starts with the same folder for temporary tables empties it.
+      // Retries: a server that starts with the same tmpdir deletes the temporary tables of this one.
       if ((error as { code?: unknown }).code !== 'EE_DELETE') throw error;
     }
   }
@@ -67,7 +66,7 @@ export const indexesOf = ({ statements }: DatabaseTime): readonly string[] => [
   ),
 ];
 
-/** Whether all rows of the table are looked at, or all entries of an index of it without a range. */
+/** Whether a statement reads the whole table, by a full scan. */
 export const readsAll = ({ statements }: DatabaseTime, table: string): boolean =>
   statements.some(
     ({ plan }) =>

@@ -1,6 +1,7 @@
-// Real databases for the tests: each one made with a random name and dropped after. SQLite is always there; MariaDB and
-// PostgreSQL are used when TEST_MYSQL_URL or TEST_POSTGRES_URL is set or a server answers on its usual local port.
-// A missing server is said loudly, and is a failure with CI=true. TEST_DATABASES=sqlite,... leaves the others out.
+// Real databases for the tests, created with random names and dropped afterwards. SQLite is
+// always available. MariaDB and PostgreSQL are used if TEST_MYSQL_URL or TEST_POSTGRES_URL
+// is set or a server answers on the default local port. A missing server prints a warning,
+// and fails with CI=true. TEST_DATABASES=sqlite,... restricts the tests to these databases.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -13,9 +14,9 @@ export type Dialect = 'sqlite' | 'mariadb' | 'postgres';
 
 export interface TestDatabase {
   readonly dialect: Dialect;
-  /** As `portico start --database` takes it. */
+  /** In the format of `portico start --database`. */
   readonly url: string;
-  /** `forGood`: nothing can connect to it any more; else it may be emptied, and serve another test. */
+  /** `forGood`: the database no longer accepts connections. Otherwise it may be emptied and reused by another test. */
   drop(forGood?: boolean): Promise<void>;
 }
 
@@ -25,11 +26,11 @@ export interface TestServer {
 }
 
 interface UsualServer extends TestServer {
-  /** Drops all databases of a run, by what their names begin with. */
+  /** Drops all databases of a run, by the prefix of their names. */
   dropAll(prefix: string): Promise<void>;
 }
 
-/** Those of one run of the tests begin alike, so that what files share of them goes with the run (run.ts). */
+/** All databases of a run have the same prefix, so shared ones can be dropped with the run (run.ts). */
 const name = (): string => (process.env.TEST_RUN ?? 'portico_test_') + randomBytes(6).toString('hex');
 
 const sqlite: UsualServer = {
@@ -77,7 +78,7 @@ function mariadb(server: string): UsualServer {
   };
 }
 
-/** In the database itself: everything that was made in it goes, except what is found by `leftInPostgres`. */
+/** Run in the database: drops everything in it, except the objects that `leftInPostgres` finds. */
 const emptyPostgres = `
   SET lock_timeout = '1s';
   SET client_min_messages = 'warning';
@@ -97,7 +98,7 @@ const leftInPostgres = `
   UNION ALL SELECT setdatabase FROM pg_db_role_setting WHERE setdatabase = (SELECT oid FROM pg_database WHERE datname = current_database())
   UNION ALL SELECT oid FROM pg_namespace WHERE current_setting('server_version_num')::int < 150000`;
 
-/** Catalogues grow with each use. */
+/** The maximum number of uses, because the system catalogs grow with each. */
 const USES = 40;
 
 function postgres(server: string): UsualServer {
@@ -110,7 +111,7 @@ function postgres(server: string): UsualServer {
       await client.end();
     }
   };
-  /** To make and to drop one takes a tenth of a second of a processor, to empty one a tenth of that. */
+  /** Creating and dropping a database takes a tenth of a second of CPU time; emptying takes a tenth of that. */
   const kept: { readonly database: string; readonly uses: number }[] = [];
   return {
     dialect: 'postgres',
@@ -129,7 +130,7 @@ function postgres(server: string): UsualServer {
         url: url.href,
         async drop(forGood) {
           if (isGone) return;
-          // Those that are kept go with the run.
+          // Kept databases are dropped with the run.
           const mayBeKept = process.env.TEST_RUN !== undefined && uses < USES && forGood !== true;
           const isKept = mayBeKept && (await empty().catch(() => false));
           if (isKept) kept.push({ database, uses: uses + 1 });
@@ -179,12 +180,12 @@ async function find(
   return [];
 }
 
-/** Every server that the tests can use, SQLite first. */
+/** All available servers, SQLite first. */
 export const servers: readonly UsualServer[] = [
   sqlite,
   ...(await find('mariadb', 'TEST_MYSQL_URL', 3306, 'mysql://root@127.0.0.1:3306/', mariadb)),
   ...(await find('postgres', 'TEST_POSTGRES_URL', 5432, 'postgres://postgres@127.0.0.1:5432/postgres', postgres)),
 ];
 
-/** Those that are another process. */
+/** The databases that run in another process. */
 export const remoteServers: readonly TestServer[] = servers.filter(({ dialect }) => dialect !== 'sqlite');

@@ -1,4 +1,4 @@
-// The demo shop, made once in a process and copied after: its 20,000 rows take longer than most tests that ask them.
+// The demo shop, created once per process and copied for each test: its 20,000 rows take longer than most tests.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ function make(): Buffer {
   }
 }
 
-/** In a folder that is there. */
+/** Copies the demo into an existing folder. */
 export function copyDemo(path: string): void {
   made ??= make();
   writeFileSync(path, made, { mode: 0o600 });

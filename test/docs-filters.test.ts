@@ -1,4 +1,4 @@
-// The filters of docs/filters.md are asked of the demo shop, and find what plain SQL finds.
+// Runs the filters of docs/filters.md on the demo shop, and compares the results with plain SQL.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The examples of docs/library.md, docs/sources.md and docs/observability.md run as they stand, with 'portico' being the sources beside them.
+// Runs the examples of docs/library.md, docs/sources.md and docs/observability.md unchanged, with src/ as 'portico'.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -17,13 +17,13 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'portico-docs-'));
 });
 afterEach(() => {
-  // In place: another object would not be that of vi.stubEnv, in any file that comes after.
+  // Restores process.env in place: vi.stubEnv in later files needs the same object.
   for (const name of Object.keys(process.env)) if (!Object.hasOwn(environment, name)) delete process.env[name];
   Object.assign(process.env, environment);
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The runnable example of a page, as a module. What it imports is found as from here. */
+/** The runnable example of a page, as a module. Its imports resolve as from here. */
 async function load(page: string, change: (code: string) => string = (code) => code): Promise<Record<string, unknown>> {
   const [, code = ''] = /```js run\n(.*?)```/s.exec(readFileSync(page, 'utf8')) ?? [];
   const path = join(folder, 'example.mjs');

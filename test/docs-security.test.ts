@@ -1,4 +1,4 @@
-// The list of docs/security.md: every row says how an item is held and which test shows it, and the test is there.
+// Checks the list of docs/security.md: every row says how an item is met and names an existing test.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

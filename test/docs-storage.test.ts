@@ -1,11 +1,11 @@
-// docs/storage.md says of every table and every column what is kept there, and says nothing of others.
+// Checks that docs/storage.md describes every table and every column, and no others.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { cleanUpAfterEach, createPlace, variants } from './store/stores.ts';
 
 cleanUpAfterEach();
 
-/** What the page says of each table: its row where a table of tables has one, else the section that begins with its name. */
+/** The text about each table: its row in a list of tables, or the section that begins with its name. */
 function readPage(): Map<string, string> {
   const said = new Map<string, string>();
   const text = readFileSync('docs/storage.md', 'utf8');

@@ -1,5 +1,5 @@
-// The documentation says what is so: its tables are tied to the tables of the code, both ways; its links lead somewhere;
-// and its code blocks that are marked `run` are run as a reader would run them.
+// Checks the documentation: its tables match those of the code in both
+// directions, its links work, and code blocks marked `run` run as written.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -39,7 +39,7 @@ function readTable(path: string, heading?: string): string[][] {
 }
 
 test('docs/errors.md lists every code of core/errors.ts with its status, and no other', () => {
-  // A text can be made of any details whose members behave as an empty list does.
+  // Details with members that behave like an empty list satisfy every error text.
   const details = new Proxy({}, { get: () => [] });
   const coded = errorCodes.map((code) => [code, String(new AppError(code, details as never).status)]);
   const rows = readTable('docs/errors.md');
@@ -56,7 +56,7 @@ test('docs/configuration.md lists every setting of core/config.ts as it is, and 
     const flag = 'flag' in row && row.flag ? `\`${row.flag}\`` : '–';
     return [`\`${row.env}\``, flag, shown(row.fallback), row.about];
   });
-  // When this differs, the rows to write are those that were expected.
+  // On a difference, copy the expected rows into the page.
   expect(readTable('docs/configuration.md', 'Settings').map((cells) => `| ${cells.join(' | ')} |`)).toEqual(
     coded.map((cells) => `| ${cells.join(' | ')} |`),
   );
@@ -81,7 +81,7 @@ interface Block {
   readonly text: string;
 }
 
-/** Fenced `sh` blocks whose info string goes on with `run`. */
+/** Fenced `sh` blocks with `run` in their info string. */
 const blocks: Block[] = pages.flatMap((page) =>
   [...readFileSync(page, 'utf8').matchAll(/^```sh run\n([\s\S]*?)^```/gm)].map(([, text], index) => ({
     title: `${page}, block ${index + 1}`,
@@ -108,7 +108,7 @@ describe('code blocks marked as runnable', () => {
 const configs = [...readFileSync('docs/customizing.md', 'utf8').matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code!);
 const access = fullAccess({ id: 1, timezone: 'UTC', tags: {} } as Caller);
 
-// What the examples read from the environment.
+// Read by the examples.
 vi.stubEnv('AI_PROVIDER_API_KEY', 'sk-of-nobody');
 
 /** The engine over the demo, customized by one of the examples. */
@@ -118,7 +118,7 @@ async function openConfig(place: number) {
   const plugins = pathToFileURL(resolve('dist/plugins/index.js')).href;
   const code = (configs[place] ?? '')
     .replace('portico/plugins', plugins)
-    // By its source, as the agent here is: a provider must come from where the agent does.
+    // Uses src/ like the agent of this test, because a provider must come from the same module.
     .replace("from 'portico'", `from '${resolve('src/index.ts')}'`);
   writeFileSync(join(folder, 'portico.config.mjs'), code);
   copyDemo(join(folder, 'demo.sqlite'));

@@ -1,8 +1,8 @@
-// How long the thread of a test was at work, of the processor's time: what the machine gave to others meanwhile is not in it.
+// Measures the delay that a test causes in the event loop, without the time that the machine gives to other processes.
 import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** Of the main thread of this process; undefined where the system does not say. */
+/** CPU time of the main thread; undefined if the system does not report it. */
 function busyMs(): number | undefined {
   try {
     return Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[0]) / 1e6;
@@ -12,8 +12,8 @@ function busyMs(): number | undefined {
 }
 
 /**
- * By how many milliseconds the event loop was late at the most while `run` was under way, for what this thread did: no longer
- * than it was at work in all, however long it had to wait for the processor.
+ * The longest delay of the event loop during `run`, in milliseconds. The result is at
+ * most the CPU time of this thread, so time spent waiting for a CPU does not count.
  */
 export async function watchLateness<T>(run: () => Promise<T>): Promise<{ readonly answer: T; readonly late: number }> {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });

@@ -1,14 +1,14 @@
-// Ports that are chosen before somebody listens there.
+// Chooses free ports before a server listens on them.
 import { randomInt } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
-/** Above those that services are known by, and that `fetch` refuses. */
+/** Above well-known ports and the ports that `fetch` blocks. */
 const FIRST = 20_000;
 
 /**
- * A port of 127.0.0.1 that is taken until `free` is called. Afterwards the system gives it to nobody who asks for any: it is
- * below those that are given out to listeners and connections, of which other tests have many at the same time.
+ * Reserves a port of 127.0.0.1 until `free` is called. The system does not assign it to other sockets
+ * afterwards, because it is below the ephemeral range, which other tests use heavily at the same time.
  */
 export async function takePort(): Promise<{ readonly port: number; free(): Promise<void> }> {
   for (;;) {
@@ -23,14 +23,14 @@ export async function takePort(): Promise<{ readonly port: number; free(): Promi
   }
 }
 
-/** One on which nobody listens. */
+/** A port without a listener. */
 export async function freePort(): Promise<number> {
   const { port, free } = await takePort();
   await free();
   return port;
 }
 
-/** 0 leaves it to the system, where the ports that it gives out are not known, or are nearly all. */
+/** 0 lets the system choose, if its ephemeral range is unknown or covers nearly all ports. */
 function drawPort(): number {
   const range = '/proc/sys/net/ipv4/ip_local_port_range';
   const end = existsSync(range) ? Number.parseInt(readFileSync(range, 'utf8'), 10) : 0;

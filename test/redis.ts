@@ -1,5 +1,5 @@
-// A real Redis for the tests: TEST_REDIS_URL, or one at the usual local port. A missing one is said loudly, and is a failure with
-// CI=true, as for the databases. Tests share it: what they write has names of their own, and expires.
+// A real Redis for the tests: TEST_REDIS_URL, or a server on the default local port. A missing one prints a warning,
+// and fails with CI=true, like the databases. Tests share it, so they write keys with unique names and an expiry.
 import { connect } from 'node:net';
 
 export const redisUrl: string | undefined = await find();

@@ -1,8 +1,8 @@
-// Before all tests of a run and after them: databases that its files share are dropped at its end.
+// Setup and teardown of a whole run: drops the databases that its files share.
 import { randomBytes } from 'node:crypto';
 
 export function setup(): (() => Promise<void>) | undefined {
-  // Each project of the run asks for this; and a run within a test is a part of that test's.
+  // Each project of a run calls setup. A run started by a test belongs to the outer run.
   if (process.env.TEST_RUN !== undefined) return undefined;
   const run = `portico_test_${randomBytes(4).toString('hex')}_`;
   process.env.TEST_RUN = run;

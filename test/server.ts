@@ -1,5 +1,5 @@
-// The whole application in this process, on a free port, over a database of the test's: what every test of more than one
-// room starts. Sign-in is done through the real pages (oauth/flow.ts).
+// The whole application in this process, on a free port, over a database of the test, for
+// all tests of more than one module. Tests sign in through the real pages (oauth/flow.ts).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,11 +19,11 @@ export interface TestServer extends Started {
 }
 
 export interface TestServerOptions {
-  /** The served database. */
+  /** The URL of the served database. */
   readonly database: string;
   readonly env?: ConfigInput['env'];
   readonly app?: Partial<AppOptions>;
-  /** Someone who is in the storage already; without it a first user is added. */
+  /** An account that already exists in the storage; by default a first user is added. */
   readonly account?: Account;
 }
 
@@ -41,7 +41,7 @@ export async function startServer({ database, env, app: options, account }: Test
       ...env,
     },
   });
-  // An agent whose platform is elsewhere has none.
+  // An agent with a remote platform has no storage.
   if (config.serverUrl === null) await prepareStorage(config);
   const observed: Observation[] = [];
   const app = createApp(config, { version: '0.0.0-test', observe: (one) => observed.push(one), ...options });

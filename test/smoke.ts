@@ -1,5 +1,6 @@
-// Uses a started server as a client that knows its address and a person who knows the password: register, sign in on the
-// real pages, list, write, run an action of the demo shop. `tsx test/smoke.ts <mcp address> <e-mail>`, the password on standard input.
+// Uses a started server like a client that knows its URL and a user with a password:
+// registers, signs in on the real pages, lists, writes, and runs an action of the
+// demo shop. `tsx test/smoke.ts <MCP URL> <e-mail>`, the password on standard input.
 import { text } from 'node:stream/consumers';
 import { connect, register } from './oauth/client.ts';
 
@@ -21,7 +22,7 @@ const { tokens } = await connect(registered, { email, password }, { redirectUri,
 
 let calls = 0;
 
-/** What the tool answers; throws with what it said instead when it is an error. */
+/** The result of a tool; throws with the text of an error. */
 async function ask<Answer>(name: string, given: Record<string, unknown>): Promise<Answer> {
   const response = await fetch(`${mcpUrl}`, {
     method: 'POST',

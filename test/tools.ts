@@ -1,11 +1,11 @@
-// Test tools that are fetched on demand (scripts/tool.mjs). One that cannot be had is said loudly, and is a failure with
-// CI=true, under the same rule as a missing database.
+// Test tools that are downloaded on demand (scripts/tool.mjs). An unavailable
+// tool prints a warning, and fails with CI=true, like a missing database.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
 export type ToolName = 'node22' | 'conformance' | 'inspector' | 'openapi-typescript';
 
-/** The path of the tool; undefined where its tests are to be skipped. */
+/** The path of the tool; undefined if its tests must be skipped. */
 export function findTool(name: ToolName): string | undefined {
   const script = join(import.meta.dirname, '..', 'scripts', 'tool.mjs');
   const found = spawnSync(process.execPath, [script, name], { encoding: 'utf8' });

@@ -1,7 +1,7 @@
-// People with a password, for tests that ask about something else. To stretch a password takes a tenth of a second of a processor,
-// at each sign-in once more, and that would be a large part of such a test. Here the hash is written with few rounds: its
-// parameters travel with it, and what reads it is what reads every other. What the product writes, and how long it takes,
-// is asked where its own `addUser` is called (test/store/identity.test.ts).
+// Users with a password, for tests of other features. Hashing a password takes a tenth of
+// a second of CPU time, again at each sign-in, which would be a large part of such a test.
+// So these hashes use few rounds. A hash contains its parameters, so verification works as
+// usual. test/store/identity.test.ts tests the hashes of the product's own `addUser`.
 import { randomBytes, scryptSync } from 'node:crypto';
 import { systemClock } from '../src/core/clock.ts';
 import { type Config, loadConfig } from '../src/core/config.ts';
@@ -19,7 +19,7 @@ function hashQuickly(password: string): string {
   return ['scrypt', ROUNDS.N, ROUNDS.r, ROUNDS.p, salt.toString('base64url'), key.toString('base64url')].join('$');
 }
 
-/** `config`: where the storage is, whose row is written. One in memory cannot be reached: there it takes the time that it takes. */
+/** `config`: locates the storage. A storage in memory cannot be changed from outside, so hashing stays slow there. */
 export async function addUser(
   { identity }: Pick<Store, 'identity'>,
   { storageUrl: url, dataDir, sqlite }: Pick<Config, 'storageUrl' | 'dataDir' | 'sqlite'>,
@@ -41,7 +41,7 @@ export async function addUser(
   return (await identity.findUser(id))!;
 }
 
-/** The same in a data folder, as another process does it where a server has it open; it may not be there yet. */
+/** The same in a data folder, even while a server has it open. Creates the storage if needed. */
 export async function addUserIn(dataDir: string, user: NewUser): Promise<User> {
   const config = loadConfig({ file: { dataDir } });
   await prepareStorage(config);

@@ -1,4 +1,4 @@
-// `portico user invite`, `reset`, `disable`, `enable`, `reset-totp` and `sign-out`, against a server that runs meanwhile.
+// `portico user invite`, `reset`, `disable`, `enable`, `reset-totp` and `sign-out`, while a server is running.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBrowser, type Page } from '../oauth/flow.ts';
 import { buildOnce, makePlace, type Place, portico, type StartedServer, startServer } from './command.ts';

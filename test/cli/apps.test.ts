@@ -1,4 +1,4 @@
-// `portico apps` and `portico keys`: what an administrator does beside a server that runs on the same data.
+// `portico apps` and `portico keys`, as administrators run them beside a server on the same data.
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { redirectUri } from '../app/shop.ts';
 import { connect, refresh, register } from '../oauth/client.ts';

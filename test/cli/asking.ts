@@ -1,8 +1,8 @@
-// Signing in to a server that was started as a process, and asking it.
+// Signs in to a server that runs as a process, and calls it.
 import { connect, register } from '../oauth/client.ts';
 import type { StartedServer } from './command.ts';
 
-/** What the welcome says beside a label. */
+/** The value next to a label in the welcome. */
 export const printed = (server: StartedServer, label: string) =>
   new RegExp(`^ {2}${label} +(\\S+)`, 'm').exec(server.stdout)?.[1] ?? '';
 

@@ -1,5 +1,5 @@
-// The whole way of a customization (spec 4.6), against a server that is somewhere else: bootstrap, a sign-in in a browser, an
-// edit, typings, a run, and a question that is answered by the code. The browser is a real one where there is one.
+// A complete customization (spec 4.6) against a remote server: bootstrap, sign-in in a browser,
+// edit, typings, a run, and a call that the code answers. Uses a real browser if one is installed.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { hasChromium, openChromium } from '../chromium.ts';
 import { type CloudPlace, openCloud, runSigningIn } from './cloud-server.ts';
 import { beginPortico, compileFolder, linkModules, type Outcome, portico, startServer } from './command.ts';
 
-/** A person who opens the address that the terminal shows, in a browser that runs no scripts. */
+/** Acts as a user who opens the printed URL in a browser with JavaScript disabled. */
 async function bootstrapInBrowser(cloud: CloudPlace, args: readonly string[], work: ReturnType<CloudPlace['work']>) {
   const running = beginPortico(args, work);
   const address = await running.printed(/(http:\/\/\S+user_code=\S+)/);
@@ -69,7 +69,7 @@ test('bootstrap, edit, typings, run, ask', { timeout: 180_000 }, async () => {
     linkModules(folder);
     expect((await compileFolder(folder)).stdout).toBe('');
 
-    // What is not typed yet cannot be used by what is.
+    // Code cannot use a new field before the typings are updated.
     writeFileSync(join(folder, 'src/index.ts'), customization([shout, twice]));
     const early = await compileFolder(folder);
     const typed = await portico(['cloud', 'update-typings'], { folder, env });

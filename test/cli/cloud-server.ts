@@ -1,4 +1,4 @@
-// A server in a process of its own, with the demo shop, for the tests of `portico cloud`; and the person who signs in.
+// A server with the demo shop in its own process, for the tests of `portico cloud`, and the sign-in of a user.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Account, createBrowser } from '../oauth/flow.ts';
@@ -8,11 +8,11 @@ export interface CloudPlace {
   readonly origin: string;
   readonly account: Account;
   readonly secret: string;
-  /** As `--database` takes it. */
+  /** In the format of `--database`. */
   readonly database: string;
-  /** Where the server runs. */
+  /** The working folder of the server. */
   readonly folder: string;
-  /** A working folder of somebody else, and the variables of a machine of its own. */
+  /** Another working folder with its own environment variables, like another machine. */
   work(): { readonly folder: string; readonly env: Readonly<Record<string, string>> };
   stop(): Promise<void>;
 }
@@ -50,11 +50,11 @@ export interface Signing {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
   readonly account: Account;
-  /** What the person presses in the end. */
+  /** The button that the user presses at the end. */
   readonly button?: string;
 }
 
-/** Runs a command that asks for a sign-in, and answers it. */
+/** Runs a command that asks for a sign-in, and signs in. */
 export async function runSigningIn({ args, folder, env, account, button = 'allow' }: Signing): Promise<Outcome> {
   const running = beginPortico(args, { folder, env });
   const address = await running.printed(/(http:\/\/\S+user_code=\S+)/);

@@ -1,4 +1,4 @@
-// A code that a terminal shows lasts for ten seconds at least.
+// Expiry of the code that a terminal shows. Its shortest lifetime is ten seconds.
 import { expect, test } from 'vitest';
 import { openCloud } from './cloud-server.ts';
 import { portico } from './command.ts';

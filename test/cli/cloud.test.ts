@@ -1,4 +1,4 @@
-// `portico cloud`: a folder is made, typed, compiled and run; and what goes wrong says what to do.
+// `portico cloud`: creates, types, compiles and runs a folder. Its errors say what to do.
 
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -73,7 +73,7 @@ test('bootstrap makes a folder that compiles; an edited one is typed anew, and r
   const again = await run('update-typings');
   expect(again.stdout).toBe('typings.d.ts is as it was.\n');
 
-  // A table that was made while the server runs is typed without a restart.
+  // Typings include tables created while the server runs, without a restart.
   const { driver } = loadSqliteDriver();
   const change = (sql: string) => {
     const database = new driver(join(cloud.folder, '.portico', 'demo.sqlite'));

@@ -1,4 +1,4 @@
-// The command as users run it: built, in a process of its own, in a folder of its own.
+// The command as users run it: built, in its own process and its own folder.
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,10 +6,10 @@ import { delimiter, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadSqliteDriver, type SqliteKind } from '../../src/core/sqlite.ts';
 
-/** The SQLite drivers that this machine has: the native one may be missing, the other never is. */
+/** The SQLite drivers on this machine: the native one may be missing, the other is always present. */
 export const sqliteKinds: readonly SqliteKind[] = loadSqliteDriver().kind === 'native' ? ['native', 'wasm'] : ['wasm'];
 
-/** Of this package. */
+/** The root of this package. */
 export const root = resolve(import.meta.dirname, '..', '..');
 const main = join(root, 'dist', 'cli', 'main.js');
 
@@ -19,7 +19,7 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** Builds dist/ when it is older than src/. Test files run at the same time, so one builds and the others wait. */
+/** Builds dist/ if it is older than src/. Test files run in parallel, so one builds and the others wait. */
 export async function buildOnce(): Promise<void> {
   const lock = join(root, 'node_modules', '.portico-build.lock');
   for (;;) {
@@ -27,7 +27,7 @@ export async function buildOnce(): Promise<void> {
       mkdirSync(lock);
       break;
     } catch {
-      // A lock that a killed run left behind.
+      // A killed run left the lock behind.
       if (existsSync(lock) && Date.now() - statSync(lock).mtimeMs > 120_000)
         rmSync(lock, { recursive: true, force: true });
       await sleep(100);
@@ -46,13 +46,13 @@ export interface Place {
   remove(): void;
 }
 
-/** An empty working folder; the data folder of a command that runs there is `.portico` in it. */
+/** An empty working folder; commands that run there use `.portico` in it as data folder. */
 export function makePlace(): Place {
   const folder = mkdtempSync(join(tmpdir(), 'portico-cli-'));
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** Nothing of the environment of the tests leaks into the command. */
+/** Keeps the environment of the tests out of the command. */
 function environment(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(SERVICE_|MCP_|NODE_OPTIONS$|VITEST|npm_|FORCE_COLOR$|NO_COLOR$)/.test(name),
@@ -64,13 +64,13 @@ export interface Run {
   readonly folder: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
-  /** Of another copy of the package; this one where it is absent. */
+  /** The root of another copy of the package; defaults to this one. */
   readonly root?: string | undefined;
-  /** In place of the command; it prints the address of MCP as the command does. */
+  /** A script to run instead of the command; it must print the MCP URL as the command does. */
   readonly script?: string | undefined;
 }
 
-/** For what starts the command itself. */
+/** Command, arguments and environment for callers that spawn the process themselves. */
 export function commandOf(args: readonly string[], env: Readonly<Record<string, string>>) {
   const set = Object.entries(environment(env)).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return { command: process.execPath, args: [main, ...args], env: Object.fromEntries(set) };
@@ -92,11 +92,11 @@ export function runShell(script: string, folder: string): Promise<Outcome> {
 
 export interface Running {
   readonly ended: Promise<Outcome>;
-  /** Resolves with the first group of a whole line on standard output; rejects when the command ends before. */
+  /** Resolves with the first group of the match in complete lines of stdout; rejects if the command ends first. */
   printed(pattern: RegExp): Promise<string>;
 }
 
-/** A command that waits for somebody. */
+/** Starts a command that waits for a user. */
 export function beginPortico(args: readonly string[], { folder, env = {} }: Omit<Run, 'input'>): Running {
   const child = spawn(process.execPath, [main, ...args], { cwd: folder, env: environment(env), stdio: 'pipe' });
   let stdout = '';
@@ -119,7 +119,7 @@ export function beginPortico(args: readonly string[], { folder, env = {} }: Omit
     ended,
     async printed(pattern) {
       for (;;) {
-        // What is printed may arrive in pieces, and its end after the process has ended.
+        // Output can arrive in pieces, and the last piece after the process has ended.
         const found = pattern.exec(stdout.slice(0, stdout.lastIndexOf('\n') + 1))?.[1];
         if (found !== undefined) return found;
         if (isClosed) throw new Error(`the command ended: ${stdout}${stderr}`);
@@ -129,7 +129,7 @@ export function beginPortico(args: readonly string[], { folder, env = {} }: Omit
   };
 }
 
-/** Makes the node_modules of a folder what `npm install` would make of it, of what is installed here. */
+/** Creates the node_modules of a folder like `npm install`, from the packages installed here. */
 export function linkModules(folder: string): void {
   const modules = join(folder, 'node_modules');
   mkdirSync(modules);
@@ -138,7 +138,7 @@ export function linkModules(folder: string): void {
     symlinkSync(join(root, 'node_modules', name), join(modules, name), 'dir');
 }
 
-/** The compiler of a folder, as `npx tsc` starts it. */
+/** Runs the compiler of a folder like `npx tsc`. */
 export function compileFolder(folder: string): Promise<Outcome> {
   const tsc = join(folder, 'node_modules', 'typescript', 'bin', 'tsc');
   return collect(process.execPath, [tsc, '--noEmit'], folder, environment({}), '');
@@ -163,20 +163,20 @@ function collect(command: string, args: readonly string[], cwd: string, env: Nod
 
 export interface StartedServer {
   readonly pid: number;
-  /** To the end of the welcome. */
+  /** Output up to the end of the welcome. */
   readonly stdout: string;
-  /** Up to now: it comes on a way of its own, perhaps after the welcome. */
+  /** Output so far; stderr is a separate stream and may arrive after the welcome. */
   readonly stderr: string;
   readonly mcpUrl: string;
   readonly origin: string;
-  /** From the birth of the process to the end of the welcome. */
+  /** Time from the start of the process to the end of the welcome. */
   readonly milliseconds: number;
   signal(name: NodeJS.Signals): void;
   /** Resolves when the process has ended. */
   readonly ended: Promise<Outcome>;
 }
 
-/** Runs `portico start` (on a free port unless one is given) and waits for the welcome; rejects with what was printed when it ends before. */
+/** Runs `portico start` (on a free port by default) and waits for the welcome. Rejects with the output if it ends. */
 export function startServer(
   args: readonly string[],
   { folder, env = {}, root: at = root, script }: Run,

@@ -1,4 +1,4 @@
-// The demo shop is whole, believable, and the same for a seed.
+// The demo shop is complete, plausible, and the same for the same seed.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -24,7 +24,7 @@ describe.each(sqliteKinds)('the demo shop, on the %s driver', (kind) => {
     place = makePlace();
     const before = process.cpuUsage();
     writeDemo(join(place.folder, 'demo.sqlite'), { driver, clock: noon });
-    // Of the processor: what else the machine does at the time is not the shop's fault.
+    // CPU time, so other work of the machine does not count.
     const { user, system } = process.cpuUsage(before);
     milliseconds = (user + system) / 1000;
     left = readdirSync(place.folder);

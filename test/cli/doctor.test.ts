@@ -1,4 +1,4 @@
-// `portico doctor` shows what is in effect, hides secrets, says what is wrong, and changes nothing.
+// `portico doctor` shows the effective settings, hides secrets, reports problems, and changes nothing.
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => place.remove());
 
-/** State and text of each check, the folder of the test written as `~`. */
+/** State and text of each check, with the folder of the test replaced by `~`. */
 function findings(stdout: string): string[] {
   return stdout
     .slice(stdout.indexOf('\nChecks\n') + '\nChecks\n'.length)

@@ -1,4 +1,4 @@
-// `portico eval`: the forty tasks of the demo shop pass within their bounds, and an expectation that does not hold is noticed.
+// `portico eval`: the forty tasks of the demo shop pass within their limits, and a failed expectation is reported.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';

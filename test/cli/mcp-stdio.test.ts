@@ -1,4 +1,4 @@
-// `portico mcp --stdio`, as hosts run it: started by the SDKs' own clients, and by hand, line by line.
+// `portico mcp --stdio` as hosts run it: started by the SDKs' own clients, and driven line by line.
 import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { addPerson, makeToken } from './prepared.ts';
 
 let place: Place;
 let token: string;
-/** The demo shop, a user and a token; a data folder that is there already, as with most starts. */
+/** The demo shop, a user and a token; the data folder already exists, as in most starts. */
 beforeAll(async () => {
   await buildOnce();
   place = makePlace();
@@ -55,16 +55,16 @@ interface Message {
 
 interface Talk {
   readonly child: ChildProcessWithoutNullStreams;
-  /** Everything that came on standard output, line by line. */
+  /** All lines of standard output. */
   readonly lines: string[];
   stderr(): string;
   send(...lines: string[]): void;
-  /** The answer with that id; null for one that belongs to no request. */
+  /** The response with that id; null for a response to no request. */
   answer(id: number | null): Promise<Message>;
   readonly ended: Promise<number | null>;
 }
 
-/** The command by hand: what is written goes as it is. */
+/** Runs the command with raw input lines. */
 function talk(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}, folder = place.folder): Talk {
   const {
     command,
@@ -108,7 +108,7 @@ const call = (id: number, name: string, args: object) =>
 const cheap = { collectionName: 'suppliers', fields: ['id'], pagination: { size: 1 } };
 const textOf = (message: Message): string => message.result.content[0].text;
 
-/** Spent so far, as proc(5) tells it in hundredths of a second: what else the machine does at the time is not our fault. */
+/** CPU time so far. proc(5) reports it in hundredths of a second. Other work of the machine does not count. */
 function processorMsOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')
@@ -209,7 +209,7 @@ test.each(hostConfigs.flatMap(({ mcpServers }) => Object.values(mcpServers)))(
   async ({ command, args, env }) => {
     expect([command, args[0]]).toEqual(['npx', 'portico']);
     writeFileSync(join(place.folder, 'token'), `${token}\n`, { mode: 0o600 });
-    // The places of the reader are those of the test.
+    // Replaces the paths and the token of the docs with those of the test.
     const here = (text: string) => text.replace(/^\/home\/ada\/shop/, place.folder).replace(/^\$\{.*\}$/, token);
     const mine = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, here(value)]));
     const client = new Client({ name: 'notebook', version: '1' });
@@ -328,13 +328,13 @@ describe('the lines', () => {
 });
 
 describe('the process', () => {
-  // A storage in WebAssembly takes longer to open; the limit is that of the driver that an installation has where it can.
+  // Opening a storage in WebAssembly takes longer. The limit applies to the native driver.
   const isMeasured = existsSync('/proc/self/stat') && loadSqliteDriver().kind === 'native';
   test.runIf(isMeasured)(
     'takes no more of a processor to its first answer than three times what its packages take',
     async () => {
-      // Beside the packages that every way in needs, since one machine is half as fast as another. The least of several: what
-      // else the machine does can only add to it.
+      // Compared with the time to load the shared packages, because machines differ in speed.
+      // Takes the minimum of several runs, because other work of the machine can only add time.
       const times: number[] = [];
       const packages: number[] = [];
       const most = () => 3 * Math.min(...packages);
@@ -385,7 +385,7 @@ describe('the process', () => {
   });
 
   describe('a client that stops reading in the middle of an answer', () => {
-    /** Answers fill the pipe, which nobody reads; then its reading end is closed, and the rest has nowhere to go. */
+    /** Fills the pipe with unread responses. Then it closes the reading end, so the rest cannot be sent. */
     async function leave(lines: readonly string[], close: (child: Talk['child']) => void) {
       const { command, args, env } = commandOf(['mcp', '--stdio'], {
         SERVICE_MCP_TOKEN: token,

@@ -1,4 +1,4 @@
-// What the commands of a test find there: people and tokens, written as a command writes them, without a process for each.
+// Users and tokens for the commands of a test, written without a process for each, in the same form as the commands.
 import { join } from 'node:path';
 import { systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
@@ -13,7 +13,7 @@ export async function addPerson(place: Pick<Place, 'folder'>, user: NewUser): Pr
   await addUserIn(dataDirOf(place), user);
 }
 
-/** The secret of an application token of a person who is there. */
+/** The secret of a new application token of an existing user. */
 export async function makeToken(
   place: Pick<Place, 'folder'>,
   email: string,

@@ -1,4 +1,5 @@
-// The file of roles: what is pulled is what is pushed, and everything that is wrong in a file is told at once, where it is.
+// The file of roles: a pulled file can be pushed unchanged, and
+// all errors of a file are reported at once, with positions.
 import { describe, expect, test } from 'vitest';
 import { findNetworkWarnings } from '../../src/cli/roles/network-warnings.ts';
 import { readRolesFile } from '../../src/cli/roles/read.ts';
@@ -23,7 +24,7 @@ function read(text: string): readonly Right[] {
   return file.rights.map(({ kind, path, value }) => ({ kind, path, value }));
 }
 
-/** With more lines below Clerk, in Production. */
+/** The file with lines for Clerk in Production. */
 const clerk = (...lines: string[]) =>
   base.replace('  Clerk: {}\n', `  Clerk:\n    Production:\n${lines.map((line) => `      ${line}\n`).join('')}`);
 
@@ -48,7 +49,7 @@ describe('pulled and pushed', () => {
     '__proto__',
   ];
 
-  /** A file that nobody would write, of everything that there is; the same for the same number. */
+  /** An unusual file with every kind of right; the same for the same seed. */
   function makeRights(seed: number): Right[] {
     let state = seed * 7919 + 13;
     const pick = <T>(some: readonly T[]): T => {
@@ -192,7 +193,7 @@ rolls: {}
     ]);
   });
 
-  // RFC 8259 section 6: a number that the file cannot hold would name another record.
+  // RFC 8259 section 6: a number that loses precision would name another record.
   test('is a number that is read as another one, also in the filter of a row scope', () => {
     const text = `${base}#\n`.replace(
       'South: {}',

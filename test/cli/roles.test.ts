@@ -1,5 +1,5 @@
-// `portico roles` as people run it, beside a running server: what is pushed is felt by the very next call of everybody who
-// is signed in, for reads, writes, actions and row scopes; and a file with problems changes nothing.
+// `portico roles` beside a running server: a push applies to the next call of every signed-in user, for reads, writes,
+// actions and row scopes. A file with problems changes nothing.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -65,7 +65,7 @@ describe('the command', () => {
     expect([pulled.code, same.code, same.stdout]).toEqual([0, 0, 'Nothing to change: all is as the file says.\n']);
 
     const file = write(fileOf('orders: { may: [browse, read], fields: { total: hidden } }'));
-    // No database is named: nothing can say which names there are.
+    // Without a database, the command cannot check names.
     const unread = await portico(['roles', 'push', file, '--yes'], place);
     expect([unread.code, unread.stderr]).toEqual([
       1,
@@ -167,7 +167,7 @@ export const agent = createAgent({ authSecret: 'a', envSecret: 'b', isProduction
         '{ Production: { orders: { field: "customer:country", operator: Equal, value: NO }, reviews: { field: strs, operator: Present } } }',
       ),
     );
-    // What a misspelt name was to close would be open.
+    // A misspelled name would leave open what it should close.
     const misspelt = await portico(['roles', 'push', file, '--yes'], place);
     expect([misspelt.code, misspelt.stderr]).toEqual([
       1,
@@ -190,7 +190,7 @@ warning: roles.yaml:14: 'customers': there is no field 'citty'. Near: city.
 warning: roles.yaml:15: there is no collection 'ordres'. Near: orders.
 `,
     ]);
-    // A filter that can mean several things is not saved; the one that was chosen of its forms is.
+    // An ambiguous filter is refused. Its explicit form is saved.
     const clerk = 'orders: { may: [browse] }';
     const old = '{ Production: { customers: { field: "orders:status", operator: NotEqual, value: paid } } }';
     const refused = await portico(['roles', 'push', write(fileOf(clerk, old)), '--yes'], place);
@@ -216,7 +216,7 @@ describe('beside a running server', () => {
       orders: { may: [browse, read], actions: { Ship: { trigger: { when: { field: status, operator: Equal, value: lost } } } } }`;
   const seeing = '{ Production: { orders: { field: id, operator: Equal, value: -1 } } }';
 
-  /** Whether a call used what the second file takes away. */
+  /** Whether a call used access that the second file removes. */
   const uses: Readonly<Record<string, readonly [tool: string, args: object, used: (text: string) => boolean]>> = {
     read: [
       'list',
@@ -228,7 +228,7 @@ describe('beside a running server', () => {
       { collectionName: 'customers', recordId: 1, attributes: { city: 'Bergen' } },
       (text) => !text.includes('FORBIDDEN'),
     ],
-    // The code of the action runs, and says that the order cannot be shipped again.
+    // The action runs, and reports that the order cannot be shipped again.
     action: [
       'executeAction',
       {
@@ -284,7 +284,7 @@ describe('beside a running server', () => {
           }
         }),
       );
-      /** Until each kind was called so many times that began after now; on a busy machine that takes a while. */
+      /** Waits for five calls of each kind that start after now; on a busy machine that takes a while. */
       const enough = async () => {
         const from = performance.now();
         const count = (kind: string) => calls.filter((each) => each.kind === kind && each.began >= from).length;
@@ -307,14 +307,14 @@ describe('beside a running server', () => {
       const judged: Record<string, number> = {};
       for (const [index, { takes, ended }] of pushes.entries()) {
         const until = pushes[index + 1]?.began ?? Number.POSITIVE_INFINITY;
-        // Those that lie wholly between two pushes are told by the first of them alone.
+        // Only the previous push decides the outcome of calls that are completely between two pushes.
         for (const call of calls.filter((each) => each.began >= ended && each.ended <= until)) {
           judged[`${call.kind} ${takes}`] = (judged[`${call.kind} ${takes}`] ?? 0) + 1;
           if (call.used === takes) wrong.push(`${call.kind} after push ${index}: ${call.text}`);
         }
       }
       expect(wrong).toEqual([]);
-      // Each kind was tried in earnest, with and without.
+      // Each kind was called often enough, with and without access.
       expect(
         Object.entries(judged)
           .filter(([, count]) => count >= 6)

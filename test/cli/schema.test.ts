@@ -1,4 +1,4 @@
-// `portico schema`: the schema file written and compared in CI, for a database of one's own and for an agent of a module.
+// `portico schema`: writes the schema file and compares it in CI, for a served database and for an agent of a module.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => place.remove());
 
-/** In the database that is served. */
+/** Runs SQL on the served database. */
 function run(sql: string): void {
   const database = new (loadSqliteDriver().driver)(join(place.folder, 'shop.sqlite'));
   try {
@@ -59,7 +59,7 @@ describe('over a database', () => {
         '',
       ],
     ]);
-    // Nothing is written by it, and nothing is kept for the platform.
+    // The check does not write the file or create a storage.
     expect(readFileSync(file(), 'utf8')).toBe(before);
     expect(existsSync(join(place.folder, '.portico', 'portico.sqlite'))).toBe(false);
     await schema('write');

@@ -1,4 +1,4 @@
-// How long a start takes, raw: this runs when nothing else does. bench/start.ts measures the same for RESULTS.md.
+// The wall time of a start, on an otherwise idle machine. bench/start.ts measures the same for RESULTS.md.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { takePort } from '../ports.ts';
 import { getToken, list, printed } from './asking.ts';

@@ -1,4 +1,4 @@
-// `portico start`, as a process: from nothing to the welcome, again with what was kept, and to an orderly end.
+// `portico start` as a process: from an empty folder to the welcome, again with existing data, and a clean shutdown.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import {
   startServer,
 } from './command.ts';
 
-/** The WebAssembly one is warned of, which is tested by itself. */
+/** The WebAssembly driver logs a warning, which has its own test. */
 const isNative = loadSqliteDriver().kind === 'native';
 
 let place: Place;
@@ -212,7 +212,7 @@ test('SIGTERM lets a request under way finish, and refuses new ones', async () =
   });
   const closed = new Promise((resolve) => socket.once('close', resolve));
   socket.write('GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n');
-  // An answer to another request: the first one has been read.
+  // After the response to another request, the server has read the first one.
   await sleep(100);
   await fetch(`${server.origin}/healthz`);
   server.signal('SIGTERM');

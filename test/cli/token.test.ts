@@ -1,4 +1,4 @@
-// `portico token`: made, listed and revoked beside a server that runs on the same data.
+// `portico token`: creates, lists and revokes tokens beside a server on the same data.
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { tokenScopes } from '../../src/store/oauth/tokens.ts';
 import { list } from './asking.ts';
@@ -34,7 +34,7 @@ test('the token alone goes to standard output, and what is said of it to standar
     ['1', 'nightly', 'ada@example.com', 'mcp:read,mcp:write', expect.any(String), 'never', expect.any(String)],
   ]);
   expect(listed.stdout).not.toContain(stdout.trim());
-  // 90 days from now, unless something else is said.
+  // The default is 90 days.
   expect((Date.parse(`${lines[1]![6]}`) - Date.now()) / 86_400_000).toBeCloseTo(90, 1);
 });
 

@@ -1,4 +1,4 @@
-// Wrong use is told from failure by the exit code: 2 and 1.
+// The exit code distinguishes wrong usage (2) from failure (1).
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// `portico user`: people can be added, listed and given another password, and sign in with what was printed.
+// `portico user` adds and lists users and resets passwords. Users can sign in with the printed password.
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';

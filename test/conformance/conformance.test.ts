@@ -1,5 +1,5 @@
-// The official suite, both frozen requirement sets, against the real application, to which only the fixture's tools are
-// added, with a token of the real sign-in. The runner needs Node 22.
+// The official suite, with both frozen requirement sets, against the real application with a token
+// of the real sign-in. The tests add only the tools of the fixture. The runner needs Node 22.
 import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { servers, type TestDatabase } from '../databases.ts';
@@ -64,7 +64,7 @@ async function getToken({ address, mcpUrl, account }: TestServer): Promise<strin
   return tokens.access_token;
 }
 
-/** Of the summary, without the scenarios that the runner says are not scored for the revision. */
+/** The results in the summary, without the scenarios that the runner does not score for the revision. */
 function scored(output: string): { passed: number; failed: string[] } {
   const summary = output.slice(output.indexOf('=== SUMMARY ==='));
   const unscored = new Set([...summary.matchAll(/^ +[✓✗] (\S+) \([^)]*\)$/gm)].map((match) => match[1]));

@@ -1,4 +1,4 @@
-// The tools that the official conformance suite calls by name, written to its descriptions.
+// The tools that the official conformance suite calls by name, implemented as it describes them.
 import {
   acceptedContent,
   type CallToolResult,
@@ -41,7 +41,7 @@ const capabilitiesOf = (ctx: ServerContext): ClientCapabilities =>
 const form = (message: string, properties: Record<string, unknown>, required = Object.keys(properties)) =>
   ({ message, requestedSchema: { type: 'object', properties, required } }) as ElicitRequestFormParams;
 
-// States are signed, as a server must that gives them out: what comes back is the client's word.
+// Signs states, as a server must, because clients can change the states that they send back.
 const key = randomToken();
 const seal = (state: string): string => `${state}.${sign(state, key)}`;
 function unseal(ctx: ServerContext): string | undefined {

@@ -1,6 +1,6 @@
-// What the official conformance suite asks of a server beside its tools: prompts, resources, completion, logging. They
-// are added to the real front, which keeps its own tools and its bearer check; the suite has no option for a token, so
-// a reverse proxy puts one on each request and passes on everything else, Host and Origin included.
+// Everything besides tools that the official conformance suite requires: prompts, resources, completion and logging.
+// They extend the real endpoint, which keeps its own tools and its token check. The suite has no option for a token,
+// so a reverse proxy adds one to each request. It passes on everything else, including Host and Origin.
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
@@ -139,7 +139,7 @@ export interface AuthProxy {
   close(): Promise<void>;
 }
 
-/** On `localhost`, since the suite tries DNS rebinding only there. */
+/** Listens on `localhost`, because the suite tests DNS rebinding only there. */
 export async function openAuthProxy(target: URL, authorization: string): Promise<AuthProxy> {
   const server = createServer((req, res) => {
     const headers = { ...req.headers, authorization };

@@ -1,5 +1,5 @@
-// An agent whose platform is another Portico server, over every storage that a platform can have: it does what it does over a
-// storage of its own, and what is changed at the platform is felt by its next call.
+// An agent with another Portico server as platform, on every storage of a platform. It
+// behaves as with its own storage, and changes at the platform apply to its next call.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashToken } from '../../src/core/secret.ts';
 import { callTool } from '../app/call.ts';
@@ -20,8 +20,7 @@ describe.each(servers)('with a platform over $dialect', (server) => {
   let agent: TestServer;
   let token: string;
   const call = (tool: string, args: object, by = token) => callTool(agent.mcpUrl, by, tool, args as never);
-  /** Reads come to the log a moment later than writes. */
-  /** Reads come to the log a moment later than writes. */
+  /** The log writes reads a moment later than writes. */
   const logged = async () => {
     await agent.store.activity.flush();
     const entries = await platform.store.activity.list({ limit: 2 });

@@ -1,5 +1,5 @@
-// A platform that goes away and comes back while an agent runs, and one that is not there, or not as it must be, when an agent
-// starts.
+// A platform that becomes unavailable and comes back while an agent runs,
+// and one that is unavailable or misconfigured when an agent starts.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';

@@ -1,4 +1,4 @@
-// A platform and an agent as operators run them: two processes of the command, with nothing in common but the secret.
+// A platform and an agent as operators run them: two processes of the command that share only the secret.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callTool } from '../app/call.ts';
 import { signedIn } from '../app/shop.ts';

@@ -1,5 +1,5 @@
-// A platform, and an agent in another port whose platform it is, both whole; between them a wire on request, on which what is
-// sent can be read, changed and sent again.
+// A platform and an agent that uses it, both complete, on two ports; optionally
+// with a proxy between them that can read, change and replay requests.
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { servers, type TestDatabase } from '../databases.ts';
@@ -16,7 +16,7 @@ export interface Data {
   drop(): Promise<void>;
 }
 
-/** Two notes, in SQLite: what the agents serve. */
+/** Two notes in SQLite, as the served database of the agents. */
 export async function createNotes(): Promise<TestDatabase> {
   const database = await servers[0]!.create();
   await runSql(database, [
@@ -59,11 +59,11 @@ export interface Answered {
   readonly body: string;
 }
 
-/** Somebody between an agent and its platform. */
+/** A proxy between an agent and its platform. */
 export interface Between {
   readonly address: string;
   readonly passed: Passed[];
-  /** What becomes of a request on its way, and of its answer; as they are when absent. `hold`: nothing goes on. */
+  /** Functions that change requests and responses; unchanged if absent. `hold`: forwards nothing. */
   change: { request?: (one: Passed) => Passed; answer?: (one: Answered, to: Passed) => Answered; hold?: boolean };
   close(): Promise<void>;
 }

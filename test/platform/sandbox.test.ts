@@ -1,4 +1,4 @@
-// What a sandbox lets in, and what lets the tokens of the testing client in: nothing but a sandbox of the same user.
+// What a sandbox accepts, and who accepts tokens of the testing client: only a sandbox of the same user.
 import { chmodSync, existsSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// What an agent tells its platform of what it serves, and where an agent in a host application finds the door of another.
+// The schema that an agent sends to its platform, and how an
+// agent in a host application finds another agent's endpoint.
 
 import type { AddressInfo } from 'node:net';
 import express from 'express';

@@ -1,4 +1,4 @@
-// What comes over the wire between an agent and its platform, seen, changed and sent again by somebody who has no secret.
+// Traffic between an agent and its platform: read, changed and replayed by an attacker without the secret.
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { randomToken } from '../../src/core/secret.ts';
@@ -18,7 +18,7 @@ let between: Between;
 let store: OpenedStore;
 const open = (more: Partial<Parameters<typeof connectStore>[0]> = {}) =>
   connectStore({ serverUrl: between.address, envSecret, clock: systemClock, observe: () => undefined, ...more });
-/** What the platform told its operator since the last time. */
+/** The number of observations already read. */
 let heard = 0;
 const events = () => {
   const told = platform.observed.slice(heard).flatMap((one) => (one.type === 'security' ? [one.event] : []));

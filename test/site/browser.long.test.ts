@@ -1,4 +1,4 @@
-// The appearances of the site that browser.test.ts leaves out.
+// The combinations of color scheme and size that browser.test.ts leaves out.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { hasChromium, openChromium } from '../chromium.ts';

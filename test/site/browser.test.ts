@@ -1,5 +1,5 @@
-// The site in a browser: axe-core finds no fault, in light on a desk and in dark on a phone; it is read and walked by
-// keyboard and without scripts; and the policy of its pages lets its own script work.
+// The site in a browser: axe-core finds no fault, in light on a desktop and in dark on a phone. The site
+// can be used with the keyboard and without JavaScript, and the policy of its pages allows its own script.
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium, openChromium } from '../chromium.ts';
@@ -25,7 +25,7 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 120_000 }, () => {
   });
   afterAll(() => browser?.close());
 
-  /** A tab, and what its pages complained of. */
+  /** A tab, and the messages and errors of its pages. */
   const openTab = async (options: BrowserContextOptions = {}) => {
     const tab = await (await browser.newContext(options)).newPage();
     const said: string[] = [];

@@ -1,5 +1,5 @@
-// The site as it is served, and its pages judged by axe-core in one appearance after another: browser.test.ts has light on a desk
-// and dark on a phone, whose menu shows the navigation, the long test the other two.
+// Serves the site, and checks its pages with axe-core. browser.test.ts uses light on a desktop and
+// dark on a phone, where a menu shows the navigation; the long test uses the other two combinations.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';

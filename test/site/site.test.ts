@@ -1,5 +1,5 @@
-// The documentation site, built as `npm run docs` does: nothing is lost, nothing leads nowhere, nothing comes from elsewhere,
-// and what it says of the code is what the code says.
+// The documentation site, built like `npm run docs`: no page is missing, no
+// link is dead, no resource is external, and the reference matches the code.
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { nameOf } from '../../site/contents.ts';
@@ -104,7 +104,7 @@ describe('the reference', () => {
     expect(text).toContain('#### Agent.generateSchemaOnly');
     expect(text).toContain('Writes the schema to `schemaPath`, and typings to `typingsPath` if it is set');
     expect(text).toContain('function createAgent<S extends object = AnySchema>(options: AgentOptions): Agent<S>;');
-    // Bodies and private members are nobody's business.
+    // Bodies and private members must not appear.
     expect(text).not.toMatch(/#state|callSite\(/);
   });
 

@@ -47,7 +47,7 @@ export interface Place {
 
 const undo: (() => unknown)[] = [];
 
-/** A database with only our tables, and a data folder. The cleanup removes both and closes everything opened on them. */
+/** A database with only our tables, and a data folder. The cleanup removes both and closes everything that is open. */
 export async function createPlace(variant: Variant): Promise<Place> {
   if (variant.server.dialect === 'sqlite') {
     const place = await createEmptyPlace(variant);

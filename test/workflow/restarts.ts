@@ -38,7 +38,7 @@ const ROUND_MS = 10_000;
 const LOOKED_MS = 6000;
 /** The longest downtime, in addition to the start of the server. */
 const AWAY_MS = 1500;
-/** The longest time in which responses are dropped before the kill. */
+/** The longest period of dropped responses before the kill. */
 const UNHEARD_MS = 100;
 /** Includes leases of half a minute after a failure. */
 const MOST_MS = 90_000;

@@ -15,7 +15,7 @@ export interface WorkerWish {
   /** The URL of the served database. */
   readonly url: string;
 }
-/** `dieAt`: the point at which the worker kills itself. `stop`: it drains and exits. */
+/** `dieAt`: the worker kills itself at this point. `stop`: it drains and exits. */
 export type WorkerOrder = { readonly go: true; readonly dieAt?: number } | { readonly stop: true };
 export type WorkerTold = { readonly ready: true } | { readonly warning: string } | { readonly owner: string };
 
