@@ -1,5 +1,5 @@
-// What a call of the agent's HTTP API costs beside an Express application whose routes were written by hand: the same SQL, the
-// same documents, in one run. Prints Markdown tables for RESULTS.md.
+// The cost of a call of the agent's HTTP API compared with an Express application with handwritten
+// routes: the same SQL and the same documents, in one run. Prints Markdown tables for RESULTS.md.
 //
 //   npx tsx bench/api.ts [--on sqlite,mariadb,postgres] [--connections 1,16] [--rounds 9] [--seconds 0.5] [--quick]
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ interface Operation {
   readonly query?: string;
   readonly values: readonly unknown[];
   readonly pageSize?: number;
-  /** Times the processor time of Express. */
+  /** The highest ratio of CPU time to Express. */
   readonly most: number;
 }
 
@@ -62,7 +62,7 @@ const { values } = parseArgs({
 });
 const settings = settingsOf(values);
 
-/** The routes are asked once over a source that is watched. */
+/** Calls each route once over a watched source, to read its SQL. */
 async function readWorks(url: string): Promise<ApiWork[]> {
   const texts: string[] = [];
   const source = createSqlSource(url, { observe: () => {}, clock: systemClock });
@@ -91,7 +91,7 @@ async function readWorks(url: string): Promise<ApiWork[]> {
     await route.run(route.parse({ params, query, headers: {}, body: undefined }), call);
     const collection = params.collection!;
     const { root, fields } = project(call, engine.describe(access, collection), { fields: new Map() });
-    // The statement reads a column once that stands in several places of the answer.
+    // The statement reads a column only once, even if it appears several times in the response.
     const answer = /^ *answer (.*)$/m.exec(await engine.explain(access, { collection, fields, limit: 1 }))![1]!;
     const slots = [...answer.matchAll(/=(\d+)/g)].map(([, slot]) => Number(slot));
     const layout = moved(root, slots);
@@ -107,7 +107,7 @@ function moved(layout: Resource, to: readonly number[]): Resource {
   return { ...layout, slots, key, toOne };
 }
 
-/** Dates, decimals and truth values stand in the documents of a bare server as its driver gives them. */
+/** The shape of a document, without values: the bare server returns dates, decimals and booleans as its driver does. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shapeOf);
   if (typeof value !== 'object' || value === null) return value === null ? null : 'value';

@@ -1,4 +1,4 @@
-// A client of the benchmarks: registers, signs in through the real pages and redeems the code.
+// An OAuth client for the benchmarks: registers, signs in through the real pages and exchanges the code.
 import { createHash, randomBytes } from 'node:crypto';
 import { type Account, type Browser, signIn } from '../test/oauth/flow.ts';
 import { account } from './account.ts';
@@ -23,7 +23,7 @@ export async function register(address: string): Promise<string> {
   return answer.client_id as string;
 }
 
-/** Authorization request, sign-in page, consent page, code, token: as a browser and a client do it. */
+/** Authorization request, sign-in page, consent page, code and token, as a browser and a client do it. */
 export async function obtainTokens(
   address: string,
   clientId: string,

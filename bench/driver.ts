@@ -1,10 +1,10 @@
-// Drives contestants against each other in one run: every round visits each of them once, in an order that shifts from
-// round to round, so that what the machine does meanwhile falls on all alike. Servers are pinned to one core and the
-// load to the other. Figures are processor time of the server process per request (all threads, as the process itself
-// tells), requests per second, and latency; ratios are taken round by round, and their median is what counts.
+// Runs contestants against each other: every round visits each of them once, in an order that shifts from
+// round to round, so other work of the machine affects all alike. Servers are pinned to one core and the
+// load to the other. The figures are CPU time of the server process per request (all threads, as reported by
+// the process), requests per second, and latency. Ratios are computed per round, and their median counts.
 //
-// The servers are compiled, as what is shipped is: a loader that compiles as it goes gives every function a name each
-// time it is made, which costs microseconds a call.
+// The servers are compiled like the shipped code. A loader that compiles on the fly
+// names every function each time it is created, which costs microseconds per call.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
@@ -22,7 +22,7 @@ export interface ServerProcess {
 export interface Request {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of the nth request, where they differ; absent: GET. */
+  /** A function if requests have different bodies; absent for GET. */
   readonly body?: string | ((turn: number) => string);
 }
 
@@ -42,12 +42,12 @@ export interface Round {
 
 export interface Load {
   readonly rounds: number;
-  /** About so long takes one round of one contestant, once it is warm; 0 is a few requests, cold. */
+  /** The approximate time of one round per contestant, once warm; 0 sends a few requests without warm-up. */
   readonly seconds: number;
   readonly connections: number;
 }
 
-/** What the options of a bench of tools or routes come to; `quick` is one short round of everything on SQLite. */
+/** The settings from the options of a bench; `quick` is one short round of everything on SQLite. */
 export function settingsOf(given: {
   readonly on: string;
   readonly connections: string;
@@ -65,14 +65,14 @@ export function settingsOf(given: {
 }
 
 const FIRST_REQUESTS = 100;
-/** Enough for the compiler to have seen what is hot; of slow requests no more than fit into these seconds. */
+/** Enough requests to optimize hot code. Slow requests are limited to `WARM_SECONDS`. */
 const WARM_REQUESTS = 4000;
 const WARM_SECONDS = 3;
 const SERVER_CORE = '1';
 const LOAD_CORE = '0';
-/** On one core, or where nothing pins, everything runs wherever the system puts it. */
+/** With a single core or without taskset, the system schedules freely. */
 const pins = availableParallelism() > 1 && spawnSync('taskset', ['-V']).status === 0;
-/** With BENCH_PROFILE=folder every server leaves a profile there. */
+/** With BENCH_PROFILE=folder, every server writes a CPU profile there. */
 const folder = process.env.BENCH_PROFILE;
 const flags = ['--expose-gc', ...(folder ? ['--cpu-prof', '--cpu-prof-interval=200', `--cpu-prof-dir=${folder}`] : [])];
 const root = join(import.meta.dirname, '..');
@@ -86,7 +86,7 @@ export function compileContestants(): void {
   execFileSync(process.execPath, [tsc, '-p', join(import.meta.dirname, 'tsconfig.json')], { stdio: 'inherit' });
 }
 
-/** `file` of the contestants; resolves when it printed `listening <address>` on standard output. */
+/** `file`: the contestant to start. Resolves when it has printed `listening <address>` to standard output. */
 export async function startServer(
   name: string,
   file: string,
@@ -99,7 +99,7 @@ export async function startServer(
     env: { ...process.env, NODE_ENV: 'production', ...env },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
-  // A run that fails must not leave its servers behind.
+  // A failed run must not leave its servers behind.
   process.once('exit', () => child.kill('SIGKILL'));
   let printed = '';
   const address = await new Promise<string>((resolve, reject) => {
@@ -113,7 +113,7 @@ export async function startServer(
   return { name, process: child, address };
 }
 
-/** What the process has used since it began; `heap` collects garbage before it is looked at. */
+/** The usage of the process since its start; `heap` collects garbage before it measures. */
 export async function usageOf({ process: child }: ServerProcess, asked: 'usage' | 'heap' = 'usage'): Promise<Usage> {
   child.send(asked);
   const [usage] = await once(child, 'message');
@@ -146,7 +146,7 @@ export async function runRounds(all: readonly Contestant[], { rounds, seconds, c
     }
 }
 
-/** How many it then answers in a second. */
+/** Warms up the server, and returns its requests per second. */
 async function warm(contestant: Contestant, first: number, connections: number): Promise<number> {
   const { perSecond } = await load(contestant, { connections, amount: first });
   const amount = Math.max(first, Math.min(WARM_REQUESTS, Math.round(perSecond * WARM_SECONDS)));
@@ -165,12 +165,12 @@ export async function load({ name, server, request }: Contestant, amount: Amount
   const from = performance.now();
   let until = from;
   const { url, headers } = request;
-  // Bodies that differ are made for each request; else one text serves all.
+  // Different bodies are created per request; otherwise all requests share one text.
   const bodies =
     typeof request.body !== 'function'
       ? { ...(request.body !== undefined && { body: request.body }) }
       : { requests: [{ setupRequest: (given: object) => ({ ...given, body: bodyAt(request, turn++) }) }] };
-  // It looks whether all is answered so many milliseconds apart.
+  // The interval in milliseconds at which autocannon checks whether all requests are complete.
   const sampleInt = 10;
   const options = { url, method: methodOf(request), headers: { ...headers }, ...bodies, ...amount, sampleInt } as const;
   const result = await new Promise<Result>((resolve, reject) => {
@@ -207,12 +207,12 @@ export const median = (values: readonly number[]): number => {
   return order.length % 2 ? order[middle]! : (order[middle - 1]! + order[middle]!) / 2;
 };
 
-/** Of processor time per request, round by round, in order. */
+/** The ratios of CPU time per request in each round, sorted. */
 export function ratiosOf(one: Contestant, other: Contestant): number[] {
   return sorted(one.rounds.map(({ cpuMicroseconds }, round) => cpuMicroseconds / other.rounds[round]!.cpuMicroseconds));
 }
 
-/** A Markdown table; ratios compare processor time per request with the first contestant. */
+/** A Markdown table; ratios compare CPU time per request with the first contestant. */
 export function report(title: string, all: readonly Contestant[]): string {
   const base = all[0]!;
   const lines = all.map((contestant) => {

@@ -1,5 +1,5 @@
-// What one warm `engine.list` costs besides the statement: 15 rows by a simple filter, over arrays and over SQLite.
-// Counted in processor time of this process, so that a busy machine disturbs it little. Run: npx tsx bench/engine.ts
+// The cost of a warm `engine.list` without the statement: 15 rows by a simple filter, over arrays and over
+// SQLite. Measures CPU time of this process, so a busy machine has little influence. Run: npx tsx bench/engine.ts
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

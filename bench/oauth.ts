@@ -1,7 +1,7 @@
-// What the authorization server costs: npx tsx bench/oauth.ts prints a Markdown table for RESULTS.md. A refresh and a
-// sign-in change tokens each time, so that they run in chains, beside the bare node:http handler as a unit. Servers are one
-// or two processes on one storage, whose requests alternate; a second one shares the core of the load. `--quick` only shows
-// that it runs.
+// The cost of the authorization server: npx tsx bench/oauth.ts prints a Markdown table for
+// RESULTS.md, with a bare node:http handler as the unit. Refreshes and sign-ins change tokens each
+// time, so they run in chains. The servers are one process, or two on one storage with alternating
+// requests; the second shares the core of the load. `--quick` only checks that it runs.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const CHAINS = 8;
 const isQuick = process.argv.includes('--quick');
 const REFRESHES = isQuick ? 2 : 100;
 const SIGN_INS = isQuick ? 1 : 8;
-/** Nothing listens there: requests to it go to the processes in turn. */
+/** Has no listener: requests to it are sent to the processes in turn. */
 const PUBLIC = 'http://127.0.0.1:9';
 
 compileContestants();
@@ -122,7 +122,7 @@ async function measureUnit(): Promise<void> {
   await stopServer(unit);
 }
 
-/** The password check by itself, in this process. */
+/** Measures only the password check, in this process. */
 async function measurePassword(): Promise<void> {
   const stored = await hashPassword(account.password);
   const from = process.cpuUsage();

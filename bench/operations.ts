@@ -1,14 +1,14 @@
-// What is asked of the tools, and what a server without any would bind to the statements of it. The name is the id of the
-// JSON-RPC request, by which the bare servers know what is asked.
+// The tool calls to measure, and the values that a bare server binds to their statements.
+// The name is the id of the JSON-RPC request, so the bare servers recognize the operation.
 export interface Operation {
   readonly name: string;
-  /** None: the request is tools/list. */
+  /** The tool to call; absent for tools/list. */
   readonly tool?: string;
   /** Arguments of the nth call. */
   readonly given: (turn: number) => Readonly<Record<string, unknown>>;
-  /** Of each statement, given the arguments. */
+  /** The bindings of each statement for the arguments. */
   readonly bindings?: (given: Readonly<Record<string, unknown>>) => readonly (readonly unknown[])[];
-  /** What a bare server makes of the rows; `text` sends what Portico sent. */
+  /** The result that a bare server builds from the rows; `text` sends the text of Portico. */
   readonly answers: 'page' | 'groups' | 'written' | 'text';
   readonly pageSize?: number;
 }
@@ -87,7 +87,7 @@ export const operations: readonly Operation[] = [
     tool: 'update',
     given: (turn) => ({
       collectionName: 'notes',
-      // Neighbours in time are not neighbours in the table.
+      // Spreads consecutive calls over the table.
       recordId: String(1 + ((turn * 7) % NOTES)),
       attributes: { stars: turn % 11, text: `said anew ${turn % 97}` },
     }),

@@ -1,9 +1,10 @@
-// What the engine adds to the bare driver: `engine.list` against the same SQL on the driver itself, in interleaved rounds of
-// one run, as ratios of processor time. Run: npx tsx bench/ratios.ts [--rounds 31]; prints the tables of RESULTS.md.
+// The overhead of the engine over the bare driver: `engine.list` compared with the
+// same SQL on the driver, in interleaved rounds of one run, as ratios of CPU time.
+// Run: npx tsx bench/ratios.ts [--rounds 31]; prints the tables of RESULTS.md.
 //
-// The bare side of SQLite is a statement prepared once that gives its rows as arrays, the fastest that better-sqlite3 can
-// do. The others are asked as their users ask them: query(text, values) on one connection of their own. The engine is the
-// one that is built (dist/): tsx would give every function a name each time it is made, which costs microseconds.
+// On SQLite, the bare side is a statement prepared once that returns rows as arrays, the fastest way in
+// better-sqlite3. The others use query(text, values) on one connection, like most users. The engine is the
+// built one (dist/), because tsx names every function each time it is created, which costs microseconds.
 import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import mysql from 'mysql2/promise';
@@ -122,7 +123,7 @@ const computedAndRenamed = (agent: EngineAgent) =>
     }),
   );
 
-/** Said of the collection, and used by no call that is measured. */
+/** Customizations of the collection that no measured call uses. */
 const idle = (agent: EngineAgent) =>
   agent.customizeCollection('orders', (orders) => {
     for (let index = 0; index < 5; index++)
@@ -139,7 +140,7 @@ const idle = (agent: EngineAgent) =>
 
 type Sides = Readonly<Record<string, () => unknown>>;
 
-/** Microseconds of processor time a call: for each side, one figure a round. The order of the sides shifts. */
+/** Microseconds of CPU time per call: one figure per round for each side. The order of the sides shifts. */
 async function measure(calls: number, sides: Sides): Promise<Map<string, number[]>> {
   const entries = Object.entries(sides);
   for (const [, run] of entries) for (let call = 0; call < calls * 3; call++) await run();
@@ -193,7 +194,7 @@ for (const server of servers) {
   await database.drop();
 }
 
-/** What customizations cost that nobody uses, and the engine without a source. */
+/** Measures the cost of unused customizations, and the engine without a source. */
 async function measureAlone(database: TestDatabase): Promise<void> {
   const [plain, twenty] = [await openEngine(database), await openEngine(database, idle)];
   printRatios(

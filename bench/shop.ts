@@ -1,5 +1,5 @@
-// The demo shop on each database, with a table to write to beside it. What the tools are asked about lies in the same
-// columns, with the same keys and indexes; the SQLite file is in WAL mode, as production files are.
+// The demo shop on each database, plus a table for writes. The data for the tools has the same
+// columns, keys and indexes everywhere. The SQLite file is in WAL mode, like production files.
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import mysql from 'mysql2/promise';
@@ -12,7 +12,7 @@ import { type Dialect, servers, type TestDatabase } from '../test/databases.ts';
 type Server = Exclude<Dialect, 'sqlite'>;
 
 const NOTES = 4_000;
-/** So many notes hang on each of the first orders. */
+/** The number of notes of each of the first orders. */
 const NOTES_AN_ORDER = 40;
 
 const words: Record<Server, Record<'instant' | 'number' | 'generated', string>> = {
@@ -43,7 +43,7 @@ const definitions = (dialect: Server): readonly string[] => {
   ];
 };
 
-/** On SQLite a file in `folder`; else a database with a random name. */
+/** A file in `folder` for SQLite; otherwise a database with a random name. */
 export async function makeShop(dialect: Dialect, folder: string): Promise<TestDatabase> {
   const path = join(folder, 'shop.sqlite');
   if (dialect === 'sqlite') {

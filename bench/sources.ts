@@ -1,5 +1,6 @@
-// What a warm read of the SQL source costs beside SQLite's own work, and in a child process; `npx tsx bench/sources.ts`.
-// Rounds of the two sides alternate, and the least of each is shown: the machine is never quiet.
+// The cost of a warm read of the SQL source compared with SQLite itself, in this
+// process and in a child process. Run: npx tsx bench/sources.ts. Rounds of both
+// sides alternate, and the output is the minimum, because the machine is never idle.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

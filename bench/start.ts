@@ -1,5 +1,6 @@
-// npx tsx bench/start.ts: from the start of the process (`portico start`, as built into dist) to its first answered call,
-// on an existing data folder, and when the demo shop has to be seeded first. Minimum, median and maximum of ten starts.
+// npx tsx bench/start.ts: the time from the start of the process (`portico start`,
+// as built into dist) to its first response to a call, on an existing data folder,
+// and with the demo shop to seed. Minimum, median and maximum of ten starts.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +14,7 @@ const dataDir = mkdtempSync(join(tmpdir(), 'portico-start-'));
 const port = 3900 + Math.floor(process.pid % 90);
 const address = `http://127.0.0.1:${port}`;
 
-/** A run that fails must not leave its servers behind. */
+/** A failed run must not leave its servers behind. */
 const children = new Set<ReturnType<typeof spawn>>();
 process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL');
@@ -52,7 +53,7 @@ async function start(waitForWelcome: boolean): Promise<Server> {
   };
 }
 
-/** The first call that is answered with records. */
+/** Waits for the first response with records. */
 async function firstAnswer(token: string): Promise<number> {
   const body = JSON.stringify({
     jsonrpc: '2.0',

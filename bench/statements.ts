@@ -1,4 +1,4 @@
-// The SQL that each operation comes to: the tools themselves are run once on the engine, over a source that is watched.
+// The SQL of each operation. Runs the tools once on the engine, over a watched source.
 import { createEngine } from '../src/agent/engine.ts';
 import type { Source } from '../src/agent/sources/source.ts';
 import { createSqlSource } from '../src/agent/sources/sql/source.ts';
@@ -10,7 +10,7 @@ import type { ToolCall } from '../src/mcp/tool.ts';
 import { selectTools } from '../src/mcp/tools.ts';
 import { type Operation, operations } from './operations.ts';
 
-/** By the name of the operation; none for those without a statement. Writes are done, once. */
+/** Statements by operation name, without operations that run no SQL. Runs each write once. */
 export async function readStatements(url: string): Promise<ReadonlyMap<string, readonly string[]>> {
   const texts: string[] = [];
   const source = createSqlSource(url, { observe: () => {}, clock: systemClock });
@@ -32,7 +32,7 @@ export async function readStatements(url: string): Promise<ReadonlyMap<string, r
   return statements;
 }
 
-/** Tells each statement as it is run. */
+/** Passes each statement to `watch` as it runs. */
 export function watched(source: Source, watch: (text: string) => void): Source {
   const { writing } = source;
   return {

@@ -1,15 +1,15 @@
-// What is asked of the tools, and whether it was seen.
+// The performance targets of the tools, and whether they were met.
 import type { Dialect } from '../test/databases.ts';
 import { isWrite, type Operation } from './operations.ts';
 
-/** Medians of Portico's processor time a call, as times that of the bare servers. */
+/** Median ratios of Portico's CPU time per call to that of the bare servers. */
 export interface Seen {
   readonly dialect: Dialect;
   readonly operation: Operation;
   readonly connections: number;
   readonly http: number;
   readonly express: number;
-  /** As a client of 2026-07-28. */
+  /** The ratio with a client of 2026-07-28. */
   readonly modernHttp: number;
 }
 
@@ -40,7 +40,7 @@ const targets: readonly Target[] = [
   },
 ];
 
-/** A Markdown table: each target, where it was looked at, what was seen. */
+/** A Markdown table: each target, the measured operation, and the result. */
 export function judge(all: readonly Seen[]): string {
   const lines = targets.flatMap(({ asked, most, concerns, of }) =>
     all.filter(concerns).map((seen) => {

@@ -1,11 +1,12 @@
-// What a call of each tool costs beside servers that do nothing but the same SQL: a bare node:http handler, an Express
-// handler, and the SDK's default handler. Prints Markdown tables for RESULTS.md, and at the end what was asked and seen.
+// The cost of a call of each tool compared with servers that only run the same SQL:
+// a bare node:http handler, an Express handler, and the SDK's default handler.
+// Prints Markdown tables for RESULTS.md, with targets and results at the end.
 //
 //   npx tsx bench/tools.ts [operation ...] [--on sqlite,mariadb,postgres] [--connections 1,16,64] [--rounds 9]
 //     [--seconds 0.5] [--quick] [--without sdk] [--memory calls]
 //
-// --quick is one short round of everything on SQLite, to see that it runs; its figures mean nothing. --memory shows the
-// heap of Portico before and after so many calls in place of the rest.
+// --quick is one short round of everything on SQLite, to check that it runs; its figures have no meaning. --memory only
+// prints the heap of Portico during the given number of calls.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -64,7 +65,7 @@ const envelope = {
 
 type Era = 'legacy' | 'modern';
 
-/** As a client of 2025-11-25 sends it, or one of 2026-07-28: the revision and its capabilities with every request. */
+/** A request of a client of 2025-11-25, or of 2026-07-28 with revision and capabilities in every request. */
 function requestOf(operation: Operation, { address }: ServerProcess, era: Era, more: Request['headers'] = {}): Request {
   const { name, tool, given } = operation;
   const method = tool === undefined ? 'tools/list' : 'tools/call';
@@ -86,10 +87,10 @@ interface Message {
   readonly result: { readonly content: readonly [{ readonly text: string }] };
 }
 
-/** The SDK's default answers clients of earlier revisions with one server-sent event. */
+/** The SDK's default handler responds to clients of earlier revisions with one server-sent event. */
 const messageOf = (answer: string) => JSON.parse(/^data: (.*)$/m.exec(answer)?.[1] ?? answer) as Message;
 const textOf = (answer: string): string => messageOf(answer).result.content[0].text;
-/** New records have new keys. */
+/** Removes the keys of new records, because they differ. */
 const withoutKeys = (text: string): string => text.replace(/"ids":\["\d+"\]|\[\[\d+,/g, '');
 
 interface Field {
@@ -100,7 +101,7 @@ interface Field {
   stop(): Promise<void>;
 }
 
-/** All servers over one database: Portico first, which tells what the others are to answer. */
+/** Starts all servers over one database: Portico first, because its responses define those of the others. */
 async function openField(dialect: Dialect): Promise<Field> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-bench-'));
   const shop = await makeShop(dialect, folder);
@@ -186,7 +187,7 @@ async function checkSame(operation: Operation, ours: Contestant, all: readonly C
   return ` (${text.length} characters)`;
 }
 
-/** The heap after each tenth of the calls: it grows until everything is compiled and kept, and then no more. */
+/** Prints the heap after each tenth of the calls. It should stop growing once code is compiled and caches are full. */
 async function measureMemory({ dialect, portico, authorization }: Field, calls: number): Promise<void> {
   for (const operation of wanted) {
     const request = requestOf(operation, portico, 'modern', { authorization });

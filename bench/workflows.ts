@@ -1,7 +1,7 @@
-// What workflows cost: triggers that a webhook accepts in a second, and runs of three steps (read, condition, update) that are
-// completed in a second: in one process on SQLite; with a process that takes the calls and one, two and four that execute, on
-// MariaDB with Redis; and BullMQ alone, which reads and changes the same order and keeps no account of it. Prints a Markdown
-// table for RESULTS.md. The Redis is one of its own.
+// The cost of workflows: webhook triggers accepted per second, and completed runs per second with
+// three steps (read, condition, update). Measures one process on SQLite; one process for calls plus
+// one, two and four for execution on MariaDB with Redis; and plain BullMQ, which reads and changes
+// the same order and keeps no log. Starts its own Redis. Prints a Markdown table for RESULTS.md.
 //
 //   npx tsx bench/workflows.ts [--runs 2000] [--connections 16] [--workers 1,2,4] [--quick]
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -44,7 +44,7 @@ interface Measured {
   readonly p50: number;
   readonly p99: number;
   readonly completed: number;
-  /** How many were not over when the last call was answered. */
+  /** The number of unfinished runs at the last response. */
   readonly left: number;
 }
 
@@ -60,7 +60,7 @@ const unlimited = {
 const path = '/v1/project/My%20project/environment/Production/workflows';
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Times both: from the first call to the last answer, and to the last change of an order. */
+/** Measures both times from the first call: to the last response, and to the last change of an order. */
 async function measure(
   name: string,
   field: Field,
@@ -87,7 +87,7 @@ async function measure(
   return { name, perSecond, p50, p99, completed, left };
 }
 
-/** `workers`: processes that execute beside the one that is called; none: it executes itself. */
+/** `workers`: processes that execute runs besides the called one; with 0 the called process executes them. */
 async function measurePortico(name: string, on: TestServer, workers: number, redis?: OwnRedis): Promise<Measured> {
   const field = await openField(on);
   const folders: string[] = [];

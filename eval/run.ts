@@ -1,4 +1,4 @@
-// `npm run eval`: the forty tasks of the demo shop, counted as models count (o200k_base).
+// `npm run eval`: runs the forty tasks of the demo shop, with tokens counted by o200k_base.
 import { readFileSync } from 'node:fs';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { evaluate } from '../src/cli/eval/command.ts';

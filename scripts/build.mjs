@@ -1,5 +1,5 @@
-// Compiles src/ to dist/. With --if-stale it does nothing when dist is newer than every input, so that a second
-// `npm start` starts at once; a packed install has no src/ and nothing to build.
+// Compiles src/ to dist/. With --if-stale it does nothing if dist is newer than every input,
+// so a second `npm start` starts at once. A packed install has no src/ and builds nothing.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -20,13 +20,13 @@ const startedAt = new Date();
 if (process.argv.includes('--if-stale') && existsSync(stamp)) {
   if (Math.max(...inputs.filter(existsSync).map(newest)) <= statSync(stamp).mtimeMs) process.exit(0);
 }
-// Without the compiler's memory of the last build, files whose source is gone would stay reachable.
+// Without .tsbuildinfo, dist may contain files of removed sources.
 if (!existsSync(join(root, 'dist', '.tsbuildinfo'))) rmSync(join(root, 'dist'), { recursive: true, force: true });
 
 const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 const run = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit' });
 if (run.status !== 0) process.exit(run.status ?? 1);
-// Pages are read where they lie.
+// The pages are read at runtime from the folder of their module.
 const pages = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
   name.endsWith('.html'),
 );

@@ -1,7 +1,7 @@
-// Sums up the JSON reports of Vitest in a folder: prints the names of what failed and `N passed, N failed`. A file that
-// could not even be loaded has no tests to count, so it counts as one failure itself. The results of `NAME.again.json`
-// take the place of those of its files in `NAME.json`; what failed there first is printed too.
-// With `--failed` it prints the failed files of one report, if they are few enough for a second try.
+// Sums up the JSON reports of Vitest in a folder: prints the names of failed tests and `N passed, N failed`.
+// A file that could not be loaded counts as one failure. The results in `NAME.again.json` replace those of the
+// same files in `NAME.json`; the first failures are printed too. With `--failed` it prints the failed files of
+// one report, if they are few enough for a second try.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 

@@ -1,6 +1,6 @@
-// `node scripts/tool.mjs <name>` prints the path of a test tool that is fetched once into .ci/cache (not under version
-// control), because it is too large for a dependency, or does not run on every Node that we do: they would make `npm ci`
-// slow or complain. Nothing that is fetched runs an install script.
+// `node scripts/tool.mjs <name>` prints the path of a test tool, which is downloaded once into .ci/cache
+// (not in version control). These tools are too large for dependencies, or do not run on every supported
+// Node, so they would make `npm ci` slow or print warnings. The download runs no install scripts.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,21 +14,21 @@ const nodePackages = {
 const nodePackage = nodePackages[`${process.platform}-${process.arch}`];
 
 const tools = {
-  // The platform's npm package holds the binary itself.
+  // The npm package for the platform contains the binary.
   node22: {
     package: nodePackage,
     version: '22.23.3',
     file: 'bin/node',
     here: process.versions.node.startsWith('22.') ? process.execPath : undefined,
   },
-  // Its TypeScript is an older one than ours, which stays in its folder.
+  // It needs an older TypeScript than ours, which stays in its own folder.
   'openapi-typescript': {
     package: 'openapi-typescript',
     version: '7.13.0',
     file: 'bin/cli.js',
     beside: ['typescript@5.9.3'],
   },
-  // These two need Node 22 to run.
+  // These two require Node 22.
   conformance: { package: '@modelcontextprotocol/conformance', version: '0.2.0-alpha.12', file: 'dist/index.js' },
   inspector: {
     package: '@modelcontextprotocol/inspector',
@@ -55,7 +55,7 @@ function install(name, tool, folder, file) {
   mkdirSync(work, { recursive: true });
   try {
     writeFileSync(join(work, 'package.json'), '{ "private": true }');
-    // Where there is no network, npm would try again for minutes.
+    // Without a network, npm would retry for minutes.
     const patience = [
       '--fetch-retries=2',
       '--fetch-retry-mintimeout=500',
@@ -69,7 +69,7 @@ function install(name, tool, folder, file) {
     });
     if (!existsSync(folder)) renameSync(work, folder);
   } catch (error) {
-    // Another process may have put it there meanwhile.
+    // Another process may have installed it in the meantime.
     if (!existsSync(file)) throw error;
   } finally {
     rmSync(work, { recursive: true, force: true });

@@ -1,5 +1,5 @@
-// What the site holds and in which order. A row without its file fails the build; a page of docs/ that is in no row comes
-// under 'More', so that it is never lost. What is made of the code (site/reference.ts) comes last.
+// The contents of the site, in order. A listed file that is missing fails the build. Unlisted
+// pages of docs/ appear under 'More', and pages generated from code (site/reference.ts) come last.
 
 export interface Group {
   readonly title: string;

@@ -1,5 +1,5 @@
-// What the package exports, with signature and docstring, read of the sources by the compiler itself: the API of TypeScript 7
-// lets a program ask the checker, and needs no build. It is called unstable, which the pinned version makes harmless.
+// Reads the exports of the package, with signatures and docstrings, from the sources. The API of TypeScript
+// 7 gives access to the checker without a build. The API is marked unstable, so the version is pinned.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Node } from 'typescript/unstable/ast';
@@ -20,11 +20,11 @@ export type ExportKind = 'function' | 'class' | 'interface' | 'type' | 'value';
 export interface Exported {
   readonly name: string;
   readonly kind: ExportKind;
-  /** Empty where nothing is said. */
+  /** The docstring, or ''. */
   readonly doc: string;
-  /** TypeScript, without bodies; of a class, its head. */
+  /** TypeScript, without bodies; for a class, only its head. */
   readonly code: string;
-  /** Of a class: what is public of it. */
+  /** The public members of a class. */
   readonly members: readonly Member[];
 }
 
@@ -35,7 +35,7 @@ export interface Member {
 }
 
 export interface EntryPoint {
-  /** As it is imported: `portico/plugins`. */
+  /** The name in imports, such as `portico/plugins`. */
   readonly name: string;
   readonly exports: readonly Exported[];
 }
@@ -45,7 +45,7 @@ interface Manifest {
   readonly exports: Readonly<Record<string, string | { readonly types?: string }>>;
 }
 
-/** Every entry point that package.json names, in its order. */
+/** Every entry point in package.json, in order. */
 export function readEntryPoints(root: string): EntryPoint[] {
   const { name, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
   const api = new API({ cwd: root });
@@ -83,7 +83,7 @@ function readExports({ program, checker }: Project, path: string): Exported[] {
         return { name, kind, doc, code: foldComments(plain(node.getText())), members: [] };
       }
       if (isFunctionDeclaration(node)) {
-        // With overloads the implementation is nobody's business.
+        // If there are overloads, omits the signature of the implementation.
         const shown = nodes.length > 1 ? nodes.filter((one) => isFunctionDeclaration(one) && !one.body) : nodes;
         const code = shown.map((one) => printSignature(one)).join('\n');
         return { name, kind: 'function', doc, code, members: [] };
@@ -97,7 +97,7 @@ function readExports({ program, checker }: Project, path: string): Exported[] {
 
 const plain = (text: string): string => text.replace(/^export (declare )?/, '').trim();
 
-/** Up to the body, with a semicolon. */
+/** The text up to the body, with a semicolon. */
 function printSignature(node: Node): string {
   const { body } = node as Node & { readonly body?: Node };
   const text = node.getText();
@@ -105,7 +105,7 @@ function printSignature(node: Node): string {
   return `${plain(head).replace(/;$/, '')};`;
 }
 
-/** Without its members. */
+/** The text without the members. */
 function printHead(node: Node & { readonly members: Iterable<Node> }): string {
   const [first] = node.members;
   const text = node.getText();
@@ -120,7 +120,7 @@ function isShown(member: Node): boolean {
   return !/^((static|readonly|override|async)\s+)*(private\b|protected\b|#)/.test(member.getText());
 }
 
-/** Of a method with overloads, those alone are called. */
+/** Omits the implementation of methods with overloads. */
 function withoutOverloaded(members: readonly Node[]): Node[] {
   const bodyOf = (member: Node) => (member as Node & { readonly body?: Node }).body;
   const nameOf = (member: Node) => (member as Node & { readonly name?: Node }).name?.getText();
@@ -144,12 +144,12 @@ function readMember(member: Node): Member {
   return { name, doc: wordsOf(comment), code };
 }
 
-/** Of a comment, without the stars at the margin. */
+/** The text of a comment, without the leading asterisks. */
 const wordsOf = (comment: string): string => comment.replace(/^\s*\* ?/gm, '').trim();
 
 const widest = 92;
 
-/** Comments as wide as a page shows. */
+/** Wraps comments to the width of a page. */
 function foldComments(code: string): string {
   return code.replace(/^([ \t]*)\/\*\*([\s\S]*?)\*\//gm, (_, margin: string, comment: string) => {
     const lines = [''];

@@ -1,10 +1,10 @@
-// What stands around every page: the head with its policy, the bar with the search, the way around, the next page.
+// The frame of every page: the head with its CSP, the top bar with the search, the navigation, and the next page.
 import { escapeHtml } from './highlight.ts';
 import type { Heading } from './markdown.ts';
 
 export interface Entry {
   readonly title: string;
-  /** Without `.html`. */
+  /** The file name without `.html`. */
   readonly name: string;
 }
 
@@ -17,13 +17,13 @@ export interface Framed extends Entry {
   readonly html: string;
   readonly headings: readonly Heading[];
   readonly about: string;
-  /** The page for addresses that are not there. */
+  /** Whether this is the 404 page. */
   readonly isMissing?: true;
 }
 
 /**
- * CSP Level 3: nothing from anywhere but this site, nothing inline, no form that sends, no frame. `connect-src` stays closed:
- * the index of the search is a script that is loaded when somebody searches.
+ * CSP Level 3: only resources of this site, and no inline code, form submission or frames. `connect-src` stays closed,
+ * because the search index is a script that loads on the first search.
  */
 const policy =
   "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'";
@@ -95,7 +95,7 @@ function frameNeighbours(before: Entry | undefined, after: Entry | undefined): s
   return `<nav class="neighbours" aria-label="Page before and after">${link(before, 'prev', 'Before')}${link(after, 'next', 'Next')}</nav>`;
 }
 
-/** Of the page for addresses that are not there, which is shown at any depth: `base` is where the site lies. */
+/** The 404 page is shown at any depth, so its links need `base`, the path of the site. */
 export function withBase(html: string, base: string): string {
   return html.replace(
     /\b(href|src)="(?!https?:|#)([^"]+)"/g,

@@ -1,5 +1,5 @@
-// Colours for code, as a handful of token kinds: enough for a reader to find comments, texts and names, in languages that
-// the documentation has. What no rule takes is printed as it is.
+// Syntax highlighting with a few token kinds: readers can tell comments, strings and
+// names apart, in the languages of the documentation. Other text is printed unchanged.
 
 type Rule = readonly [kind: string, pattern: string];
 
@@ -48,7 +48,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign]!);
 }
 
-/** HTML of the code; escaped, whatever the language is. */
+/** The code as HTML; escaped for every language, known or not. */
 export function highlight(code: string, language: string): string {
   const rules = languages[language];
   if (!rules) return escapeHtml(code);

@@ -1,10 +1,10 @@
-// llms.txt (https://llmstxt.org): the documentation for a model, as a list of what there is to read, and as one text.
+// llms.txt (https://llmstxt.org): the documentation for models, as a list of pages and as one text.
 import type { Page } from './site.ts';
 
 const summary =
   'Portico is a Node.js package and server through which AI assistants work with an SQL database: an MCP server with its own OAuth authorization server, permissions for each person, and an engine that is customized in TypeScript. It runs on its own (`portico start`) or within a Node application (`createAgent`).';
 
-/** `addressOf`: where the Markdown of a page is, as seen from the file. Pages without an address are left out. */
+/** `addressOf`: the path of the Markdown of a page, relative to the file. Pages without one are omitted. */
 export function makeLlms(pages: readonly Page[], addressOf: (page: Page) => string | undefined): string {
   const groups = [...new Set(pages.map(({ group }) => group))];
   const parts = groups.flatMap((group) => {
@@ -17,7 +17,7 @@ export function makeLlms(pages: readonly Page[], addressOf: (page: Page) => stri
   return `# Portico\n\n> ${summary}\n\n${parts.join('\n\n')}\n`;
 }
 
-/** What the requirements of standards and tests are proved by is left out: it is long, and says nothing about use. */
+/** Omits the long tables of proofs for standards and tests, which say little about usage. */
 const left: ReadonlySet<string> = new Set(['conformance', 'spec-coverage', 'results']);
 
 export function makeLlmsFull(pages: readonly Page[]): string {

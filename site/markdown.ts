@@ -1,5 +1,6 @@
-// Markdown to HTML for one page: headings with anchors as GitHub makes them, so that a link holds in both places; links to
-// other pages by their name here; code with colours; tables and code that can be scrolled by keyboard.
+// Renders one page from Markdown to HTML: headings with the same anchors as on
+// GitHub, so links work in both places; links to other pages by their names on the
+// site; highlighted code; tables and code that can be scrolled with the keyboard.
 import { posix } from 'node:path';
 import markdownIt from 'markdown-it';
 import { nameOf } from './contents.ts';
@@ -14,11 +15,11 @@ export interface Heading {
 export interface Rendered {
   readonly html: string;
   readonly headings: readonly Heading[];
-  /** Files that the page shows, such as pictures, by their path in the repository. */
+  /** The files that the page includes, such as pictures, by their path in the repository. */
   readonly files: readonly string[];
 }
 
-/** `file`: where the text lies, for its links. `known`: the files that are pages of the site. */
+/** `file`: the path of the text, to resolve its links. `known`: the files that are pages of the site. */
 export function renderMarkdown(text: string, file: string, known: ReadonlySet<string>): Rendered {
   const headings: Heading[] = [];
   const files: string[] = [];
@@ -75,7 +76,7 @@ export function renderMarkdown(text: string, file: string, known: ReadonlySet<st
     return path.replace(/^docs\//, '');
   };
 
-  // A link to a file of the repository that is no page here has nowhere to lead: its text stays.
+  // A link to a repository file that is no page of the site becomes plain text.
   const open: boolean[] = [];
   rules.link_open = (tokens, at) => {
     const href = target(String(tokens[at]!.attrGet('href') ?? ''));
@@ -95,12 +96,12 @@ export function renderMarkdown(text: string, file: string, known: ReadonlySet<st
   rules.html_block = (tokens, at) => ofHtml(tokens[at]!.content);
   rules.html_inline = (tokens, at) => ofHtml(tokens[at]!.content);
 
-  // In order: an anchor is made when its heading is met.
+  // Rendering is sequential: an anchor is assigned when its heading is rendered.
   const html = engine.render(text);
   return { html, headings, files: [...new Set(files)] };
 }
 
-/** As GitHub does: small letters, digits, `-` and `_`; a space is `-`. */
+/** Like GitHub: lowercase letters, digits, `-` and `_`; a space becomes `-`. */
 export function slugOf(title: string): string {
   return title
     .trim()
@@ -114,7 +115,7 @@ interface Inline {
   readonly content: string;
 }
 
-/** What somebody reads of a heading: its words, without marks. */
+/** The visible words of a heading, without markup. */
 function plain(tokens: readonly Inline[]): string {
   return tokens
     .filter(({ type }) => type === 'text' || type === 'code_inline')

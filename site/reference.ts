@@ -1,5 +1,5 @@
-// Pages that are made of the code: what the package exports, its settings, its error codes, the tools of MCP and the routes.
-// They are Markdown like every other page, so that links, search and llms.txt treat them alike.
+// Pages generated from the code: exports of the package, settings, error codes, MCP tools and
+// routes. They are Markdown like every other page, so links, search and llms.txt treat them alike.
 import { describeApi } from '../src/api/openapi/document.ts';
 import { settings } from '../src/core/config.ts';
 import { AppError, type ErrorCode, errorCodes } from '../src/core/errors.ts';
@@ -9,13 +9,13 @@ import { dataRoutes } from '../src/rest/routes.ts';
 import { type Exported, type ExportKind, readEntryPoints } from './exports.ts';
 
 export interface MadePage {
-  /** Without `.html`. */
+  /** The file name without `.html`. */
   readonly name: string;
   readonly title: string;
   readonly markdown: string;
 }
 
-/** `root`: of the repository. */
+/** `root`: the root of the repository. */
 export function makeReference(root: string, version: string): MadePage[] {
   return [
     ...readEntryPoints(root).map(({ name, exports }) => ({
@@ -31,7 +31,7 @@ export function makeReference(root: string, version: string): MadePage[] {
   ];
 }
 
-/** The OpenAPI document of a server on its own. */
+/** The OpenAPI document of a standalone server. */
 export function openApiOf(version: string): object {
   return describeApi('http://127.0.0.1:3931/v1', version);
 }
@@ -63,7 +63,7 @@ function describeExport({ name, doc, code, members }: Exported): string {
 
 const fence = (language: string, code: string): string => `${'```'}${language}\n${code}\n${'```'}`;
 
-/** A docstring as Markdown: a `<` outside of code is no HTML, and what is linked is named. */
+/** Converts a docstring to Markdown: escapes `<` outside of code, and replaces links by names. */
 function proseOf(doc: string): string {
   return doc
     .replace(/\{@link\s+([^}]+?)\s*\}/g, '`$1`')
@@ -113,7 +113,7 @@ function describeSettings(): string {
 }
 
 function describeErrors(): string {
-  // A text can be made of any details whose members behave as an empty list does; what it says of details is left out.
+  // Details with members that behave like an empty list satisfy every error. Only the status is used.
   const details = new Proxy({}, { get: () => [] });
   const statusOf = (code: ErrorCode) => new AppError(code, details as never).status;
   const statuses = [...new Set(errorCodes.map(statusOf))].sort((a, b) => a - b);

@@ -1,4 +1,4 @@
-// What the pages can do beyond being read, and need not: copy code, and search headings by keyboard.
+// Optional features of the pages: copy code, and search headings with the keyboard.
 for (const block of document.querySelectorAll('.code')) {
   if (!navigator.clipboard) break;
   const button = document.createElement('button');
@@ -34,7 +34,7 @@ if (form) {
     return loading;
   };
 
-  /** Every word must be somewhere in the heading or the title of its page; a heading that begins with the first comes first. */
+  /** Every word must occur in the heading or the title of its page. Headings starting with the first word come first. */
   const pick = (headings, text) => {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const rank = ([title, page]) => {

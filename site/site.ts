@@ -1,5 +1,5 @@
-// The whole site as a map of file names to contents, and what is wrong with it: a link or an anchor that leads nowhere, a page
-// that is named and not there. Nothing is written here.
+// Builds the whole site as a map of file names to contents, and
+// finds dead links, dead anchors and missing pages. Writes no files.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Group, groups as listed, nameOf } from './contents.ts';
@@ -9,9 +9,9 @@ import { type Heading, renderMarkdown } from './markdown.ts';
 import { makeReference, openApiOf } from './reference.ts';
 
 export interface SiteOptions {
-  /** Of the repository. */
+  /** The root of the repository. */
   readonly root: string;
-  /** Where the site lies on its server, with a slash at both ends; only the page for unknown addresses must know. */
+  /** The path of the site on its server, with slashes at both ends; used only by the 404 page. */
   readonly base: string;
 }
 
@@ -22,7 +22,7 @@ export interface Site {
 
 export interface Page extends Framed {
   readonly group: string;
-  /** Of the repository; undefined for what is made of the code. */
+  /** The path in the repository; undefined for pages generated from code. */
   readonly file: string | undefined;
   readonly markdown: string;
 }
@@ -74,13 +74,13 @@ The address may be old, or mistyped. The pages are at the left (on a phone, unde
 type Source = Pick<Page, 'group' | 'file' | 'name' | 'markdown'>;
 type Pictured = Page & { readonly pictures: readonly string[] };
 
-/** The pages of the repository in the order of the contents, then those that are made of the code. */
+/** The pages of the repository in the order of the contents, then those generated from code. */
 function readPages(root: string, version: string): Pictured[] {
   const made = makeReference(root, version).map((page) => ({ ...page, group: 'Reference', file: undefined }));
   return renderPages(root, [...readWritten(root), ...made]);
 }
 
-/** llms.txt at the root of the repository: of the pages that are written, where they lie there. */
+/** llms.txt for the root of the repository: the written pages, with their paths there. */
 export function makeRootLlms(root: string): string {
   return makeLlms(renderPages(root, readWritten(root)), ({ file }) => file);
 }
@@ -100,7 +100,7 @@ function renderPages(root: string, pages: readonly Source[]): Pictured[] {
   });
 }
 
-/** The contents, and under 'More' the pages of docs/ that are in no row of them. */
+/** The contents, with unlisted pages of docs/ under 'More'. */
 export function completeContents(root: string): readonly Group[] {
   const rows = new Set(listed.flatMap(({ files }) => files));
   const more = readdirSync(join(root, 'docs'))
@@ -129,7 +129,7 @@ function titleOf(file: string | undefined, headings: readonly Heading[]): string
   return title.replace(/:.*$/, '');
 }
 
-/** The first paragraph as plain words. */
+/** The first paragraph as plain text. */
 export function leadOf(markdown: string): string {
   const paragraph = markdown
     .split(/\n{2,}/)
@@ -150,7 +150,7 @@ function groupsOf(pages: readonly Page[]): NamedGroup[] {
   }));
 }
 
-/** A script that leaves headings with their page and address: scripts are all that a page may load. */
+/** A script that defines the headings with page and URL, because the CSP allows only scripts for data. */
 function makeSearch(pages: readonly Page[]): string {
   const rows = pages.flatMap(({ name, title, headings }) =>
     headings.map(({ level, id, text }) => [text, title, level === 1 ? `${name}.html` : `${name}.html#${id}`]),
@@ -158,7 +158,7 @@ function makeSearch(pages: readonly Page[]): string {
   return `globalThis.porticoHeadings = ${JSON.stringify(rows)};\n`;
 }
 
-/** Links and pictures of pages that lead to no file or no anchor of the site. */
+/** Links and pictures that point to no file or anchor of the site. */
 export function findDeadLinks(files: ReadonlyMap<string, string | Buffer>, base: string): string[] {
   const anchors = new Map<string, ReadonlySet<string>>();
   for (const [name, text] of files)

@@ -1,4 +1,4 @@
-// The two statements of the activity log, on a storage like Portico's: a mark before a write, and its completion.
+// The two statements of the activity log, on a storage like Portico's: the mark before a write, and its completion.
 import Database from 'better-sqlite3';
 
 export interface Audit {

@@ -1,5 +1,5 @@
-// An Express application whose author wrote the routes by hand: the same SQL, the same document of JSON:API, made of objects
-// and handed to Express. It checks nothing.
+// An Express application with handwritten routes: the same SQL and the same JSON:API
+// document, built from objects and passed to Express. It performs no checks.
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
@@ -12,7 +12,7 @@ export interface ApiWork {
   readonly sql: string;
   readonly values: readonly unknown[];
   readonly layout: Layout;
-  /** The statement reads one row more; absent: one record. */
+  /** The page size, for which the statement reads one more row; absent for a single record. */
   readonly pageSize?: number;
 }
 

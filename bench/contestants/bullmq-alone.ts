@@ -1,5 +1,5 @@
-// What a team would write with BullMQ and nothing else: a job reads the order, looks at it and changes it, and nobody can ask
-// what became of it. Answers as the other contestants do, on one path: a job for the order of the body.
+// A plain BullMQ solution: a job reads the order, checks it and changes it, and no API returns
+// its outcome. Responds like the other contestants, on one path: a job for the order in the body.
 import { createServer } from 'node:http';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';

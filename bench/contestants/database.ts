@@ -1,4 +1,4 @@
-// The database of a bare server, asked as its driver does it fastest: statements prepared once, rows as arrays.
+// The database of a bare server, with the fastest calls of its driver: statements prepared once, rows as arrays.
 import Database from 'better-sqlite3';
 import mysql from 'mysql2';
 import pg from 'pg';
@@ -7,7 +7,7 @@ type Rows = unknown[][];
 
 export interface BareDatabase {
   read(sql: string, values: readonly unknown[]): Rows | Promise<Rows>;
-  /** In one transaction; the rows of the last statement. */
+  /** Runs in one transaction, and returns the rows of the last statement. */
   write(sql: readonly string[], values: readonly (readonly unknown[])[]): Rows | Promise<Rows>;
 }
 
@@ -72,7 +72,7 @@ function openMysql(uri: string): BareDatabase {
 function openPostgres(connectionString: string): BareDatabase {
   const asText = (text: string) => text;
   const types = {
-    // Dates stay as they came, since nobody looks at them.
+    // Keeps dates as text, because the bare server does not use them.
     getTypeParser: ((oid: number, format?: 'text') =>
       oid === pg.types.builtins.TIMESTAMPTZ ? asText : pg.types.getTypeParser(oid, format)) as never,
   };

@@ -1,4 +1,4 @@
-// Portico as it is shipped, with one user, over the database that is named; prints where it listens.
+// Portico as shipped, with one user, over the given database; prints its address.
 
 import { loadConfig } from '../../src/core/config.ts';
 import { createApp } from '../../src/server/create-server.ts';

@@ -1,5 +1,5 @@
-// The SDK as its documentation shows it: createMcpHandler, McpServer, zod, Express. No token check, and no SQL: a tool
-// answers the text that Portico answered, from memory.
+// The SDK as its documentation shows it: createMcpHandler, McpServer, zod, Express. It checks
+// no token and runs no SQL. Its tool returns the text that Portico returned, from memory.
 import type { AddressInfo } from 'node:net';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';

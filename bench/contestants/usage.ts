@@ -1,8 +1,8 @@
-// Every contestant tells what it has used when the driver asks.
+// The resource usage that each contestant sends when the driver asks for it.
 export interface Usage {
-  /** User and system time of the process with all its threads, since it began. */
+  /** User and system CPU time of the process with all threads, since its start. */
   readonly cpuMicroseconds: number;
-  /** Of the heap, after a collection where one was asked for. */
+  /** The heap size, after a garbage collection if requested. */
   readonly heapBytes: number;
 }
 

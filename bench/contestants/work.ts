@@ -1,14 +1,14 @@
-// What the bare servers do for one call: the same SQL on the same database, and the same bytes back. They check
-// nothing: no token, no permission, no arguments. A write leaves the two statements of an audit beside its own.
+// The work of the bare servers for one call: the same SQL on the same database, and the same bytes in the
+// response. They do not check tokens, permissions or arguments. A write also runs the two statements of an audit.
 import { readFileSync } from 'node:fs';
 import { type Operation, operations } from '../operations.ts';
 import { openAudit } from './audit.ts';
 import { openDatabase } from './database.ts';
 
 export interface Work {
-  /** One after another; of a write in one transaction. */
+  /** Statements that run in order; those of a write run in one transaction. */
   readonly sql: readonly string[];
-  /** What is sent when there is no SQL. */
+  /** The result to send if there is no SQL. */
   readonly result: unknown;
   readonly columns: readonly string[];
   readonly nextCursor?: string;
@@ -16,9 +16,9 @@ export interface Work {
 
 export interface Works {
   readonly databaseUrl: string;
-  /** A storage of Portico's, for the audit. */
+  /** The URL of a Portico storage, for the audit. */
   readonly storage: string;
-  /** By the name of the operation. */
+  /** By operation name. */
   readonly works: Readonly<Record<string, Work>>;
 }
 
