@@ -1,6 +1,6 @@
-// The cost of a warm read of the SQL source compared with SQLite itself, in this
-// process and in a child process. Run: npx tsx bench/sources.ts. Rounds of both
-// sides alternate, and the output is the minimum, because the machine is never idle.
+// The cost of a warm read of the SQL source compared with SQLite itself, in this process and in a child process.
+// Run: npx tsx bench/sources.ts. Rounds of both sides alternate, and the output is the minimum of each, because
+// the machine is never idle.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// `npm run docs`: writes the site to dist-docs/, and llms.txt to the root of the repository. `--base
-// /portico/` sets the path of the site, for links on the 404 page. A dead link fails the build.
+// `npm run docs`: writes the site to dist-docs/, and llms.txt to the root of the repository.
+// `--base /portico/` sets the path of the site, for links on the 404 page. A dead link fails the build.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
