@@ -34,7 +34,7 @@ if (form) {
     return loading;
   };
 
-  /** Every word must occur in the heading or the title of its page. Headings that start with the first word are first. */
+  /** Every word must occur in the heading or the title of its page. Headings starting with the first word are first. */
   const pick = (headings, text) => {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const rank = ([title, page]) => {

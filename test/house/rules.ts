@@ -1,7 +1,7 @@
 // The rules of docs/architecture.md, as data and small checks over the text of the source files. Each check returns one
 // line per violation: the file, and what is wrong.
 import { posix } from 'node:path';
-import { type Import, readSource, type SourceText } from './source-text.ts';
+import { readSource, type SourceText } from './source-text.ts';
 
 /** Maps the path from the package root, with forward slashes, to the text of the file. */
 export type SourceFiles = ReadonlyMap<string, string>;
@@ -83,12 +83,12 @@ const foundations: Readonly<Record<string, readonly string[]>> = {
 const phases = ['resolve', 'lower', 'plan', 'execute', 'encode'];
 const agentReach: Readonly<Record<string, readonly string[]>> = {
   sources: [],
-  model: ['sources'],
+  model: ['sources', 'customize/context.ts', 'customize/definitions.ts', 'customize/hooks.ts'],
   customize: ['model', 'sources', 'actions/definitions.ts', 'charts/definitions.ts', 'ai/definitions.ts'],
   ai: ['customize'],
   artifacts: ['model', 'sources', 'actions'],
-  resolve: ['lower', 'model', 'sources', 'customize'],
-  lower: ['resolve', 'model', 'sources', 'customize'],
+  resolve: ['lower', 'plan/types.ts', 'model', 'sources', 'customize'],
+  lower: ['resolve', 'plan/types.ts', 'model', 'sources', 'customize'],
   plan: [
     'resolve',
     'lower',
@@ -106,21 +106,6 @@ const agentReach: Readonly<Record<string, readonly string[]>> = {
   charts: [...phases, 'write', 'operations', 'model', 'sources', 'customize'],
   actions: [...phases, 'write', 'operations', 'model', 'sources', 'customize', 'ai'],
 };
-
-/**
- * Types that reference each other: a collection has its source, which answers statements about collections. Type-only
- * imports between these files may form a cycle. All other imports count, even type-only ones.
- */
-const mutual = [
-  'src/agent/actions/definitions.ts',
-  'src/agent/charts/definitions.ts',
-  'src/agent/customize/context.ts',
-  'src/agent/customize/definitions.ts',
-  'src/agent/customize/hooks.ts',
-  'src/agent/model/types.ts',
-  'src/agent/plan/types.ts',
-  'src/agent/sources/source.ts',
-];
 
 /** The files that may import a package. Any file may import an unlisted package. */
 const owners: readonly (readonly [packages: RegExp, where: RegExp])[] = [
@@ -217,19 +202,18 @@ function judgeDirections(file: Parsed, files: SourceFiles): string[] {
       const to = target(file.path, edge.from);
       if (!files.has(to)) return [`${file.path}: imports ${edge.from}, which is not a file of src`];
       const inside = parts(to).join('/');
-      if (folderOf(to) === folder) return judgeAgent(file.path, to, edge);
+      if (folderOf(to) === folder) return judgeAgent(file.path, to);
       const below = foundations[folderOf(to)];
       if ((below && !below.includes(folder)) || reaches(reach, inside)) return [];
       return [`${file.path}: ${folder} may not import ${inside}`];
     });
 }
 
-function judgeAgent(path: string, to: string, edge: Import): string[] {
+function judgeAgent(path: string, to: string): string[] {
   const [folder, part, ...deeper] = parts(path);
   const reach = agentReach[part ?? ''];
   if (folder !== 'agent' || deeper.length === 0) return [];
   if (!reach) return [`${path}: 'agent/${part}' is not a folder of the agent; they are listed in test/house/rules.ts`];
-  if (edge.kind === 'type' && mutual.includes(to)) return [];
   const inside = parts(to).slice(1).join('/');
   // Every part uses the types of requests and results.
   return reaches([part!, 'requests.ts', ...reach], inside)
@@ -302,9 +286,7 @@ function judgeCycles(parsed: readonly Parsed[], files: SourceFiles): string[] {
       path,
       imports
         .filter(({ from }) => isRelative(from))
-        .map(({ from, kind }) => ({ to: target(path, from), kind }))
-        .filter(({ to, kind }) => !(kind === 'type' && mutual.includes(path) && mutual.includes(to)))
-        .map(({ to }) => to)
+        .map(({ from }) => target(path, from))
         .filter((to) => files.has(to)),
     ]),
   );

@@ -1,4 +1,4 @@
-// What a sandbox accepts, and who accepts tokens of the testing client: only a sandbox of the same user.
+// Access to a sandbox. Only an agent over a sandbox of the same user accepts tokens of the testing client.
 import { chmodSync, existsSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The schema that an agent sends to its platform, and how an
+// The schema that an agent sends to its platform, and the URL of the platform endpoint in a host application.
 // agent in a host application finds another agent's endpoint.
 
 import type { AddressInfo } from 'node:net';

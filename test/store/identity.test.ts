@@ -173,7 +173,7 @@ describe('users', () => {
       }
     }
 
-    // Without the password hash for unknown users, the ratio would be below 0.1.
+    // Without hashing for unknown and disabled users, the ratios would be below 0.1.
     const ratios = [fastest.unknown! / fastest.known!, fastest.off! / fastest.known!];
     expect(ratios.filter((ratio) => ratio < 0.4 || ratio > 2.5)).toEqual([]);
   });

@@ -1,5 +1,5 @@
-// Remote MCP servers and their accounts in the storage: which values are encrypted, how often a sign-in response can be
-// used, and that only one of several processes refreshes a token.
+// Remote MCP servers and their accounts in the storage: which values are encrypted, when a sign-in response is valid,
+// and that only one of several processes refreshes a token.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RemoteServer } from '../../src/store/remotes/types.ts';
 import { dropSpares } from './spares.ts';
