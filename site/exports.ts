@@ -115,7 +115,7 @@ function printHead(node: Node & { readonly members: Iterable<Node> }): string {
 
 function isShown(member: Node): boolean {
   if (!(isMethodDeclaration(member) || isPropertyDeclaration(member) || isGetAccessorDeclaration(member))) {
-    return isConstructorDeclaration(member) && !/\b(private|Made by)\b/.test(member.getFullText());
+    return isConstructorDeclaration(member) && !/@internal\b|\bprivate\b/.test(member.getFullText());
   }
   return !/^((static|readonly|override|async)\s+)*(private\b|protected\b|#)/.test(member.getText());
 }

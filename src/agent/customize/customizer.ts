@@ -45,6 +45,7 @@ export class CollectionCustomizer {
   readonly name: string;
   readonly #recording: Recording;
 
+  /** @internal `customizeCollection` passes one to its callback. */
   constructor(name: string, recording: Recording) {
     this.name = name;
     this.#recording = recording;

@@ -70,7 +70,7 @@ export class Agent<in out S extends object = AnySchema> extends Blueprint<S> {
     files: () => this.#fileOptions(),
   });
 
-  /** Called by `createAgent`. */
+  /** @internal Use `createAgent`. */
   constructor(options: CheckedOptions) {
     super();
     this.#options = options;
