@@ -1,7 +1,7 @@
 // The start order of calls when one user sends many at once. Each call takes at least a turn.
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import { createUserTurns } from '../../src/core/limit/turns.ts';
+import { createTurns, createUserTurns } from '../../src/core/limit/turns.ts';
 
 /** Blocks the main thread for longer than a turn, on any machine. */
 function work(milliseconds: number): void {
@@ -45,4 +45,29 @@ test('calls that take no time do not wait', () => {
   const turn = createUserTurns();
   expect(turn(1)).toBeUndefined();
   expect(turn(2)).toBeUndefined();
+});
+
+test('of several long works, one continues in each round of the event loop', async () => {
+  const rounds: number[] = [];
+  let round = 0;
+  let isOver = false;
+  const count = (): void => {
+    round++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const long = async () => {
+    const turn = createTurns();
+    for (let part = 0; part < 5; part++) {
+      work(9);
+      rounds.push(round);
+      await turn();
+    }
+  };
+  await Promise.all([long(), long(), long(), long()]);
+  isOver = true;
+  // The first part of each begins at once.
+  const later = rounds.slice(4);
+  expect(later).toHaveLength(16);
+  expect(new Set(later).size).toBe(16);
 });

@@ -25,6 +25,8 @@ export function startWorker(entry: Entry, options: WorkerOptions): Worker {
 export function startChild(entry: Entry, execArgv: readonly string[], argument: string): ChildProcess {
   const what = entry.isSource ? ['-e', compile(entry), '--'] : [fileURLToPath(entry.url)];
   return spawn(process.execPath, [...execArgv, ...what, argument], {
+    // Memory of large rows goes back to the system, not to a pool of the allocator (mallopt(3), glibc only).
+    env: { ...process.env, MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' },
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });

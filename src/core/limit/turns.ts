@@ -34,6 +34,21 @@ export function createUserTurns(): (user: number) => Promise<void> | undefined {
 /** For all calls to this process, which has one main thread. */
 export const userTurn = createUserTurns();
 
+/** Long works that wait for their next turn. */
+const waiting: (() => void)[] = [];
+
+/** Runs it in a later round of the event loop. One work continues in each round, whatever the number of works. */
+export function continueLater(run: () => void): void {
+  if (waiting.length === 0) setImmediate(continueNext);
+  waiting.push(run);
+}
+
+function continueNext(): void {
+  const run = waiting.shift();
+  if (waiting.length > 0) setImmediate(continueNext);
+  run?.();
+}
+
 /**
  * Call the returned function between parts of the work. It returns a promise to await when the turn is over, else
  * undefined.
@@ -43,7 +58,7 @@ export function createTurns(): () => Promise<void> | undefined {
   return () => {
     if (systemClock.monotonic() - began < TURN_MS) return undefined;
     return new Promise((resolve) =>
-      setImmediate(() => {
+      continueLater(() => {
         began = systemClock.monotonic();
         resolve();
       }),

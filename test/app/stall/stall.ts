@@ -26,10 +26,19 @@ export interface Felt {
   readonly late: number;
   /** The peak memory of the server and its children, in megabytes. */
   readonly memory: number;
+  /** Megabytes of the server process by itself, and of its V8 heap: in use after the shape, and reserved. */
+  readonly server: number;
+  readonly heap: readonly [used: number, total: number, external: number];
   /** Failed calls of the honest client. */
   readonly failures: readonly string[];
   /** The answers to the attack, and how often each occurred. */
   readonly answers: Readonly<Record<string, number>>;
+}
+
+/** As late.mjs writes it. */
+interface Report {
+  readonly late: number;
+  readonly heap: readonly [used: number, total: number, external: number];
 }
 
 export interface Stalled {
@@ -61,14 +70,14 @@ export async function openStalled(server: TestServer): Promise<Stalled> {
   const { token: honest } = await target.person({ permissions });
   const { mcpUrl, pid } = target;
   /** The longest event loop delay since the last query. */
-  const lateOf = async (): Promise<number> => {
+  const lateOf = async (): Promise<Report> => {
     rmSync(lateFile, { force: true });
     process.kill(pid, 'SIGUSR2');
     for (let turn = 0; turn < 1000; turn++) {
       await systemClock.sleep(10);
       try {
         const text = readFileSync(lateFile, 'utf8');
-        if (text.endsWith('\n')) return Number(text);
+        if (text.endsWith('\n')) return JSON.parse(text) as Report;
       } catch {}
     }
     throw new Error('the server did not say how late it was');
@@ -113,6 +122,7 @@ export async function openStalled(server: TestServer): Promise<Stalled> {
       const failures: string[] = [];
       let health = 0;
       let memory = 0;
+      let server = 0;
       while (!over) {
         const began = systemClock.monotonic();
         const text = await call(working, honest, 'list', { collectionName: 'people', pagination: { size: 15 } }).catch(
@@ -127,6 +137,7 @@ export async function openStalled(server: TestServer): Promise<Stalled> {
           health = Math.max(health, systemClock.monotonic() - asked);
           if (statusCode !== 200) failures.push(`/healthz: ${statusCode}`);
           memory = Math.max(memory, megabytesOf(pid));
+          server = Math.max(server, megabytesOf(pid, false));
         }
         await systemClock.sleep(10);
       }
@@ -134,15 +145,17 @@ export async function openStalled(server: TestServer): Promise<Stalled> {
       taken.sort((a, b) => a - b);
       const at = (part: number) => Math.round(taken[Math.floor(taken.length * part)] ?? 0);
       const most = Math.round(taken.at(-1) ?? 0);
-      const late = Math.round(await lateOf());
+      const { late, heap } = await lateOf();
       return {
         calls: taken.length,
         p50: at(0.5),
         p99: at(0.99),
         most,
         health: Math.round(health),
-        late,
+        late: Math.round(late),
         memory,
+        server,
+        heap,
         failures,
         answers,
       };
@@ -163,7 +176,7 @@ function kindOf(answer: string): string {
 }
 
 /** The memory of a process and its descendants. Shared pages count once (PSS, proc(5)). */
-function megabytesOf(root: number): number {
+function megabytesOf(root: number, withChildren = true): number {
   const parents = new Map<number, number>();
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
@@ -172,7 +185,8 @@ function megabytesOf(root: number): number {
       parents.set(Number(name), Number(parent));
     } catch {}
   }
-  const isOurs = (pid: number): boolean => pid === root || (parents.has(pid) && pid > 1 && isOurs(parents.get(pid)!));
+  const isOurs = (pid: number): boolean =>
+    pid === root || (withChildren && parents.has(pid) && pid > 1 && isOurs(parents.get(pid)!));
   let kilobytes = 0;
   for (const pid of parents.keys()) {
     if (!isOurs(pid)) continue;

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../../core/clock.ts';
 import { ConnectionFailure, explainConnection, type ServerPlace } from '../../../core/errors/connection.ts';
 import { AppError } from '../../../core/errors.ts';
+import { continueLater } from '../../../core/limit/turns.ts';
 import type { ReadOptions } from '../source.ts';
 import { ANSWER_BYTES, answerTooLarge } from './answer-size.ts';
 
@@ -88,15 +89,25 @@ export async function runStoppable<C, T>(
   }
 }
 
-/** Counts bytes as they arrive: drivers buffer a whole response, even a single cell. */
+/** A larger answer is read in turns with the other long works of this process. */
+const TURNS_FROM_BYTES = 1_000_000;
+
+/**
+ * Counts bytes as they arrive: drivers buffer a whole response, even a single cell. Without pauses, one round of the
+ * event loop would read and decode megabytes from each connection.
+ */
 function limitAnswer(socket: Socket | undefined, tooLarge: () => void): () => void {
   if (!socket) return () => undefined;
   let bytes = 0;
   const count = (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes <= ANSWER_BYTES) return;
-    tooLarge();
-    socket.destroy();
+    if (bytes > ANSWER_BYTES) {
+      tooLarge();
+      socket.destroy();
+    } else if (bytes > TURNS_FROM_BYTES) {
+      socket.pause();
+      continueLater(() => socket.resume());
+    }
   };
   socket.on('data', count);
   return () => socket.off('data', count);
