@@ -8,7 +8,10 @@ export interface Group {
 }
 
 export const groups: readonly Group[] = [
-  { title: 'Begin', files: ['docs/index.md', 'README.md', 'docs/concepts.md', 'docs/clients.md', 'docs/configuration.md'] },
+  {
+    title: 'Begin',
+    files: ['docs/index.md', 'README.md', 'docs/concepts.md', 'docs/clients.md', 'docs/configuration.md'],
+  },
   {
     title: 'Build',
     files: [
