@@ -62,7 +62,7 @@ export function createForm(place: FormPlace): Form {
   const watch = createWatch({ values: () => current, hasChanged: (field) => changed.has(field) });
 
   const call = (handler: Handler, part: string, looking: Looking, search: string | null): Promise<unknown> =>
-    runUserCode(entry, part, () => handler(Object.freeze({ ...place.base, ...looking }), search));
+    runUserCode(entry, part, () => handler(Object.freeze({ ...place.base, ...looking }), search), place.signal);
   const ask = (handler: Handler, part: string, own?: string): Cell =>
     watch.ask((looking) => call(handler, part, looking, null), handler, own);
   const evaluate = async (prop: unknown, part: string, own?: string): Promise<unknown> =>

@@ -1,16 +1,12 @@
-// Ids of records, as callers of actions write them. The id of a composite key is the list of its values, or their texts
-// joined with `|`; `\` escapes `|` and `\` within a text.
+// Ids of records, as callers of actions write them. The id of a composite key is the list of its values, or one text
+// (encode/record-id.ts).
+import { splitId } from '../encode/record-id.ts';
 import { readNumber, readUuid } from '../resolve/values.ts';
 import type { KeyColumn } from './collection-access.ts';
 import type { ActionRecord } from './definitions.ts';
 
 export type RecordId = string | number | readonly (string | number)[];
 export type Key = readonly (string | number)[];
-
-export function packKey(key: Key): string {
-  if (key.length === 1) return String(key[0]);
-  return key.map((part) => String(part).replace(/[\\|]/g, '\\$&')).join('|');
-}
 
 /** The parts of the key, in the form of the source. Undefined if there are too many or too few. */
 export function readKey(columns: readonly KeyColumn[], given: RecordId): Key | undefined {
@@ -26,18 +22,7 @@ function partsOf(given: RecordId, width: number): Key | undefined {
     return parts.length === 1 && width > 1 ? partsOf(parts[0]!, width) : parts;
   }
   if (width === 1) return [given as string | number];
-  return splitPacked(String(given));
-}
-
-function splitPacked(packed: string): string[] {
-  const parts = [''];
-  for (let at = 0; at < packed.length; at++) {
-    const escaped = packed[at] === '\\' && at + 1 < packed.length;
-    if (escaped) at++;
-    if (packed[at] === '|' && !escaped) parts.push('');
-    else parts[parts.length - 1] += packed[at]!;
-  }
-  return parts;
+  return splitId(String(given));
 }
 
 function canonical({ type }: KeyColumn, part: string | number): string | number {

@@ -6,12 +6,13 @@ import type { StopSignal } from '../../core/clock/stop.ts';
 import { fail } from '../../core/errors.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import type { AiProvider } from '../ai/definitions.ts';
+import { packId } from '../encode/record-id.ts';
 import type { CallOptions } from '../requests.ts';
 import { firstOf } from '../resolve/names.ts';
 import { conditionedAccess, scopedAccess, selectingAccess } from './access.ts';
 import type { ActionDoor, KeyColumn } from './collection-access.ts';
 import type { ActionCollection, ActionEntry, ActionFilter, ActionRecord } from './definitions.ts';
-import { type Key, keyOfRecord, packKey, type RecordId, readKey } from './keys.ts';
+import { type Key, keyOfRecord, type RecordId, readKey } from './keys.ts';
 
 /** One id for `Single`; ids or conditions for `Bulk`; ignored for `Global`. */
 export interface Selection {
@@ -74,11 +75,11 @@ async function selectIds(place: Place, ids: readonly RecordId[]): Promise<readon
     ids.map((id) => {
       const key =
         readKey(columns, id) ?? fail('INVALID_VALUE', { at: 'recordIds', expected: describeKey(columns), got: id });
-      return [packKey(key), key] as const;
+      return [packId(key), key] as const;
     }),
   );
   const found = await listKeys(place, { filter: keyFilter(columns, [...wanted.values()]) });
-  const known = new Set(found.map(packKey));
+  const known = new Set(found.map(packId));
   const missing = [...wanted.keys()].filter((id) => !known.has(id));
   if (missing.length > 0) fail('RECORD_NOT_FOUND', { collection: entry.collection, id: missing.join("', '") });
   return found;
@@ -105,8 +106,8 @@ export async function checkCondition(place: Place, selected: Selected): Promise<
   const columns = keyColumns(place);
   const fields = columns.map((column) => column.name);
   const conditioned = { ...place, access: conditionedAccess(access, collection, fields, condition) };
-  const met = new Set((await readKeys(conditioned, { filter: keyFilter(columns, selected) })).map(packKey));
-  const failing = selected.map(packKey).filter((id) => !met.has(id));
+  const met = new Set((await readKeys(conditioned, { filter: keyFilter(columns, selected) })).map(packId));
+  const failing = selected.map(packId).filter((id) => !met.has(id));
   if (failing.length === 0) return;
   const shown = failing.slice(0, 20).map((id) => `'${id}'`);
   const more = failing.length > shown.length ? ` and ${failing.length - shown.length} more` : '';
@@ -195,8 +196,8 @@ export function createRecords(place: Place, selected: Selected): Records {
     return records.map((record) => keyOfRecord(columns, record));
   };
   const single = <Item>(items: readonly Item[]): Item =>
-    items[0] ?? fail('RECORD_NOT_FOUND', { collection: name, id: selected?.[0] ? packKey(selected[0]) : '' });
-  const idOf = (key: Key): string | number => (key.length === 1 ? key[0]! : packKey(key));
+    items[0] ?? fail('RECORD_NOT_FOUND', { collection: name, id: selected?.[0] ? packId(selected[0]) : '' });
+  const idOf = (key: Key): string | number => (key.length === 1 ? key[0]! : packId(key));
   const getRecord = async (fields: readonly string[]) => single(await list(fields));
   return {
     collection: insideCollection(place),

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
+import { processEnvironment } from '../config.ts';
 
 export interface Entry {
   readonly url: URL;
@@ -26,7 +27,7 @@ export function startChild(entry: Entry, execArgv: readonly string[], argument: 
   const what = entry.isSource ? ['-e', compile(entry), '--'] : [fileURLToPath(entry.url)];
   return spawn(process.execPath, [...execArgv, ...what, argument], {
     // Memory of large rows goes back to the system, not to a pool of the allocator (mallopt(3), glibc only).
-    env: { ...process.env, MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' },
+    env: { ...processEnvironment(), MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' },
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });

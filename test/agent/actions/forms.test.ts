@@ -1,6 +1,8 @@
 // Which handlers a form runs, and when. The handlers count their calls.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { BulkContext, FormElement } from '../../../src/agent/actions/definitions.ts';
+import { Stop } from '../../../src/core/clock/stop.ts';
+import { accessOf } from '../shop.ts';
 import { closeAll, openCounter, openForm } from './counter.ts';
 
 afterEach(closeAll);
@@ -288,4 +290,20 @@ describe('checking', () => {
   ])('a handler that gives a %s is the fault of the action', async (_, element) => {
     await expect((await openForm([element])).submit({ A: 1 })).rejects.toMatchObject({ code: 'ACTION_FAILED' });
   });
+});
+
+test('a form function that fails because its call was cancelled is a cancelled call, not a failure of the code', async () => {
+  const stop = new Stop();
+  const { actions } = await openForm([
+    {
+      label: 'Rate',
+      type: 'Number',
+      value: () => {
+        stop.abort();
+        throw new Error('the request was aborted');
+      },
+    },
+  ]);
+  const loading = actions.loadForm(accessOf(), { collection: 'orders', action: 'Act' }, { signal: stop });
+  await expect(loading).rejects.toMatchObject({ code: 'CANCELLED' });
 });

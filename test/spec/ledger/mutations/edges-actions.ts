@@ -11,7 +11,7 @@ export const edgesOfActions: Points = {
     '2.3 · context · getRecords': ['if (!separator || value === null) {\n        to[name]', 'if (!separator) {\n        to[name]'],
     '2.3 · context · getField': ['if (!separator || value === null) return value;', 'if (!separator) return value;'],
     '2.3 · context · filter': ["const scope = door.scopeOf(access, name);", 'const scope = null;'],
-    '2.3 · context · getRecordId': ['key.length === 1 ? key[0]! : packKey(key)', 'String(key[0])'],
+    '2.3 · context · getRecordId': ['key.length === 1 ? key[0]! : packId(key)', 'String(key[0])'],
     '2.4 · type · Collection': ["!place.access.can('browse', collection)", 'true'],
   },
   'src/agent/actions/access.ts': {
