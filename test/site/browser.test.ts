@@ -84,11 +84,12 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 120_000 }, () => {
     const { tab } = await openTab({ viewport: { width: 375, height: 812 }, javaScriptEnabled: false });
     await tab.goto(`${origin}/index.html`);
     expect(await tab.getByRole('searchbox').isHidden()).toBe(true);
+    const storage = tab.locator('nav').getByText('Storage', { exact: true });
     await tab.getByRole('link', { name: 'Menu', exact: true }).click();
     await tab.getByRole('link', { name: 'Close', exact: true }).click();
-    expect(await tab.getByRole('link', { name: 'Storage', exact: true }).isHidden()).toBe(true);
+    expect(await storage.isHidden()).toBe(true);
     await tab.getByRole('link', { name: 'Menu', exact: true }).click();
-    await tab.getByRole('link', { name: 'Storage', exact: true }).click();
+    await storage.click();
     await tab.waitForURL(`${origin}/storage.html`);
     expect(await tab.getByRole('heading', { level: 1 }).textContent()).toBe('Storage');
     await tab.context().close();
