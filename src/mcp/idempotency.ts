@@ -83,18 +83,21 @@ export async function endHold(
     answer,
     failure,
     began,
+    wrote,
     waits,
   }: {
     readonly answer: string;
     readonly failure: AppError | undefined;
     readonly began: boolean;
+    /** Whether records were written that stay written, such as those of an action's code before it failed. */
+    readonly wrote: boolean;
     readonly waits: boolean;
   },
 ): Promise<void> {
   if (held.state === 'done') return;
   if (waits) await held.release();
   else if (!failure) await held.settle(answer);
-  else if (!began || wroteNothing(failure.code)) await held.release();
+  else if (!began || (!wrote && wroteNothing(failure.code))) await held.release();
   else await held.doubt();
 }
 

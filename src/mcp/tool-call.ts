@@ -8,7 +8,7 @@
 // key (idempotency.ts), all repeats of a call share one execution.
 
 import type { Engine } from '../agent/engine.ts';
-import { describeEffects, loggedBeside, type WriteEffect, type Written } from '../agent/write/effects.ts';
+import { describeEffects, loggedBeside, type Written } from '../agent/write/effects.ts';
 import type { StopSignal } from '../core/clock/stop.ts';
 import { createTimeLimit, type TimeLimit } from '../core/clock/time-limit.ts';
 import type { Clock } from '../core/clock.ts';
@@ -29,6 +29,7 @@ import type { ApprovalDoor, Asker, Cleared, Question } from './approvals/approva
 import { endHold, type Held, holdKey } from './idempotency.ts';
 import { repairArguments } from './input/repair.ts';
 import { createProgress, type Progress, type TellProgress } from './progress.ts';
+import { keptText } from './results/write-result.ts';
 import type { Tool, ToolAnswer, ToolCall, WorkflowDoor } from './tool.ts';
 import type { Files } from './uploads/files.ts';
 import type { Menu } from './visibility/tool-list.ts';
@@ -72,8 +73,8 @@ export type Answered =
   | {
       readonly failure: AppError;
       readonly absent: ReadonlySet<string>;
-      /** The records written before the failure, as far as the caller may see them. */
-      readonly kept: readonly WriteEffect[];
+      /** The records written before the failure, as far as the caller may see them, as text. Empty for none. */
+      readonly kept: string;
     };
 
 /** The capabilities of the transport for one call. */
@@ -222,6 +223,7 @@ export function createCallTool(parts: CallParts): CallTool {
     const written: Written[] = [];
     let cleared: Cleared | undefined;
     let failure: AppError | undefined;
+    let kept = '';
     const progress = tell && createProgress(clock, tell);
     const limit = createTimeLimit(clock, config.callSeconds, signal);
     parts.observe({ type: 'tool.began', tool: tool.name });
@@ -241,6 +243,9 @@ export function createCallTool(parts: CallParts): CallTool {
           if (cleared.state === 'done') {
             type = 'read';
             answer = { text: cleared.text };
+          } else if (cleared.state === 'failed') {
+            type = 'read';
+            ({ failure, kept } = cleared);
           } else if (cleared.state === 'clear') {
             const approvalId = cleared.approved?.id;
             intent = await begin(parts, entryOf({ tool, type, subject, auth, startedAt, approvalId }));
@@ -264,11 +269,20 @@ export function createCallTool(parts: CallParts): CallTool {
     const waits = cleared?.state === 'pending' || cleared?.state === 'asked';
     const durationMs = clock.monotonic() - from;
     const call = { tool, type, subject, auth, startedAt, durationMs, failure, waits, dryRun };
-    if (held) await end(parts, held, { answer: answer.text, failure, began: intent !== undefined, waits });
+    if (held)
+      await end(parts, held, {
+        answer: answer.text,
+        failure,
+        began: intent !== undefined,
+        wrote: written.length > 0,
+        waits,
+      });
     if (intent) await complete(parts, intent, call, answer.recordIds, written);
     else recordCall(parts, call);
-    if (failure)
-      return { failure, absent: parts.menu.absentFor(auth), kept: describeEffects(auth.access, written, false) };
+    if (failure) {
+      kept ||= keptText(describeEffects(auth.access, written, false));
+      return { failure, absent: parts.menu.absentFor(auth), kept };
+    }
     if (cleared?.state === 'asked') return { question: cleared.question };
     return { text: cleared?.state === 'pending' ? cleared.text : answer.text };
   };

@@ -297,3 +297,27 @@ test('two who approve at once, and the assistant that calls meanwhile, do it onc
   const made = (await desk.state()).orders.filter((order) => `${order}`.includes('once'));
   expect([made.length, seen.at(-1)]).toEqual([1, 'done']);
 });
+
+test('an error after writes names them, to the assistant and on the page', async () => {
+  const { assistant, approve } = await openAsked({
+    customize: (agent) =>
+      agent.customizeCollection('orders', (orders) =>
+        orders.addAction('Half', {
+          scope: 'Global',
+          approval: 'ask-person',
+          execute: async (context) => {
+            await context.collection.update(
+              { conditionTree: { field: 'id', operator: 'Equal', value: 1 } },
+              { label: 'half' },
+            );
+            throw new Error('the other half is missing');
+          },
+        }),
+      ),
+  });
+  const call = { collectionName: 'orders', actionName: 'Half' };
+  const page = await approve(await assistant.call('executeAction', call));
+  const answer = await assistant.call('executeAction', call);
+  const kept = 'Written before that, and kept: 1 record of orders updated (1).';
+  expect([page, answer]).toEqual([expect.stringContaining(kept), expect.stringContaining(kept)]);
+});

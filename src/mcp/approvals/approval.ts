@@ -62,6 +62,8 @@ export type Cleared =
   | { readonly state: 'pending'; readonly text: string }
   /** The answer of a call that the server has already run. */
   | { readonly state: 'done'; readonly text: string }
+  /** Its error. `kept`: the records written before it, as text; empty for none. */
+  | { readonly state: 'failed'; readonly failure: AppError; readonly kept: string }
   | { readonly state: 'asked'; readonly question: Question };
 
 export interface Approved {
@@ -240,11 +242,13 @@ export function createApprovalDoor(parts: ApprovalParts): ApprovalDoor {
       await approvals.close(id);
       return fail('OUTCOME_UNKNOWN', { of: 'write' });
     }
+    const mayKnow = () => result.rights === rightsOf(call, tool.subject(args).collection);
     if ('code' in result) {
       await approvals.close(id);
-      throw new AppError(result.code as ErrorCode, result.details as never);
+      const failure = new AppError(result.code as ErrorCode, result.details as never);
+      return { state: 'failed', failure, kept: result.kept !== undefined && mayKnow() ? result.kept : '' };
     }
-    if (result.rights !== rightsOf(call, tool.subject(args).collection)) fail('ANSWER_WITHHELD', {});
+    if (!mayKnow()) fail('ANSWER_WITHHELD', {});
     return { state: 'done', text: result.text };
   };
 

@@ -4,7 +4,7 @@
 // is stored for the assistant's repeat.
 import { createNarrowing, narrowAccess } from '../../core/caller/restrictions.ts';
 import { Stop } from '../../core/clock/stop.ts';
-import { fail, toAppError } from '../../core/errors.ts';
+import { type AppError, fail, toAppError } from '../../core/errors.ts';
 import { reportFailure } from '../../core/observe/failures.ts';
 import { randomId } from '../../core/secret.ts';
 import type { Paths } from '../../oauth/server/paths.ts';
@@ -89,9 +89,12 @@ export function createApprovalExecution({ store, paths, sso, ...parts }: Executi
     const wire = { signal: new Stop(), executes: approval.id };
     const called = await callTool(tool, approval.content.arguments, { auth }, wire);
     if ('question' in called) throw new Error('a call that was approved was answered with a question');
-    if ('failure' in called) throw called.failure;
     const rights = rightsOf({ access: auth.access, engine }, approval.collection);
-    await store.approvals.settle(approval.id, { text: called.text, rights });
+    if ('text' in called) return store.approvals.settle(approval.id, { text: called.text, rights });
+    const { failure, kept } = called;
+    const { code, details, message } = failure;
+    if (kept === '') return settleFailure(approval, failure);
+    await store.approvals.settle(approval.id, { code, details, message, wroteNothing: false, kept, rights });
   };
 
   /** Logs a refusal before the call; the call itself would log its own entry. */
@@ -110,10 +113,12 @@ export function createApprovalExecution({ store, paths, sso, ...parts }: Executi
     try {
       await execute(approval);
     } catch (error) {
-      const { code, details, message } = reportFailure(observe, 'approved call', error);
-      await store.approvals.settle(approval.id, { code, details, message, wroteNothing: wroteNothing(code) });
+      await settleFailure(approval, reportFailure(observe, 'approved call', error));
     }
   };
+
+  const settleFailure = ({ id }: Approval, { code, details, message }: AppError): Promise<void> =>
+    store.approvals.settle(id, { code, details, message, wroteNothing: wroteNothing(code) });
 
   return {
     run(approval) {

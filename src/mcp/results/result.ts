@@ -9,7 +9,7 @@ import type { Answered } from '../tool-call.ts';
 import { withoutTools } from './absent-tools.ts';
 import { structureOf } from './output-schemas.ts';
 import { fitsTokens } from './tokens.ts';
-import { keptText } from './write-result.ts';
+import { keptNote } from './write-result.ts';
 
 export const ERROR_TOKENS = 80;
 /** `structured` adds the same data as structured content, for tools with an output schema. */
@@ -24,7 +24,7 @@ export function toResult(called: Answered, structured = false): CallToolResult {
 /** The error, and the records that were written before it. */
 export function failureText({ failure, absent, kept }: Extract<Answered, { readonly failure: AppError }>): string {
   const text = errorText(failure, absent);
-  return kept.length > 0 ? `${text} Written before that, and kept: ${keptText(kept)}.` : text;
+  return kept === '' ? text : `${text} ${keptNote(kept)}`;
 }
 
 /** The code, then the message: at most 80 tokens, without advice to call absent tools. */

@@ -109,6 +109,9 @@ export function withWritten(said: object, effects: readonly WriteEffect[], budge
 
 const MOST_KEPT = 5;
 
+/** For the end of an error text. */
+export const keptNote = (kept: string): string => `Written before that, and kept: ${kept}.`;
+
 /** For example `1 record of orders updated (7)`, for an error after writes that stay committed. */
 export function keptText(effects: readonly WriteEffect[]): string {
   const some = effects.slice(0, MOST_KEPT).map(({ collection, change, count, ids = [] }) => {

@@ -128,10 +128,17 @@ export interface ApprovalContent {
 export type ApprovalResult =
   | { readonly text: string; readonly rights: string }
   /**
-   * An error: its code, its details and its text. `wroteNothing`: no write happened; when false, the extent of the
-   * writes is unknown.
+   * An error: its code, its details and its text. `wroteNothing`: no write happened; when false, `kept` names the
+   * records that are known to be written before the error, and `rights` are the caller's rights that `kept` depends on.
    */
-  | { readonly code: string; readonly details: unknown; readonly message: string; readonly wroteNothing: boolean };
+  | {
+      readonly code: string;
+      readonly details: unknown;
+      readonly message: string;
+      readonly wroteNothing: boolean;
+      readonly kept?: string;
+      readonly rights?: string;
+    };
 
 export interface ApprovalPreview {
   /** Number of affected records; null for an action without chosen records. */

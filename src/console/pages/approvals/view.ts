@@ -230,6 +230,7 @@ function failureOf({ result, userId }: Approval, { access }: MemberVisit): strin
   const isOpen = userId === access.caller.id || openCodes.has(result.code);
   const reason = isOpen ? result.message : `The call failed (${result.code}). The assistant is given the reason.`;
   if (result.wroteNothing) return `Nothing was done: ${reason}`;
+  if (result.kept !== undefined && isOpen) return `${reason} Written before that, and kept: ${result.kept}.`;
   return `${reason} The call may have written something before it failed. Look at the records and at the activity log.`;
 }
 
