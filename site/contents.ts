@@ -47,7 +47,10 @@ export const groups: readonly Group[] = [
       'bench/RESULTS.md',
     ],
   },
-  { title: 'How it is made', files: ['docs/architecture.md', 'docs/conformance.md', 'docs/spec-coverage.md'] },
+  {
+    title: 'How it is made',
+    files: ['docs/architecture.md', 'docs/dependencies.md', 'docs/conformance.md', 'docs/spec-coverage.md'],
+  },
 ];
 
 /** The name of the page of a file, without `.html`. */

@@ -17,6 +17,8 @@ import { copyDemo } from './demo.ts';
 
 const pages = [
   'README.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
   ...readdirSync('docs')
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
@@ -60,6 +62,15 @@ test('docs/configuration.md lists every setting of core/config.ts as it is, and 
   expect(readTable('docs/configuration.md', 'Settings').map((cells) => `| ${cells.join(' | ')} |`)).toEqual(
     coded.map((cells) => `| ${cells.join(' | ')} |`),
   );
+});
+
+test('docs/dependencies.md names every package that is installed with this one, and no other', () => {
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const text = readFileSync('docs/dependencies.md', 'utf8');
+  const named = [...text.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell]) => cell!.match(/`[^`]+`/g) ?? []);
+  // `/node` follows the package whose scope it shares.
+  const names = named.map((name) => name.replaceAll('`', '').replace(/^\//, '@modelcontextprotocol/'));
+  expect(names.sort()).toEqual([...Object.keys(dependencies), ...Object.keys(optionalDependencies)].sort());
 });
 
 test.each(pages)('the links of %s lead somewhere', (page) => {
