@@ -49,7 +49,13 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'How it is made',
-    files: ['docs/architecture.md', 'docs/dependencies.md', 'docs/conformance.md', 'docs/spec-coverage.md'],
+    files: [
+      'docs/architecture.md',
+      'docs/reference/behaviour.md',
+      'docs/dependencies.md',
+      'docs/conformance.md',
+      'docs/spec-coverage.md',
+    ],
   },
 ];
 
@@ -57,5 +63,5 @@ export const groups: readonly Group[] = [
 export function nameOf(file: string): string {
   if (file === 'README.md') return 'readme';
   if (file === 'bench/RESULTS.md') return 'results';
-  return file.replace(/^docs\//, '').replace(/\.md$/, '');
+  return file.replace(/^docs\/(reference\/)?/, '').replace(/\.md$/, '');
 }

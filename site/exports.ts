@@ -9,28 +9,41 @@ import {
   isFunctionDeclaration,
   isGetAccessorDeclaration,
   isInterfaceDeclaration,
+  isMappedTypeNode,
   isMethodDeclaration,
+  isMethodSignatureDeclaration,
   isPropertyDeclaration,
+  isPropertySignatureDeclaration,
   isTypeAliasDeclaration,
+  isTypeLiteralNode,
+  isTypeReferenceNode,
+  isUnionTypeNode,
 } from 'typescript/unstable/ast/is';
-import { API, type Project, SymbolFlags } from 'typescript/unstable/sync';
+import { API, type Checker, type Symbol as NamedSymbol, type Project, SymbolFlags } from 'typescript/unstable/sync';
 
 export type ExportKind = 'function' | 'class' | 'interface' | 'type' | 'value';
 
 export interface Exported {
   readonly name: string;
   readonly kind: ExportKind;
-  /** The docstring, or ''. */
+  /** The docstring without its tags, or ''. */
   readonly doc: string;
-  /** TypeScript, without bodies; for a class, only its head. */
+  /** The code of `@example`, or ''. */
+  readonly example: string;
+  /** The text of `@deprecated` of an alias, or ''. */
+  readonly deprecated: string;
+  /** TypeScript, without bodies; for a class, and for an interface with examples, only its head. */
   readonly code: string;
-  /** The public members of a class. */
+  /** The public members of a class, an interface or a type of an object, with those of its bases. */
   readonly members: readonly Member[];
 }
 
 export interface Member {
   readonly name: string;
+  readonly kind: 'method' | 'property' | 'constructor';
+  readonly isOptional: boolean;
   readonly doc: string;
+  readonly example: string;
   readonly code: string;
 }
 
@@ -65,34 +78,62 @@ function readExports({ program, checker }: Project, path: string): Exported[] {
   const file = program.getSourceFile(path);
   const module = file && checker.getSymbolAtLocation(file);
   if (!module) throw new Error(`${path} is no module of the project`);
+  const describe = (symbol: NamedSymbol): Exported => {
+    const meant = symbol.flags & SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+    const nodes = meant.declarations.flatMap((handle) => handle.resolve() ?? []);
+    const [node] = nodes;
+    if (!node) throw new Error(`${symbol.name} of ${path} has no declaration`);
+    const doc = checker.getDocumentationCommentOfSymbol(meant).trim();
+    const example = readTag(checker, meant, 'example');
+    const members = readMembers(checker, meant, node);
+    const said = { name: symbol.name, doc, example, deprecated: readDeprecation(symbol), members };
+    if (isClassDeclaration(node)) return { ...said, kind: 'class', code: printHead(node) };
+    if (isInterfaceDeclaration(node)) {
+      const isLong = members.some((member) => member.example !== '');
+      return { ...said, kind: 'interface', code: isLong ? printHead(node) : foldComments(plain(node.getText())) };
+    }
+    if (isTypeAliasDeclaration(node)) return { ...said, kind: 'type', code: foldComments(plain(node.getText())) };
+    if (isFunctionDeclaration(node)) {
+      // If there are overloads, omits the signature of the implementation.
+      const shown = nodes.length > 1 ? nodes.filter((one) => isFunctionDeclaration(one) && !one.body) : nodes;
+      return { ...said, kind: 'function', code: shown.map((one) => printSignature(one)).join('\n') };
+    }
+    const type = checker.getTypeOfSymbol(meant);
+    return { ...said, kind: 'value', code: `const ${symbol.name}: ${type ? checker.typeToString(type) : 'unknown'};` };
+  };
   return checker
     .getExportsOfModule(module)
-    .map((symbol): Exported => {
-      const meant = symbol.flags & SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
-      const nodes = meant.declarations.flatMap((handle) => handle.resolve() ?? []);
-      const [node] = nodes;
-      if (!node) throw new Error(`${symbol.name} of ${path} has no declaration`);
-      const doc = checker.getDocumentationCommentOfSymbol(meant).trim();
-      const { name } = symbol;
-      if (isClassDeclaration(node)) {
-        const members = withoutOverloaded([...node.members].filter(isShown)).map(readMember);
-        return { name, kind: 'class', doc, code: printHead(node), members };
-      }
-      if (isInterfaceDeclaration(node) || isTypeAliasDeclaration(node)) {
-        const kind = isInterfaceDeclaration(node) ? 'interface' : 'type';
-        return { name, kind, doc, code: foldComments(plain(node.getText())), members: [] };
-      }
-      if (isFunctionDeclaration(node)) {
-        // If there are overloads, omits the signature of the implementation.
-        const shown = nodes.length > 1 ? nodes.filter((one) => isFunctionDeclaration(one) && !one.body) : nodes;
-        const code = shown.map((one) => printSignature(one)).join('\n');
-        return { name, kind: 'function', doc, code, members: [] };
-      }
-      const type = checker.getTypeOfSymbol(meant);
-      const code = `const ${name}: ${type ? checker.typeToString(type) : 'unknown'};`;
-      return { name, kind: 'value', doc, code, members: [] };
-    })
+    .map(describe)
     .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function readTag(checker: Checker, symbol: NamedSymbol, tag: string): string {
+  return (checker.getJsDocTagsOfSymbol(symbol).find(({ name }) => name === tag)?.text ?? '').trim();
+}
+
+/** `getJsDocTagsOfSymbol` gives the tags of the original, not those of the alias. */
+function readDeprecation(symbol: NamedSymbol): string {
+  const text = symbol.declarations[0]?.resolve()?.getFullText() ?? '';
+  return /^\s*\/\*\* @deprecated (.*?) \*\//.exec(text)?.[1] ?? '';
+}
+
+/** Other unions are read as a whole: their members differ. */
+const isUnionOfNames = (type: Node): boolean => isUnionTypeNode(type) && [...type.types].every(isTypeReferenceNode);
+
+function readMembers(checker: Checker, symbol: NamedSymbol, node: Node): Member[] {
+  const isObject = isTypeAliasDeclaration(node)
+    ? isTypeLiteralNode(node.type) || isMappedTypeNode(node.type) || isUnionOfNames(node.type)
+    : isClassDeclaration(node) || isInterfaceDeclaration(node);
+  if (!isObject) return [];
+  const constructors = isClassDeclaration(node) ? [...node.members].filter(isConstructorDeclaration) : [];
+  const declared = checker
+    .getPropertiesOfType(checker.getDeclaredTypeOfSymbol(symbol))
+    .flatMap((property) =>
+      property.declarations
+        .filter(({ path }) => !path.includes('/node_modules/'))
+        .flatMap((handle) => handle.resolve() ?? []),
+    );
+  return withoutOverloaded([...constructors, ...declared].filter(isShown)).map(readMember);
 }
 
 const plain = (text: string): string => text.replace(/^export (declare )?/, '').trim();
@@ -114,10 +155,15 @@ function printHead(node: Node & { readonly members: Iterable<Node> }): string {
 }
 
 function isShown(member: Node): boolean {
-  if (!(isMethodDeclaration(member) || isPropertyDeclaration(member) || isGetAccessorDeclaration(member))) {
-    return isConstructorDeclaration(member) && !/@internal\b|\bprivate\b/.test(member.getFullText());
-  }
-  return !/^((static|readonly|override|async)\s+)*(private\b|protected\b|#)/.test(member.getText());
+  if (/@internal\b/.test(readComment(member))) return false;
+  if (isConstructorDeclaration(member)) return !/\bprivate\b/.test(member.getText());
+  const isMember =
+    isMethodDeclaration(member) ||
+    isMethodSignatureDeclaration(member) ||
+    isPropertyDeclaration(member) ||
+    isPropertySignatureDeclaration(member) ||
+    isGetAccessorDeclaration(member);
+  return isMember && !/^((static|readonly|override|async)\s+)*(private\b|protected\b|#)/.test(member.getText());
 }
 
 /** Omits the implementation of methods with overloads. */
@@ -128,10 +174,15 @@ function withoutOverloaded(members: readonly Node[]): Node[] {
   return members.filter((one) => !bodyOf(one) || !overloaded.includes(nameOf(one)));
 }
 
+/** The docstring before the member. */
+function readComment(member: Node): string {
+  const before = member.getFullText().slice(0, member.getStart() - member.getFullStart());
+  return /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*$/.exec(before)?.[1] ?? '';
+}
+
 function readMember(member: Node): Member {
   const { body, initializer } = member as Node & { readonly body?: Node; readonly initializer?: Node };
-  const before = member.getFullText().slice(0, member.getStart() - member.getFullStart());
-  const [, comment = ''] = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*$/.exec(before) ?? [];
+  const [doc = '', example = ''] = wordsOf(readComment(member)).split(/^@example\b[ \n]*/m);
   const text = member.getText();
   const end = body ?? initializer;
   const head = end ? text.slice(0, end.getStart() - member.getStart()) : text;
@@ -141,7 +192,16 @@ function readMember(member: Node): Member {
     .replace(/^async /, '')
     .trim()};`;
   const name = /(?:^|\s)(?:get |set )?([\w$]+)\s*[(<:?;]/.exec(code)?.[1] ?? code;
-  return { name, doc: wordsOf(comment), code };
+  const isMethod = isMethodDeclaration(member) || isMethodSignatureDeclaration(member);
+  const kind = isConstructorDeclaration(member) ? 'constructor' : isMethod ? 'method' : 'property';
+  return {
+    name,
+    kind,
+    isOptional: /^(?:readonly )?[\w$]+\?/.test(code),
+    doc: doc.trim(),
+    example: example.trim(),
+    code,
+  };
 }
 
 /** The text of a comment, without the leading asterisks. */

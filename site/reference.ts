@@ -45,21 +45,36 @@ const kinds: readonly (readonly [kind: ExportKind, title: string])[] = [
 ];
 
 function describeExports(entry: string, exports: readonly Exported[]): string {
+  const current = exports.filter(({ deprecated }) => deprecated === '');
+  const aliases = exports.filter(({ deprecated }) => deprecated !== '');
   const parts = kinds.flatMap(([kind, title]) => {
-    const all = exports.filter((one) => one.kind === kind);
+    const all = current.filter((one) => one.kind === kind);
     return all.length === 0 ? [] : [`## ${title}`, ...all.map(describeExport)];
   });
   return [
     `# ${entry}`,
     `Everything that \`import ... from '${entry}'\` gives, from the docstrings of the code.`,
     ...parts,
+    ...(aliases.length === 0 ? [] : ['## Deprecated', describeAliases(aliases)]),
   ].join('\n\n');
 }
 
-function describeExport({ name, doc, code, members }: Exported): string {
-  const own = members.flatMap((one) => [`#### ${name}.${one.name}`, proseOf(one.doc), fence('ts', one.code)]);
-  return [`### ${name}`, proseOf(doc), fence('ts', code), ...own].filter(Boolean).join('\n\n');
+/** The next version removes these. They are documented under the entry point that their advice names. */
+const describeAliases = (aliases: readonly Exported[]): string =>
+  aliases.map(({ name, deprecated }) => `- \`${name}\`: ${proseOf(deprecated)}`).join('\n');
+
+function describeExport({ name, kind, doc, example, code, members }: Exported): string {
+  const isLong = kind === 'class' || members.some((member) => member.example !== '');
+  const own = (isLong ? members : []).flatMap((one) => [
+    `#### ${name}.${one.name}`,
+    proseOf(one.doc),
+    fence('ts', one.code),
+    showExample(one.example),
+  ]);
+  return [`### ${name}`, proseOf(doc), fence('ts', code), showExample(example), ...own].filter(Boolean).join('\n\n');
 }
+
+const showExample = (example: string): string => (example === '' ? '' : `Example:\n\n${fence('ts', example)}`);
 
 const fence = (language: string, code: string): string => `${'```'}${language}\n${code}\n${'```'}`;
 
